@@ -56,7 +56,7 @@ if command -v node >/dev/null && command -v npm >/dev/null; then
         npm ci --prefix tests/clients
     fi
     ignored_clients eventsource
-    ignored_clients openai_of_npm
+    ignored_clients npm_openai
     ignored_clients openapi_typescript
     ignored_clients ajv
     for browser in ${CHROMIUM:-} chromium chromium-headless-shell chromium-browser google-chrome; do
@@ -64,7 +64,7 @@ if command -v node >/dev/null && command -v npm >/dev/null; then
     done
     if [ -n "$CHROMIUM" ]; then
         export CHROMIUM
-        ignored_clients event_source_of_a_browser
+        ignored_clients browsers_event_source
     else
         not_done+=("no Chromium is found: the browser's EventSource was NOT tested (apt-get install chromium, or set CHROMIUM)")
     fi
@@ -101,7 +101,7 @@ if command -v python3 >/dev/null && python3 -m pip --version >/dev/null 2>&1; th
         cp tests/clients/requirements.txt tests/clients/python_modules/
     fi
     ignored_clients httpx_sse
-    ignored_clients openai_of_python
+    ignored_clients python_openai
     ignored_clients openapi_spec_validator
     ignored_clients openapi_python_client
 else

@@ -35,18 +35,18 @@ fn digest(bytes: impl AsRef<[u8]>) -> String {
 }
 
 #[test]
-fn a_large_output_is_stored_whole_and_given_out_by_its_hash() {
+fn a_large_output_is_stored_whole_and_served_by_its_hash() {
     let proxy =
         Proxy::with(&[("FRAMEGATE__ARTIFACTS__INLINE_BYTES", "1000"), ("FRAMEGATE__ARTIFACTS__PREVIEW_BYTES", "10")]);
     let output = "0123456789".repeat(101);
     let run = ingested(&proxy, &run_with_output(&output));
     let frames = events(&proxy, &run, "frames.v2");
-    let told = written(&frames);
-    assert_eq!(told.len(), 1);
+    let artifacts = written(&frames);
+    assert_eq!(artifacts.len(), 1);
     let id = format!("sha256:{}", digest(&output));
-    assert_eq!((&told[0]["artifact_id"], &told[0]["digest"]), (&json!(id), &json!(id)));
-    assert_eq!((&told[0]["bytes"], &told[0]["kind"]), (&json!(1010), &json!("command_output")));
-    assert_eq!(told[0]["preview"], "0123456789");
+    assert_eq!((&artifacts[0]["artifact_id"], &artifacts[0]["digest"]), (&json!(id), &json!(id)));
+    assert_eq!((&artifacts[0]["bytes"], &artifacts[0]["kind"]), (&json!(1010), &json!("command_output")));
+    assert_eq!(artifacts[0]["preview"], "0123456789");
     let chunks: Vec<&str> = frames.iter().filter_map(|frame| frame["chunk"].as_str()).collect();
     assert_eq!(chunks, ["0123456789"]);
     let ended = frames.iter().find(|frame| frame["type"] == "tool_ended").unwrap();
@@ -87,7 +87,7 @@ fn a_large_output_is_stored_whole_and_given_out_by_its_hash() {
 }
 
 #[test]
-fn what_is_no_picture_or_text_is_a_download() {
+fn artifacts_other_than_images_and_text_are_downloads() {
     let proxy = Proxy::start();
     let html = "<script>alert(1)</script>";
     let record = json!({"type": "user", "session_id": "s", "message": {"role": "user", "content": [
@@ -118,15 +118,15 @@ fn what_is_no_picture_or_text_is_a_download() {
 }
 
 #[test]
-fn an_edit_is_a_patch_with_its_object_and_its_events() {
+fn an_edit_becomes_a_patch_object_with_events() {
     let proxy = Proxy::with(&[("FRAMEGATE__HECATE__ARTIFACTS", "true")]);
     let run = ingested(&proxy, &recording("claude-code", "write_file.partial.ndjson"));
-    let told = events(&proxy, &run, "hecate.v1");
-    let kinds: Vec<&str> = told.iter().filter_map(|event| event["type"].as_str()).collect();
-    let created: Vec<&Value> = told.iter().filter(|event| event["type"] == "artifact.created").collect();
+    let hecate = events(&proxy, &run, "hecate.v1");
+    let kinds: Vec<&str> = hecate.iter().filter_map(|event| event["type"].as_str()).collect();
+    let created: Vec<&Value> = hecate.iter().filter(|event| event["type"] == "artifact.created").collect();
     assert_eq!(created.len(), 1, "each artifact is created once: {kinds:?}");
     let id = created[0]["data"]["artifact_id"].as_str().unwrap();
-    let proposed = told.iter().find(|event| event["type"] == "tool.file_write.proposed").unwrap();
+    let proposed = hecate.iter().find(|event| event["type"] == "tool.file_write.proposed").unwrap();
     assert_eq!(proposed["data"]["patch_artifact_id"], id);
     let object = get(proxy.address, &format!("/hecate/v1/artifacts/{id}"), &[]);
     assert_eq!((object.status, object.header("content-type")), (200, "application/json"));
@@ -137,7 +137,7 @@ fn an_edit_is_a_patch_with_its_object_and_its_events() {
     let diff = data["diff"].as_str().unwrap();
     let additions = diff.lines().filter(|line| line.starts_with('+') && !line.starts_with("+++ ")).count();
     assert_eq!(data["stats"], json!({"additions": additions, "deletions": 0, "hunks": 1}));
-    assert_eq!(data["produced_by_run_id"], told[0]["run_id"]);
+    assert_eq!(data["produced_by_run_id"], hecate[0]["run_id"]);
     assert_eq!(data["produced_by_tool_call_id"], proposed["data"]["tool_call_id"]);
     assert_eq!((&data["applied_at"], &data["reverted_at"]), (&data["created_at"], &Value::Null));
     assert_eq!(get(proxy.address, &format!("/v1/artifacts/{id}"), &[]).text(), diff);
@@ -153,7 +153,7 @@ fn an_edit_is_a_patch_with_its_object_and_its_events() {
 }
 
 #[test]
-fn switched_off_nothing_is_cut_and_nothing_is_stored() {
+fn without_artifacts_nothing_is_cut_or_stored() {
     let proxy = Proxy::with(&[("FRAMEGATE__ARTIFACTS__ENABLED", "false")]);
     let output = "x".repeat(200_000);
     let run = ingested(&proxy, &run_with_output(&output));
@@ -164,7 +164,7 @@ fn switched_off_nothing_is_cut_and_nothing_is_stored() {
 }
 
 #[test]
-fn artifacts_go_with_their_runs_and_with_what_the_store_may_hold() {
+fn artifacts_are_evicted_with_their_runs_and_by_the_stores_limit() {
     let proxy = Proxy::with(&[("FRAMEGATE__LOG__MAX_RUNS", "1")]);
     let outputs: Vec<String> = (0..3).map(|nth| format!("{nth}").repeat(100_000)).collect();
     for output in &outputs {
@@ -185,7 +185,7 @@ fn artifacts_go_with_their_runs_and_with_what_the_store_may_hold() {
 }
 
 #[test]
-fn settings_that_contradict_each_other_are_refused() {
+fn contradictory_settings_are_refused() {
     let said = refusal(&[("FRAMEGATE__ARTIFACTS__PREVIEW_BYTES", "100"), ("FRAMEGATE__ARTIFACTS__INLINE_BYTES", "10")]);
     assert!(said.contains("ARTIFACTS__PREVIEW_BYTES") && said.contains("artifacts.inline_bytes (10)"), "{said}");
     let said = refusal(&[("FRAMEGATE__ARTIFACTS__MAX_TOTAL_BYTES", "1048576")]);

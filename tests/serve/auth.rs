@@ -45,7 +45,7 @@ fn ingested(proxy: &Proxy, name: &str, recorded: &str) -> (String, String) {
 }
 
 #[test]
-fn every_path_wants_its_scope_and_says_which() {
+fn every_path_requires_its_scope_and_names_it() {
     let folder = Folder::new();
     let scopes = ["ingest", "read", "control", "admin"];
     let tokens: String =
@@ -53,7 +53,7 @@ fn every_path_wants_its_scope_and_says_which() {
     let proxy = proxy(&folder, &tokens);
     let run = "01890000-0000-7000-8000-000000000000";
     for (path, method, wanted) in [
-        ("/v1/ingest/nobody", "POST", "ingest"),
+        ("/v1/ingest/unknown", "POST", "ingest"),
         ("/v1/runs", "GET", "read"),
         (&format!("/v1/runs/{run}"), "GET", "read"),
         (&format!("/v1/runs/{run}/events"), "GET", "read"),
@@ -87,11 +87,11 @@ fn every_path_wants_its_scope_and_says_which() {
             assert!(detail.contains(&format!("the token {scope:?} does not have the scope {wanted:?}")), "{detail}");
         }
     }
-    assert_eq!(get(proxy.address, "/healthz", &[]).status, 200, "who watches over the process has no token");
+    assert_eq!(get(proxy.address, "/healthz", &[]).status, 200, "probes need no token");
 }
 
 #[test]
-fn only_the_header_counts_and_only_one() {
+fn a_token_counts_only_in_a_single_authorization_header() {
     let folder = Folder::new();
     let proxy = proxy(&folder, &token(&folder, "ui", "scopes = [\"read\"]"));
     let good = bearer("ui");
@@ -115,7 +115,7 @@ fn only_the_header_counts_and_only_one() {
 }
 
 #[test]
-fn what_a_token_is_not_for_does_not_exist_for_it() {
+fn runs_outside_a_tokens_restriction_do_not_exist_for_it() {
     let folder = Folder::new();
     // The sessions of the recordings are the runner's own, so their ids are known in advance.
     let all = proxy(&folder, &token(&folder, "all", "scopes = [\"ingest\", \"read\"]"));
@@ -195,7 +195,7 @@ fn what_a_token_is_not_for_does_not_exist_for_it() {
 }
 
 #[test]
-fn a_token_makes_only_the_runs_that_it_is_for() {
+fn a_token_creates_only_runs_within_its_restriction() {
     let folder = Folder::new();
     let tokens = [
         token(&folder, "reader", "scopes = [\"read\"]"),
@@ -210,11 +210,11 @@ fn a_token_makes_only_the_runs_that_it_is_for() {
         let detail = answer.json()["detail"].as_str().unwrap().to_owned();
         assert!(detail.contains("restricted to other sessions or runners"), "{detail}");
     }
-    assert_eq!(get_as(&proxy, "reader", "/v1/runs").json()["data"], serde_json::json!([]), "nothing was kept");
+    assert_eq!(get_as(&proxy, "reader", "/v1/runs").json()["data"], serde_json::json!([]), "nothing must be stored");
 }
 
 #[test]
-fn a_live_stream_breaks_off_when_its_token_is_taken_away() {
+fn a_live_stream_breaks_off_when_its_token_is_revoked() {
     let folder = Folder::new();
     let tokens = [token(&folder, "in", "scopes = [\"ingest\"]"), token(&folder, "out", "scopes = [\"read\"]")];
     let file = folder.write("tokens.toml", &tokens.concat());
@@ -237,7 +237,7 @@ fn a_live_stream_breaks_off_when_its_token_is_taken_away() {
 }
 
 #[test]
-fn tokens_that_cannot_be_used_keep_the_proxy_from_starting() {
+fn unusable_tokens_prevent_the_start() {
     let folder = Folder::new();
     let file = folder.write("tokens.toml", "[[token]]\nname = \"ui\"\nenv = \"NOT_THERE\"\nscopes = [\"read\"]\n");
     let said = refusal(&[("FRAMEGATE__AUTH__TOKENS_FILE", &file)]);

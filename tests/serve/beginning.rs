@@ -21,19 +21,19 @@ fn refused(folder: &Folder, arguments: &[&str]) -> (Option<i32>, String) {
 }
 
 #[test]
-fn a_port_that_is_taken_leaves_no_database() {
+fn a_start_on_a_taken_port_leaves_no_database() {
     let folder = Folder::new();
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     let (code, err) = refused(&folder, &["--listen", &address]);
-    assert_eq!(code, Some(2), "another try may work: {err}");
+    assert_eq!(code, Some(2), "a retry may succeed: {err}");
     assert!(err.contains("another process listens there"), "{err}");
     let left: Vec<_> = std::fs::read_dir(folder.path("")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert!(left.is_empty(), "{left:?}");
 }
 
 #[test]
-fn a_configuration_that_cannot_be_used_has_a_code_of_its_own() {
+fn an_unusable_configuration_has_its_own_exit_code() {
     let folder = Folder::new();
     let config = folder.write("own.toml", "[server]\nlistn = \"127.0.0.1:0\"\n");
     for arguments in [
@@ -54,7 +54,7 @@ fn a_configuration_that_cannot_be_used_has_a_code_of_its_own() {
 }
 
 #[test]
-fn a_port_alone_is_on_loopback_and_the_log_is_named() {
+fn a_port_alone_listens_on_loopback_and_the_logs_path_is_printed() {
     let folder = Folder::new();
     for listen in ["0", ":0", "localhost:0"] {
         let mut child = serve(&folder, &["--listen", listen]).spawn().unwrap();
@@ -74,7 +74,7 @@ fn a_port_alone_is_on_loopback_and_the_log_is_named() {
 }
 
 #[test]
-fn a_limit_asks_for_a_page_unless_a_form_is_named() {
+fn a_limit_selects_a_page_unless_another_form_is_requested() {
     let proxy = Proxy::start();
     let made = post(proxy.address, "/v1/ingest/claude-code", &[], &recording("claude-code", "bash_ok.ndjson")).json();
     let (run, session) = (made["runs"][0]["run_id"].as_str().unwrap(), made["runs"][0]["session_id"].as_str().unwrap());

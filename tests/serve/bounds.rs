@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 const INGEST: &str = "/v1/ingest/claude-code";
 
 #[test]
-fn a_connection_over_the_limit_is_for_probes_and_told_to_come_back() {
+fn a_connection_over_the_limit_serves_only_probes_and_gets_retry_after() {
     let proxy = Proxy::with(&[("FRAMEGATE__SERVER__MAX_CONNECTIONS", "2")]);
     // These are answered and stay open.
     let mut open: Vec<Answer> = (0..2).map(|_| get(proxy.address, "/healthz", &[])).collect();
@@ -22,7 +22,7 @@ fn a_connection_over_the_limit_is_for_probes_and_told_to_come_back() {
     open.pop();
     let deadline = Instant::now() + Duration::from_secs(20);
     while get(proxy.address, "/v1/runs", &[]).status != 200 {
-        assert!(Instant::now() < deadline, "the place of a connection that is closed is not free again");
+        assert!(Instant::now() < deadline, "the slot of a closed connection is not free again");
         std::thread::sleep(Duration::from_millis(20));
     }
 }
@@ -40,7 +40,7 @@ fn with_head_of(proxy: &Proxy, bytes: usize) -> u16 {
 }
 
 #[test]
-fn a_head_at_the_limit_is_read_and_one_over_it_is_too_large() {
+fn a_head_at_the_limit_is_read_and_one_over_it_is_refused() {
     // The minimum, and values that are not a multiple of a buffer's size.
     for limit in [8192, 10_000, 65_536] {
         let proxy = Proxy::with(&[("FRAMEGATE__SERVER__MAX_HEADER_BYTES", &limit.to_string())]);
@@ -48,12 +48,12 @@ fn a_head_at_the_limit_is_read_and_one_over_it_is_too_large() {
         for over in [limit + 1, limit * 3 / 2, limit * 3] {
             assert_eq!(with_head_of(&proxy, over), 431, "{over} of {limit}");
         }
-        assert_eq!(get(proxy.address, "/healthz", &[]).status, 200, "the proxy goes on");
+        assert_eq!(get(proxy.address, "/healthz", &[]).status, 200, "the proxy must keep running");
     }
 }
 
 #[test]
-fn an_ingest_over_the_limit_is_told_to_come_back() {
+fn an_ingest_over_the_limit_is_refused_until_another_ends() {
     let proxy = Proxy::with(&[("FRAMEGATE__INGEST__MAX_OPEN", "2")]);
     let bytes = recording("claude-code", "text_plain.partial.ndjson");
     let line_end = bytes.iter().position(|&byte| byte == b'\n').unwrap() + 1;
@@ -72,13 +72,13 @@ fn an_ingest_over_the_limit_is_told_to_come_back() {
     open.pop();
     let deadline = Instant::now() + Duration::from_secs(20);
     while post(proxy.address, INGEST, &[], &bytes).status != 201 {
-        assert!(Instant::now() < deadline, "the place of an ingest that broke off is not free again");
+        assert!(Instant::now() < deadline, "the slot of a broken ingest is not free again");
         std::thread::sleep(Duration::from_millis(20));
     }
 }
 
 #[test]
-fn a_page_holds_no_more_than_the_limit_whatever_the_client_asks_for() {
+fn a_page_never_exceeds_the_limit() {
     let proxy =
         Proxy::with(&[("FRAMEGATE__SERVER__PAGE_LIMIT_MAX", "3"), ("FRAMEGATE__SERVER__PAGE_LIMIT_DEFAULT", "2")]);
     let bytes = recording("claude-code", "text_plain.ndjson");
@@ -96,7 +96,7 @@ fn a_page_holds_no_more_than_the_limit_whatever_the_client_asks_for() {
 }
 
 #[test]
-fn a_runner_that_is_silent_for_too_long_is_taken_for_gone() {
+fn an_ingest_that_is_silent_for_too_long_is_ended() {
     let proxy = Proxy::with(&[("FRAMEGATE__INGEST__IDLE_TIMEOUT_MS", "2000")]);
     let bytes = recording("claude-code", "text_plain.partial.ndjson");
     // Each pause is within the limit, but together they exceed it.
@@ -119,7 +119,7 @@ fn a_runner_that_is_silent_for_too_long_is_taken_for_gone() {
 }
 
 #[test]
-fn the_oldest_finished_run_goes_where_there_are_more_than_the_limit() {
+fn the_oldest_finished_run_is_evicted_over_the_limit() {
     let proxy = Proxy::with(&[("FRAMEGATE__LOG__MAX_RUNS", "2")]);
     let mut made: Vec<String> = Vec::new();
     for count in 1..=4_usize {
@@ -142,7 +142,7 @@ fn the_oldest_finished_run_goes_where_there_are_more_than_the_limit() {
 }
 
 #[test]
-fn a_log_on_disk_gives_the_same_whatever_of_it_is_in_memory_or_read_ahead() {
+fn cache_and_read_ahead_sizes_do_not_change_what_is_served() {
     let input = recording("claude-code", "parallel_tools.partial.ndjson");
     let mut given: Option<Vec<u8>> = None;
     for (recent, ahead) in [("0", "0"), ("1", "1"), ("1099511627776", "1073741824")] {

@@ -29,39 +29,44 @@ fn folder() -> PathBuf {
 /// A running client, and its reports for each contract.
 struct Client {
     child: Child,
-    said: Arc<Mutex<HashMap<String, Vec<Value>>>>,
+    reports: Arc<Mutex<HashMap<String, Vec<Value>>>>,
     listener: Option<thread::JoinHandle<()>>,
 }
 
 impl Client {
     fn start(mut command: Command, plan: &Value) -> Self {
         let mut child = command.arg(plan.to_string()).stdout(Stdio::piped()).stdin(Stdio::null()).spawn().unwrap();
-        let said = Arc::new(Mutex::new(HashMap::<String, Vec<Value>>::new()));
-        let (lines, heard) = (BufReader::new(child.stdout.take().unwrap()).lines(), said.clone());
+        let reports = Arc::new(Mutex::new(HashMap::<String, Vec<Value>>::new()));
+        let (lines, heard) = (BufReader::new(child.stdout.take().unwrap()).lines(), reports.clone());
         let listener = thread::spawn(move || {
             for line in lines.map_while(Result::ok) {
-                let said: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"));
-                let contract = said["contract"].as_str().unwrap().to_owned();
-                heard.lock().unwrap().entry(contract).or_default().push(said);
+                let report: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"));
+                let contract = report["contract"].as_str().unwrap().to_owned();
+                heard.lock().unwrap().entry(contract).or_default().push(report);
             }
         });
-        Self { child, said, listener: Some(listener) }
+        Self { child, reports, listener: Some(listener) }
     }
 
-    fn said(&self, contract: &str) -> Vec<Value> {
-        self.said.lock().unwrap().get(contract).cloned().unwrap_or_default()
+    fn reports(&self, contract: &str) -> Vec<Value> {
+        self.reports.lock().unwrap().get(contract).cloned().unwrap_or_default()
     }
 
     fn events(&self, contract: &str) -> Vec<Value> {
-        self.said(contract).into_iter().filter(|said| said.get("data").is_some()).collect()
+        self.reports(contract).into_iter().filter(|report| report.get("data").is_some()).collect()
     }
 
     fn wait(&self, what: &str, mut is_so: impl FnMut(&str) -> bool) {
         let deadline = Instant::now() + Duration::from_secs(30);
         for contract in CONTRACTS {
             while !is_so(contract) {
-                let said = self.said(contract);
-                assert!(Instant::now() < deadline, "{contract}: {what}: {} said, {:?}", said.len(), said.last());
+                let reports = self.reports(contract);
+                assert!(
+                    Instant::now() < deadline,
+                    "{contract}: {what}: {} reports, {:?}",
+                    reports.len(),
+                    reports.last()
+                );
                 thread::sleep(Duration::from_millis(5));
             }
         }
@@ -106,11 +111,13 @@ impl Reading {
 
         let mut upload = Upload::start(proxy.address, INGEST, &[]);
         upload.send(lines[0]);
+        let deadline = Instant::now() + Duration::from_secs(30);
         let run = loop {
             let newest = get(proxy.address, "/v1/runs", &[]).json()["data"][0]["run_id"].as_str().unwrap().to_owned();
             if newest != before {
                 break newest;
             }
+            assert!(Instant::now() < deadline, "the ingest has no run");
             thread::sleep(Duration::from_millis(5));
         };
         let plan: Vec<Value> = CONTRACTS
@@ -122,7 +129,7 @@ impl Reading {
             })
             .collect();
         let client = Client::start(command, &json!(plan));
-        client.wait("connects", |contract| !client.said(contract).is_empty());
+        client.wait("it does not connect", |contract| !client.reports(contract).is_empty());
         Self { client, run, upload }
     }
 
@@ -134,9 +141,9 @@ impl Reading {
     }
 
     /// Waits until the client has all events of the open run; returns their number in each contract.
-    fn had(&self, proxy: &Proxy) -> HashMap<&'static str, usize> {
+    fn wait_until_caught_up(&self, proxy: &Proxy) -> HashMap<&'static str, usize> {
         let accept = [("accept", "application/json")];
-        self.client.wait("has what there is while the run goes on", |contract| {
+        self.client.wait("it does not have the events so far", |contract| {
             let page = get(proxy.address, &format!("{}&limit=500", path(&self.run, contract)), &accept).json();
             assert_eq!(page["ended"], false);
             self.client.events(contract).len() == page["data"].as_array().unwrap().len()
@@ -145,23 +152,25 @@ impl Reading {
     }
 
     /// Waits until the client has ended, and compares its events with a replay. `ends` is how it reports the end.
-    fn ends(&self, proxy: &Proxy, had: &HashMap<&str, usize>, ends: &Value) {
+    fn check_end(&self, proxy: &Proxy, had: &HashMap<&str, usize>, ends: &Value) {
         let client = &self.client;
-        client.wait("comes to an end", |contract| client.said(contract).iter().any(|said| said.get("end").is_some()));
+        client.wait("it does not end", |contract| {
+            client.reports(contract).iter().any(|report| report.get("end").is_some())
+        });
         for contract in CONTRACTS {
-            let said = client.said(contract);
-            assert!(said.iter().all(|said| said.get("error").is_none()), "{contract}: {said:?}");
-            let opened = said.iter().filter(|said| said.get("open").is_some()).count();
+            let reports = client.reports(contract);
+            assert!(reports.iter().all(|report| report.get("error").is_none()), "{contract}: {reports:?}");
+            let opened = reports.iter().filter(|report| report.get("open").is_some()).count();
             // The connection was cut once. After a 204, no new connection is opened.
-            assert_eq!(opened, 2, "{contract}: {said:?}");
-            assert_eq!(&said.last().unwrap()["end"], ends, "{contract}: it stops at the end");
+            assert_eq!(opened, 2, "{contract}: {reports:?}");
+            assert_eq!(&reports.last().unwrap()["end"], ends, "{contract}: the client must stop at the end");
             let whole = get(proxy.address, &path(&self.run, contract), &[]).events();
-            held_against(contract, &client.events(contract), &whole, had[contract]);
+            compare_with_replay(contract, &client.events(contract), &whole, had[contract]);
         }
     }
 }
 
-fn follows_a_run_that_is_cut(command: Command, ends: &Value) {
+fn follow_a_run_across_a_cut(command: Command, ends: &Value) {
     let proxy = Proxy::start();
     let relay = Relay::to(proxy.address);
     let bytes = recording("claude-code", RECORDING);
@@ -169,17 +178,17 @@ fn follows_a_run_that_is_cut(command: Command, ends: &Value) {
     let mut reading = Reading::begin(command, &proxy, &relay, &lines);
     let (first, rest) = lines.split_at(lines.len() / 2);
     reading.send(&first[1..]);
-    let had = reading.had(&proxy);
+    let had = reading.wait_until_caught_up(&proxy);
     relay.cut();
     reading.send(rest);
     reading.upload.end();
     assert_eq!(reading.upload.answer().status, 201);
-    reading.ends(&proxy, &had, ends);
-    assert_eq!(relay.were_cut(), CONTRACTS.len(), "each stream was cut once");
+    reading.check_end(&proxy, &had, ends);
+    assert_eq!(relay.cut_connections(), CONTRACTS.len(), "each stream must be cut once");
 }
 
 /// The proxy is killed during a run, and another proxy opens its log. That proxy ends the run, and the client resumes there.
-fn goes_on_behind_a_killed_proxy(command: impl Fn() -> Command, ends: &Value) {
+fn resume_after_a_kill(command: impl Fn() -> Command, ends: &Value) {
     let bytes = recording("claude-code", RECORDING);
     let lines: Vec<&[u8]> = bytes.split_inclusive(|&byte| byte == b'\n').collect();
     for round in 1..=KILLS {
@@ -195,20 +204,20 @@ fn goes_on_behind_a_killed_proxy(command: impl Fn() -> Command, ends: &Value) {
         let mut reading = Reading::begin(command(), &proxy, &relay, &lines);
         let (first, rest) = lines.split_at(lines.len() * round / (KILLS + 1));
         reading.send(&first[1..]);
-        let had = reading.had(&proxy);
+        let had = reading.wait_until_caught_up(&proxy);
         // The kill happens while records are in transit.
         let in_flight = &rest[..rest.len().min(5)];
         in_flight.iter().for_each(|line| reading.upload.send(line));
         drop(proxy);
         let proxy = Proxy::with(&settings);
         relay.retarget(proxy.address);
-        reading.ends(&proxy, &had, ends);
+        reading.check_end(&proxy, &had, ends);
     }
 }
 
 /// The events before the cut are a prefix of the run. The later ones follow the last event with an id, which is the only
 /// position that a client can resume from.
-fn held_against(contract: &str, read: &[Value], whole: &[Event], had: usize) {
+fn compare_with_replay(contract: &str, read: &[Value], whole: &[Event], had: usize) {
     // More events may have arrived between the counting and the cut, so the longest prefix counts.
     let same = |read: &Value, event: &Event| {
         let id = event.id.as_deref();
@@ -223,7 +232,7 @@ fn held_against(contract: &str, read: &[Value], whole: &[Event], had: usize) {
         let (again, rest) = (&read[cut..], &whole[from..]);
         again.len() == rest.len() && again.iter().zip(rest).all(|(read, event)| same(read, event))
     });
-    assert!(fits, "{contract}: {} read, {} there, {had} before the cut, {begun} in order", read.len(), whole.len());
+    assert!(fits, "{contract}: {} read of {}, {had} before the cut, {begun} in order", read.len(), whole.len());
     if whole.iter().all(|event| event.id.is_some()) {
         assert_eq!((read.len(), begun), (whole.len(), whole.len()), "{contract}: no gap, no repeat");
     }
@@ -237,34 +246,34 @@ fn node(script: &str) -> Command {
 
 #[test]
 #[ignore = "needs node and tests/clients/node_modules: ./test.sh runs it"]
-fn eventsource_of_npm_follows_a_run_that_is_cut() {
-    follows_a_run_that_is_cut(node("eventsource.mjs"), &json!(204));
+fn npm_eventsource_follows_a_run_across_a_cut() {
+    follow_a_run_across_a_cut(node("eventsource.mjs"), &json!(204));
 }
 
 #[test]
 #[ignore = "needs node and tests/clients/node_modules: ./test.sh runs it"]
-fn eventsource_of_npm_goes_on_behind_a_killed_proxy() {
-    goes_on_behind_a_killed_proxy(|| node("eventsource.mjs"), &json!(204));
+fn npm_eventsource_resumes_after_the_proxy_was_killed() {
+    resume_after_a_kill(|| node("eventsource.mjs"), &json!(204));
 }
 
 #[test]
 #[ignore = "needs node and tests/clients/node_modules: ./test.sh runs it"]
-fn eventsource_parser_of_npm_follows_a_run_that_is_cut() {
-    follows_a_run_that_is_cut(node("eventsource-parser.mjs"), &json!(204));
+fn npm_eventsource_parser_follows_a_run_across_a_cut() {
+    follow_a_run_across_a_cut(node("eventsource-parser.mjs"), &json!(204));
 }
 
 #[test]
 #[ignore = "needs python3 and tests/clients/python_modules: ./test.sh runs it"]
-fn httpx_sse_of_python_follows_a_run_that_is_cut() {
+fn python_httpx_sse_follows_a_run_across_a_cut() {
     let mut command = Command::new("python3");
     command.arg(folder().join("httpx_sse_client.py")).env("PYTHONPATH", folder().join("python_modules"));
     command.env("PYTHONDONTWRITEBYTECODE", "1");
-    follows_a_run_that_is_cut(command, &json!(204));
+    follow_a_run_across_a_cut(command, &json!(204));
 }
 
 #[test]
 #[ignore = "needs node, tests/clients/node_modules and a browser in CHROMIUM: ./test.sh runs it"]
-fn the_event_source_of_a_browser_follows_a_run_that_is_cut() {
+fn a_browsers_event_source_follows_a_run_across_a_cut() {
     assert!(std::env::var_os("CHROMIUM").is_some(), "CHROMIUM must be the path of a Chromium");
-    follows_a_run_that_is_cut(node("browser.mjs"), &json!("closed"));
+    follow_a_run_across_a_cut(node("browser.mjs"), &json!("closed"));
 }

@@ -26,7 +26,7 @@ fn raw(proxy: &Proxy, made: &serde_json::Value) -> Vec<u8> {
 }
 
 #[test]
-fn a_compressed_body_is_what_it_was_before() {
+fn a_compressed_body_is_read_as_the_original() {
     let proxy = Proxy::start();
     let bytes = recording("claude-code", "parallel_tools.partial.ndjson");
     let plain = post(proxy.address, INGEST, &[], &bytes).json();
@@ -44,7 +44,7 @@ fn a_compressed_body_is_what_it_was_before() {
 }
 
 #[test]
-fn a_gzip_body_is_read_while_it_comes() {
+fn a_gzip_body_is_read_while_it_arrives() {
     let proxy = Proxy::start();
     let bytes = recording("claude-code", "text_plain.partial.ndjson");
     let line_end = bytes.iter().position(|&byte| byte == b'\n').unwrap() + 1;
@@ -64,7 +64,7 @@ fn a_gzip_body_is_read_while_it_comes() {
 }
 
 #[test]
-fn what_cannot_be_decompressed_is_told_and_keeps_what_came_before() {
+fn a_body_that_cannot_be_decompressed_is_refused_and_its_readable_part_kept() {
     let proxy = Proxy::start();
     let bytes = recording("claude-code", "text_plain.ndjson");
     for coding in ["br", "deflate", "compress", "gzip, zstd"] {
@@ -72,7 +72,7 @@ fn what_cannot_be_decompressed_is_told_and_keeps_what_came_before() {
         assert_eq!((refused.status, refused.header("accept-encoding")), (415, "gzip, zstd"), "{coding}");
     }
     let runs = || get(proxy.address, "/v1/runs", &[]).json()["data"].as_array().unwrap().len();
-    assert_eq!(runs(), 0, "nothing was read");
+    assert_eq!(runs(), 0, "nothing must be read");
     let cut = gzip(&bytes);
     let answer = post(proxy.address, INGEST, &[("content-encoding", "gzip")], &cut[..cut.len() - 4]);
     assert_eq!(answer.status, 400);
@@ -83,7 +83,7 @@ fn what_cannot_be_decompressed_is_told_and_keeps_what_came_before() {
 }
 
 #[test]
-fn a_body_that_blows_up_is_cut() {
+fn a_decompression_bomb_is_refused() {
     let proxy = Proxy::with(&[("FRAMEGATE__INGEST__MAX_DECOMPRESSED_BYTES", "2000000")]);
     let blank = vec![b'\n'; 64 << 20];
     for (coding, body) in [("gzip", gzip(&blank)), ("zstd", zstd(&blank))] {
@@ -128,12 +128,12 @@ fn utf_16_is_read_as_text_and_other_charsets_are_refused() {
 }
 
 #[test]
-fn small_requests_may_be_compressed_too() {
+fn requests_of_the_api_can_be_compressed_too() {
     let proxy = Proxy::start();
-    let order = br#"{"upstream":"nobody","prompt":"hello"}"#;
+    let order = br#"{"upstream":"unknown","prompt":"hello"}"#;
     for (coding, body) in [("gzip", gzip(order)), ("zstd", zstd(order))] {
         let answer = post(proxy.address, "/v1/runs", &[("content-encoding", coding)], &body);
-        assert_eq!(answer.status, 404, "{coding}: it was read, and names no upstream");
+        assert_eq!(answer.status, 404, "{coding}: the body is read, and its upstream is unknown");
     }
     assert_eq!(post(proxy.address, "/v1/runs", &[("content-encoding", "br")], order).status, 415);
     let bomb = gzip(&vec![b' '; 64 << 20]);

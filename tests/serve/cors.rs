@@ -19,7 +19,7 @@ fn options(proxy: &Proxy, path: &str, headers: &[(&str, &str)]) -> Answer {
 const PREFLIGHT: (&str, &str) = ("access-control-request-method", "GET");
 
 #[test]
-fn no_page_reads_anything_unless_its_origin_is_configured() {
+fn only_pages_of_configured_origins_may_read() {
     let proxy = Proxy::start();
     let own = get(proxy.address, "/v1/runs", &[("origin", &format!("http://{}", proxy.address))]);
     assert_eq!((own.status, own.header("access-control-allow-origin"), own.header("vary")), (200, "", ""));
@@ -29,7 +29,7 @@ fn no_page_reads_anything_unless_its_origin_is_configured() {
 }
 
 #[test]
-fn a_configured_origin_may_ask_and_read_and_no_other_one() {
+fn a_configured_origin_may_send_requests_and_no_other_may() {
     let folder = Folder::new();
     let token = folder.write("token", "s3cret\n");
     let proxy = Proxy::with(&[
@@ -59,14 +59,14 @@ fn a_configured_origin_may_ask_and_read_and_no_other_one() {
     for other in ["https://ui.example.evil.example", "http://ui.example", "https://ui.example:444", "null", "*"] {
         let answer = get(proxy.address, "/v1/runs", &[("origin", other), ("authorization", "Bearer s3cret")]);
         assert_eq!((answer.status, answer.header("access-control-allow-origin")), (403, ""), "{other}");
-        assert_eq!(answer.header("vary"), "origin", "a cache must keep the answers apart");
+        assert_eq!(answer.header("vary"), "origin", "caches must distinguish the answers by origin");
         assert_eq!(options(&proxy, "/v1/runs", &[("origin", other), PREFLIGHT]).status, 403, "{other}");
     }
     assert_eq!(get(proxy.address, "/v1/runs", &[("authorization", "Bearer s3cret")]).header("vary"), "origin");
 }
 
 #[test]
-fn an_origin_that_no_browser_sends_is_refused_at_the_start() {
+fn an_invalid_origin_in_the_settings_prevents_the_start() {
     for wrong in ["*", "https://ui.example/", "ui.example", "https://", "HTTPS://UI.example", "https://*.example"] {
         let said = refusal(&[("FRAMEGATE__SERVER__CORS_ORIGINS", wrong)]);
         assert!(
@@ -77,7 +77,7 @@ fn an_origin_that_no_browser_sends_is_refused_at_the_start() {
 }
 
 #[test]
-fn a_page_of_another_program_on_this_machine_starts_nothing() {
+fn a_page_of_another_local_program_cannot_start_a_run() {
     let proxy = Proxy::start();
     let port = proxy.address.port();
     let own = format!("http://127.0.0.1:{port}");
@@ -99,18 +99,22 @@ fn a_page_of_another_program_on_this_machine_starts_nothing() {
 }
 
 #[test]
-fn origins_of_the_command_line_are_let_in() {
+fn origins_of_the_command_line_replace_those_of_the_settings() {
     let arguments = ["--cors", "http://localhost:5173", "--cors", "http://127.0.0.1:3000"];
     let proxy = Proxy::with_arguments(&arguments, &[("FRAMEGATE__SERVER__CORS_ORIGINS", ORIGIN)]);
     for origin in ["http://localhost:5173", "http://127.0.0.1:3000"] {
         let answer = get(proxy.address, "/v1/runs", &[("origin", origin)]);
         assert_eq!((answer.status, answer.header("access-control-allow-origin")), (200, origin));
     }
-    assert_eq!(get(proxy.address, "/v1/runs", &[("origin", ORIGIN)]).status, 403, "the flag goes before the setting");
+    assert_eq!(
+        get(proxy.address, "/v1/runs", &[("origin", ORIGIN)]).status,
+        403,
+        "the flag takes precedence over the setting"
+    );
 }
 
 #[test]
-fn behind_a_proxy_that_is_trusted_the_origin_is_that_of_the_client_s_request() {
+fn a_trusted_proxy_forwards_the_origin_of_the_client() {
     let folder = Folder::new();
     let token = folder.write("token", "s3cret\n");
     let settings = [("FRAMEGATE__SERVER__ALLOWED_HOSTS", "gate.example"), ("FRAMEGATE__SERVER__TOKEN_FILE", &*token)];
@@ -129,11 +133,11 @@ fn behind_a_proxy_that_is_trusted_the_origin_is_that_of_the_client_s_request() {
     assert_eq!(status(&trusting, "gate.example", "http"), 403);
     assert_eq!(status(&trusting, "gate.example:8443", "https"), 403);
     assert_eq!(status(&trusting, "evil.example", "https"), 421);
-    assert_eq!(status(&other, "gate.example", "https"), 403, "nobody says that it may be believed");
+    assert_eq!(status(&other, "gate.example", "https"), 403, "the forwarding proxy is not trusted");
 }
 
 #[test]
-fn pages_may_send_what_the_sdks_send_and_read_what_they_read() {
+fn pages_may_send_and_read_the_headers_of_the_sdks() {
     let proxy = Proxy::with(&[("FRAMEGATE__SERVER__CORS_ORIGINS", ORIGIN)]);
     let asked = "authorization,content-type,idempotency-key,openai-organization,openai-project,traceparent,tracestate,\
                  x-stainless-arch,X-Stainless-Retry-Count,x-stainless-some-new-one,x-upstream-authorization";

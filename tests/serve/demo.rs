@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 #[test]
-fn one_recording_of_each_runner_is_played_with_questions_and_without_silence() {
+fn the_demo_plays_a_recording_of_each_runner_with_approvals_and_without_long_silence() {
     let folder = Folder::new();
     let mut child = Command::new(env!("CARGO_BIN_EXE_framegate"))
         .args(["serve", "--demo", "--listen", "0"])
@@ -54,7 +54,7 @@ fn one_recording_of_each_runner_is_played_with_questions_and_without_silence() {
     assert!(longest < Duration::from_secs(6), "{longest:?} of silence");
     for run in get(address, "/v1/runs", &[]).json()["data"].as_array().unwrap() {
         let took = run["ended_at_ms"].as_u64().unwrap() - run["started_at_ms"].as_u64().unwrap();
-        assert!(took < 120_000, "its time is one clock's: {run:#}");
+        assert!(took < 120_000, "its times must be of one clock: {run:#}");
     }
     let left: Vec<_> = std::fs::read_dir(folder.path("")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert!(left.is_empty(), "{left:?}");

@@ -2,8 +2,9 @@
 
 use crate::client::{Event, Upload, get, post};
 use crate::proxy::{Proxy, recording};
+use std::sync::mpsc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Ingests a recording; returns the id of its first run, and of its session.
 fn ingested(proxy: &Proxy, name: &str) -> (String, String) {
@@ -19,7 +20,7 @@ fn events(proxy: &Proxy, run: &str, contract: &str, headers: &[(&str, &str)]) ->
 }
 
 #[test]
-fn two_clients_in_different_contracts_see_each_event_once_while_the_run_goes_on() {
+fn two_clients_in_different_contracts_get_each_event_of_an_open_run_once() {
     let proxy = Proxy::start();
     let bytes = recording("claude-code", "parallel_tools.partial.ndjson");
     let mut upload = Upload::start(proxy.address, "/v1/ingest/claude-code", &[]);
@@ -28,11 +29,13 @@ fn two_clients_in_different_contracts_see_each_event_once_while_the_run_goes_on(
     for line in first {
         upload.send(line);
     }
+    let deadline = Instant::now() + Duration::from_secs(30);
     let run = loop {
         let runs = get(proxy.address, "/v1/runs", &[]).json();
         if let Some(run) = runs["data"][0]["run_id"].as_str() {
             break run.to_owned();
         }
+        assert!(Instant::now() < deadline, "no run: {runs}");
         thread::sleep(Duration::from_millis(10));
     };
     let address = proxy.address;
@@ -40,18 +43,19 @@ fn two_clients_in_different_contracts_see_each_event_once_while_the_run_goes_on(
         let path = format!("/v1/runs/{run}/events?contract=frames.v2");
         thread::spawn(move || get(address, &path, &[]).events())
     };
-    // The other reader reads two events at a time, disconnects, and reconnects with the last id.
+    // The other reader reads two events at a time, disconnects, and reconnects with the last id. It reports once it has events
+    // of the open run.
+    let (report, reported) = mpsc::channel();
     let in_parts = {
         let path = format!("/api/v1/sessions/{}/runs/{run}/stream", session_of(&proxy, &run));
         thread::spawn(move || {
             let mut seen: Vec<Event> = Vec::new();
-            let mut before_the_end = false;
             loop {
                 let last = seen.last().and_then(|event| event.id.clone());
                 let headers: Vec<(&str, &str)> = last.iter().map(|id| ("last-event-id", id.as_str())).collect();
                 let mut answer = get(address, &path, &headers);
                 if answer.status == 204 {
-                    return (seen, before_the_end);
+                    return seen;
                 }
                 assert_eq!(answer.status, 200);
                 for _ in 0..2 {
@@ -61,19 +65,23 @@ fn two_clients_in_different_contracts_see_each_event_once_while_the_run_goes_on(
                     }
                 }
                 let state = get(address, &format!("/v1/runs/{run}"), &[]).json()["state"].clone();
-                before_the_end |= seen.len() > 4 && state == "running";
+                if seen.len() > 4 && state == "running" {
+                    let _ = report.send(());
+                }
             }
         })
     };
+    // The last line ends the run.
+    let (last, rest) = rest.split_last().unwrap();
     for line in rest {
         upload.send(line);
-        thread::sleep(Duration::from_millis(15));
     }
+    reported.recv_timeout(Duration::from_secs(30)).expect("events must arrive while the run is open");
+    upload.send(last);
     let made = upload.finish().json();
     let run = made["runs"][0]["run_id"].as_str().unwrap();
     let whole = whole.join().unwrap();
-    let (in_parts, before_the_end) = in_parts.join().unwrap();
-    assert!(before_the_end, "events came while the run went on");
+    let in_parts = in_parts.join().unwrap();
     let numbers: Vec<u64> = whole.iter().map(|event| event.json()["seq"].as_u64().unwrap()).collect();
     assert_eq!(numbers, (0..whole.len() as u64).collect::<Vec<_>>());
     assert_eq!(whole, events(&proxy, run, "frames.v2", &[]));
@@ -88,7 +96,7 @@ fn session_of(proxy: &Proxy, run: &str) -> String {
 }
 
 #[test]
-fn a_replay_from_every_cursor_is_the_rest_of_the_stream() {
+fn a_replay_from_any_cursor_is_the_rest_of_the_stream() {
     let proxy = Proxy::start();
     let (run, _) = ingested(&proxy, "bash_ok.partial.ndjson");
     for contract in ["frames.v1", "frames.v2", "sse.v1", "agent-manager.v1"] {
@@ -110,7 +118,7 @@ fn a_replay_from_every_cursor_is_the_rest_of_the_stream() {
 }
 
 #[test]
-fn a_cursor_on_a_numbered_event_is_followed_by_what_comes_after_it_numbered_or_not() {
+fn a_cursor_is_followed_by_all_later_events_with_or_without_numbers() {
     let proxy = Proxy::start();
     let (run, _) = ingested(&proxy, "control_permission.partial.ndjson");
     let all = events(&proxy, &run, "pixir.v1", &[]);
@@ -149,7 +157,7 @@ fn a_cursor_on_a_numbered_event_is_followed_by_what_comes_after_it_numbered_or_n
 }
 
 #[test]
-fn cursors_outside_the_stream() {
+fn cursors_outside_the_stream_are_handled() {
     let proxy = Proxy::start();
     let (run, _) = ingested(&proxy, "bash_ok.ndjson");
     let path = |query: &str| format!("/v1/runs/{run}/events?{query}");
@@ -165,7 +173,7 @@ fn cursors_outside_the_stream() {
 }
 
 #[test]
-fn the_forms_hold_the_same_events() {
+fn every_form_has_the_same_events() {
     let proxy = Proxy::start();
     let (run, _) = ingested(&proxy, "write_file.partial.ndjson");
     let path = format!("/v1/runs/{run}/events?contract=agent-manager.v1");
@@ -193,7 +201,7 @@ fn the_forms_hold_the_same_events() {
 }
 
 #[test]
-fn raw_is_what_the_runner_said() {
+fn raw_is_the_output_of_the_runner() {
     let proxy = Proxy::start();
     let bytes = recording("claude-code", "text_plain.partial.ndjson");
     let (run, _) = ingested(&proxy, "text_plain.partial.ndjson");
@@ -202,7 +210,7 @@ fn raw_is_what_the_runner_said() {
 }
 
 #[test]
-fn what_is_not_acceptable_is_told_what_is() {
+fn a_406_names_what_is_acceptable() {
     let proxy = Proxy::start();
     let (run, session) = ingested(&proxy, "text_plain.ndjson");
     for (path, headers) in [
@@ -224,7 +232,7 @@ fn what_is_not_acceptable_is_told_what_is() {
 }
 
 #[test]
-fn a_silent_stream_sends_heartbeats_that_no_proxy_may_hold_back() {
+fn a_silent_stream_sends_heartbeats_with_headers_against_buffering() {
     let proxy = Proxy::with(&[("FRAMEGATE__SERVER__HEARTBEAT_MS", "100")]);
     let bytes = recording("claude-code", "text_plain.partial.ndjson");
     let mut upload = Upload::start(proxy.address, "/v1/ingest/claude-code", &[("accept", "text/event-stream")]);
@@ -240,7 +248,7 @@ fn a_silent_stream_sends_heartbeats_that_no_proxy_may_hold_back() {
 }
 
 #[test]
-fn stopping_lets_streams_end() {
+fn a_shutdown_ends_open_streams() {
     let mut proxy = Proxy::with(&[("FRAMEGATE__SERVER__SHUTDOWN_GRACE_MS", "300")]);
     let bytes = recording("claude-code", "text_plain.partial.ndjson");
     let mut upload = Upload::start(proxy.address, "/v1/ingest/claude-code", &[("accept", "text/event-stream")]);
@@ -252,7 +260,7 @@ fn stopping_lets_streams_end() {
 }
 
 #[test]
-fn a_gate_that_withholds_lets_what_is_valid_pass_and_counts_what_it_checked() {
+fn an_enforcing_gate_passes_valid_events_and_counts_them_once() {
     let enforcing = Proxy::with(&[("FRAMEGATE__GATE__MODE", "enforce")]);
     let off = Proxy::with(&[("FRAMEGATE__GATE__MODE", "off")]);
     let status = |proxy: &Proxy, run: &str| get(proxy.address, &format!("/v1/runs/{run}"), &[]).json();
@@ -272,7 +280,7 @@ fn a_gate_that_withholds_lets_what_is_valid_pass_and_counts_what_it_checked() {
 }
 
 #[test]
-fn output_that_waits_for_more_is_sent_when_the_tool_falls_silent() {
+fn buffered_output_is_sent_when_the_tool_falls_silent() {
     let proxy = Proxy::start();
     let bytes = recording("codex", "appserver-long-stream.ndjson");
     let lines: Vec<&[u8]> = bytes.split_inclusive(|&byte| byte == b'\n').collect();
@@ -304,8 +312,8 @@ fn output_that_waits_for_more_is_sent_when_the_tool_falls_silent() {
     upload.end();
     seen.extend(answer.events());
     let run = get(proxy.address, "/v1/runs", &[]).json()["data"][0]["run_id"].as_str().unwrap().to_owned();
-    assert_eq!(events(&proxy, &run, "hecate.v1", &[]), seen, "a replay is what the live client saw");
+    assert_eq!(events(&proxy, &run, "hecate.v1", &[]), seen, "a replay must equal what the live client got");
     let frames = events(&proxy, &run, "frames.v2", &[]);
     let silent = frames.iter().filter(|frame| frame.json()["type"] == "tool_stdout" && frame.json()["chunk"] == "");
-    assert!(silent.count() >= 1, "the silence stands in the log");
+    assert!(silent.count() >= 1, "the log must record the silence");
 }

@@ -3,7 +3,7 @@
 use crate::client::{get, post};
 use crate::proxy::{Folder, Proxy, recording};
 use crate::resources::{resources, wait_until_released};
-use crate::scripted::{Seen, Upstream, reset, stream_head, wait_for_close, whole};
+use crate::scripted::{ReceivedRequest, Upstream, reset, stream_head, wait_for_close, whole};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::net::TcpStream;
@@ -15,10 +15,10 @@ use std::time::{Duration, Instant};
 /// A server whose feed sends what the test tells it to, one connection after the other.
 struct Server {
     upstream: Upstream,
-    say: Sender<Word>,
+    actions: Sender<Action>,
 }
 
-enum Word {
+enum Action {
     Bytes(Vec<u8>),
     /// Close the connection.
     End,
@@ -27,44 +27,44 @@ enum Word {
 }
 
 impl Server {
-    fn start(answer: impl Fn(&Seen, &mut TcpStream) + Send + Sync + 'static) -> Self {
-        let (say, words) = channel();
-        let words = Mutex::new(words);
+    fn start(answer: impl Fn(&ReceivedRequest, &mut TcpStream) + Send + Sync + 'static) -> Self {
+        let (actions, queue) = channel();
+        let queue = Mutex::new(queue);
         let upstream = Upstream::start(move |request, stream| {
             if request.method != "GET" || !request.path.starts_with("/v1/event") {
                 return answer(request, stream);
             }
             stream_head(stream);
-            let words = words.lock().unwrap();
-            while let Ok(word) = words.recv_timeout(Duration::from_secs(60)) {
-                match word {
-                    Word::Bytes(bytes) if stream.write_all(&bytes).is_ok() => {}
-                    Word::Reset => return reset(stream),
-                    Word::Bytes(_) | Word::End => return,
+            let queue = queue.lock().unwrap();
+            while let Ok(action) = queue.recv_timeout(Duration::from_secs(60)) {
+                match action {
+                    Action::Bytes(bytes) if stream.write_all(&bytes).is_ok() => {}
+                    Action::Reset => return reset(stream),
+                    Action::Bytes(_) | Action::End => return,
                 }
             }
         });
-        Self { upstream, say }
+        Self { upstream, actions }
     }
 
-    fn silent() -> Self {
+    fn without_api() -> Self {
         Self::start(|_, stream| whole(stream, "404 Not Found", "", b""))
     }
 
-    fn says(&self, bytes: &[u8]) {
-        self.say.send(Word::Bytes(bytes.to_vec())).unwrap();
+    fn send(&self, bytes: &[u8]) {
+        self.actions.send(Action::Bytes(bytes.to_vec())).unwrap();
     }
 
-    fn ends(&self) {
-        self.say.send(Word::End).unwrap();
+    fn close(&self) {
+        self.actions.send(Action::End).unwrap();
     }
 
     /// Waits until the feed was requested `wanted` times; returns the requests.
-    fn wait_for_connections(&self, wanted: usize) -> Vec<Seen> {
+    fn wait_for_connections(&self, wanted: usize) -> Vec<ReceivedRequest> {
         let deadline = Instant::now() + Duration::from_secs(30);
         loop {
-            let feeds: Vec<Seen> =
-                self.upstream.seen().into_iter().filter(|seen| seen.path.starts_with("/v1/event")).collect();
+            let feeds: Vec<ReceivedRequest> =
+                self.upstream.requests().into_iter().filter(|seen| seen.path.starts_with("/v1/event")).collect();
             if feeds.len() >= wanted {
                 return feeds;
             }
@@ -120,7 +120,9 @@ impl Follower {
     }
 
     fn wait_for_records(&self, records: u64) {
-        self.wait_for("the records", |runs| runs.first().is_some_and(|run| run["records"].as_u64() >= Some(records)));
+        self.wait_for("the records do not arrive", |runs| {
+            runs.first().is_some_and(|run| run["records"].as_u64() >= Some(records))
+        });
     }
 }
 
@@ -129,20 +131,20 @@ fn events(name: &str) -> Vec<Vec<u8>> {
     text.split_inclusive("\n\n").map(|event| event.as_bytes().to_vec()).collect()
 }
 
-fn at_of(events: &[Vec<u8>], word: &str) -> usize {
+fn position_of(events: &[Vec<u8>], word: &str) -> usize {
     events.iter().position(|event| String::from_utf8_lossy(event).contains(word)).unwrap()
 }
 
-fn over(runs: &[Value]) -> bool {
+fn all_ended(runs: &[Value]) -> bool {
     !runs.is_empty() && runs.iter().all(|run| run["ended_at_ms"].is_u64())
 }
 
 #[test]
-fn a_feed_is_followed_into_runs_of_every_contract() {
-    let server = Server::silent();
+fn a_feed_becomes_runs_in_every_contract() {
+    let server = Server::without_api();
     let follower = Follower::of(&server, "");
-    server.says(&recording("opencode", "event-two-sessions.sse"));
-    let runs = follower.wait_for("both runs", |runs| runs.len() == 2 && over(runs));
+    server.send(&recording("opencode", "event-two-sessions.sse"));
+    let runs = follower.wait_for("not both runs end", |runs| runs.len() == 2 && all_ended(runs));
     assert!(runs.iter().all(|run| run["state"] == "completed" && run["runner"] == "opencode"), "{runs:?}");
     for contract in ["hecate.v1", "sse.v1", "agent-manager.v1"] {
         assert!(follower.events(&runs[0], contract).len() > 3, "{contract}");
@@ -153,36 +155,36 @@ fn a_feed_is_followed_into_runs_of_every_contract() {
 }
 
 #[test]
-fn a_feed_that_is_lost_says_so_in_the_run_and_the_run_goes_on() {
-    is_lost_and_goes_on(Word::End, "the server ended it");
+fn the_loss_of_a_feed_is_reported_in_the_run_and_the_run_continues() {
+    continue_after_a_loss(Action::End, "the server ended it");
 }
 
 #[test]
-fn a_feed_that_is_reset_in_an_event_is_no_other_loss() {
-    is_lost_and_goes_on(Word::Reset, "reset");
+fn a_reset_in_an_event_is_handled_like_any_loss() {
+    continue_after_a_loss(Action::Reset, "reset");
 }
 
-fn is_lost_and_goes_on(how: Word, told: &str) {
-    let server = Server::silent();
+fn continue_after_a_loss(how: Action, expected: &str) {
+    let server = Server::without_api();
     let follower = Follower::of(&server, "");
     let all = events("event-text.sse");
     let half = all.len() / 2;
-    server.says(&all[..half].concat());
+    server.send(&all[..half].concat());
     // The connection breaks in the middle of an event.
-    server.says(&all[half][..all[half].len() / 2]);
+    server.send(&all[half][..all[half].len() / 2]);
     follower.wait_for_records(3);
     let before = resources(&follower.proxy);
-    server.say.send(how).unwrap();
+    server.actions.send(how).unwrap();
     server.wait_for_connections(2);
-    server.says(&all[half..].concat());
-    let runs = follower.wait_for("the run's end", over);
+    server.send(&all[half..].concat());
+    let runs = follower.wait_for("the run does not end", all_ended);
     assert_eq!((runs.len(), &runs[0]["state"]), (1, &json!("completed")));
     wait_until_released(&follower.proxy, before);
     let frames = follower.events(&runs[0], "frames.v2");
     let gaps: Vec<&Value> = frames.iter().filter(|frame| frame["type"] == "gap_detected").collect();
     assert_eq!(gaps.len(), 1, "{frames:?}");
     let reason = gaps[0]["reason"].as_str().unwrap();
-    assert!(reason.contains("the feed was lost") && reason.contains(told), "{reason}");
+    assert!(reason.contains("the feed was lost") && reason.contains(expected), "{reason}");
     // The incomplete event is kept as an invalid record. After it, parsing starts afresh.
     assert_eq!(runs[0]["invalid_records"], 1);
     for contract in ["hecate.v1", "agent-manager.v1", "pixir.v1"] {
@@ -191,40 +193,40 @@ fn is_lost_and_goes_on(how: Word, told: &str) {
 }
 
 #[test]
-fn a_run_whose_end_was_lost_ends_and_the_next_prompt_begins_another() {
-    let server = Server::silent();
+fn a_run_whose_end_was_lost_is_ended_and_the_next_prompt_starts_another() {
+    let server = Server::without_api();
     let follower = Follower::of(&server, "lost_after_ms = 200");
     let all = events("event-text.sse");
-    let before_end = at_of(&all, "\"type\":\"session.idle\"").min(all.len() - 1).saturating_sub(4);
-    server.says(&all[..before_end].concat());
+    let before_end = position_of(&all, "\"type\":\"session.idle\"").min(all.len() - 1).saturating_sub(4);
+    server.send(&all[..before_end].concat());
     follower.wait_for_records(3);
-    server.ends();
-    let runs = follower.wait_for("the run's end", over);
+    server.close();
+    let runs = follower.wait_for("the run does not end", all_ended);
     assert_eq!((&runs[0]["state"], &runs[0]["error_code"]), (&json!("interrupted"), &json!("feed_lost")));
     // The same session again, from its beginning, with as much as is known of it.
     server.wait_for_connections(2);
-    server.says(&all.concat());
-    let runs = follower.wait_for("another run", |runs| runs.len() == 2 && over(runs));
+    server.send(&all.concat());
+    let runs = follower.wait_for("no other run ends", |runs| runs.len() == 2 && all_ended(runs));
     assert_eq!(runs[0]["session_id"], runs[1]["session_id"]);
     assert_eq!(runs[0]["state"], "completed");
 }
 
 #[test]
-fn a_run_that_the_log_did_not_take_is_no_answer_to_the_next_prompt() {
+fn a_run_that_the_log_refused_does_not_answer_the_next_prompt() {
     let server = Server::start(|_, stream| whole(stream, "204 No Content", "", b""));
     let full = [("FRAMEGATE__LOG__MAX_BYTES", "1048576")];
     let follower = Follower::with(&server, "start_timeout_ms = 1000", &full);
     let all = events("event-text.sse");
-    let delta = all[at_of(&all, "message.part.delta")].clone();
-    let end = at_of(&all, "message.part.delta");
+    let delta = all[position_of(&all, "message.part.delta")].clone();
+    let end = position_of(&all, "message.part.delta");
     let delta = String::from_utf8(delta).unwrap();
     let (head, tail) = delta.split_once("\"delta\":\"").unwrap();
     let huge = format!("{head}\"delta\":\"{}{tail}", "x".repeat(400_000));
-    server.says(&all[..end].concat());
-    let runs = follower.wait_for("a run", |runs| !runs.is_empty());
+    server.send(&all[..end].concat());
+    let runs = follower.wait_for("no run starts", |runs| !runs.is_empty());
     let session = runs[0]["session_name"].as_str().unwrap().to_owned();
     for _ in 0..6 {
-        server.says(huge.as_bytes());
+        server.send(huge.as_bytes());
     }
     let log = follower.folder.wait_for("log", "a feed could not be stored");
     assert!(!log.contains("panicked"), "{log}");
@@ -245,20 +247,18 @@ fn a_run_that_the_log_did_not_take_is_no_answer_to_the_next_prompt() {
 }
 
 #[test]
-fn a_feed_with_ids_is_asked_to_go_on_behind_the_last_one() {
-    let server = Server::silent();
+fn a_feed_with_ids_is_resumed_after_the_last_complete_event() {
+    let server = Server::without_api();
     let _follower = Follower::of(&server, "");
-    server.says(b"retry: 30\nid: 41\ndata: {\"type\":\"server.connected\",\"properties\":{}}\n\n");
-    server.says(b"id: 42\ndata: {\"type\":\"server.conn");
-    // Time for the bytes to arrive.
-    thread::sleep(Duration::from_millis(200));
-    server.ends();
+    server.send(b"retry: 30\nid: 41\ndata: {\"type\":\"server.connected\",\"properties\":{}}\n\n");
+    server.send(b"id: 42\ndata: {\"type\":\"server.conn");
+    server.close();
     let seen = server.wait_for_connections(2);
     assert_eq!((seen[0].header("last-event-id"), seen[1].header("last-event-id")), ("", "41"));
 }
 
 #[test]
-fn a_server_that_is_of_no_use_is_asked_again_after_longer_and_longer_pauses() {
+fn an_unusable_server_is_retried_with_growing_pauses() {
     let (go, asked) = (Mutex::new(0), Mutex::new(Vec::new()));
     let upstream = Upstream::start(move |_, stream| {
         let mut nth = go.lock().unwrap();
@@ -277,9 +277,9 @@ fn a_server_that_is_of_no_use_is_asked_again_after_longer_and_longer_pauses() {
             }
         }
     });
-    let server = Server { upstream, say: channel().0 };
+    let server = Server { upstream, actions: channel().0 };
     let follower = Follower::of(&server, "");
-    follower.wait_for("the run's end", over);
+    follower.wait_for("the run does not end", all_ended);
     let log = follower.folder.read("log");
     for reason in ["503", "302", "is not an event stream", "compresses"] {
         assert!(log.contains(reason), "{reason}: {log}");
@@ -288,11 +288,11 @@ fn a_server_that_is_of_no_use_is_asked_again_after_longer_and_longer_pauses() {
 }
 
 #[test]
-fn a_feed_that_falls_silent_is_connected_to_anew() {
-    let server = Server::silent();
+fn a_silent_feed_is_reconnected() {
+    let server = Server::without_api();
     let follower = Follower::of(&server, "idle_timeout_ms = 300");
     let all = events("event-text.sse");
-    server.says(&all[..all.len() / 2].concat());
+    server.send(&all[..all.len() / 2].concat());
     follower.wait_for_records(3);
     // The proxy closes the connection; the server only notices when it writes.
     let deadline = Instant::now() + Duration::from_secs(30);
@@ -300,12 +300,12 @@ fn a_feed_that_falls_silent_is_connected_to_anew() {
         assert!(Instant::now() < deadline);
         thread::sleep(Duration::from_millis(20));
     }
-    server.ends();
+    server.close();
     server.wait_for_connections(2);
 }
 
 #[test]
-fn an_approval_is_answered_over_the_servers_own_interface_once() {
+fn an_approval_is_answered_once_through_the_servers_api() {
     let server = Server::start(|_, stream| whole(stream, "200 OK", "content-type: application/json\r\n", b"true"));
     let folder = Folder::new();
     let secret = folder.write("secret", "b3BlbmNvZGU6aHVudGVyMg==\n");
@@ -313,9 +313,9 @@ fn an_approval_is_answered_over_the_servers_own_interface_once() {
         format!("authorization = \"configured\"\ncredential_scheme = \"Basic\"\nsecret_file = \"{secret}\"");
     let follower = Follower::of(&server, &credentials);
     let all = events("event-permission-once.sse");
-    let asked = at_of(&all, "permission.asked");
-    server.says(&all[..=asked].concat());
-    let runs = follower.wait_for("the question", |runs| {
+    let asked = position_of(&all, "permission.asked");
+    server.send(&all[..=asked].concat());
+    let runs = follower.wait_for("no approval is requested", |runs| {
         runs.first().is_some_and(|run| !run["pending_approvals"].as_array().unwrap().is_empty())
     });
     let (run, question) = (runs[0]["run_id"].as_str().unwrap(), runs[0]["pending_approvals"][0].as_str().unwrap());
@@ -324,20 +324,20 @@ fn an_approval_is_answered_over_the_servers_own_interface_once() {
         post(follower.proxy.address, &path, &[("content-type", "application/json")], br#"{"decision":"approved"}"#);
     let status = answer.status;
     assert!(status < 300, "{status}: {}", answer.text());
-    let told = server.upstream.seen().into_iter().find(|seen| seen.method == "POST").unwrap();
-    assert_eq!(told.path, format!("/permission/{question}/reply"));
-    assert_eq!(serde_json::from_slice::<Value>(&told.body).unwrap(), json!({"reply": "once"}));
-    assert_eq!(told.header("authorization"), "Basic b3BlbmNvZGU6aHVudGVyMg==");
+    let reply = server.upstream.requests().into_iter().find(|seen| seen.method == "POST").unwrap();
+    assert_eq!(reply.path, format!("/permission/{question}/reply"));
+    assert_eq!(serde_json::from_slice::<Value>(&reply.body).unwrap(), json!({"reply": "once"}));
+    assert_eq!(reply.header("authorization"), "Basic b3BlbmNvZGU6aHVudGVyMg==");
     let again =
         post(follower.proxy.address, &path, &[("content-type", "application/json")], br#"{"decision":"rejected"}"#);
     assert_eq!(again.status, 409);
-    server.says(&all[asked + 1..].concat());
-    follower.wait_for("the run's end", over);
-    assert_eq!(server.upstream.seen().iter().filter(|seen| seen.method == "POST").count(), 1);
+    server.send(&all[asked + 1..].concat());
+    follower.wait_for("the run does not end", all_ended);
+    assert_eq!(server.upstream.requests().iter().filter(|seen| seen.method == "POST").count(), 1);
 }
 
 #[test]
-fn a_run_is_started_over_the_servers_own_interface() {
+fn a_run_is_started_through_the_servers_api() {
     let all = events("event-text.sse");
     let text = String::from_utf8(all.concat()).unwrap();
     let session = text.split("\"sessionID\":\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
@@ -362,10 +362,10 @@ fn a_run_is_started_over_the_servers_own_interface() {
     let elsewhere = order(&json!({"upstream": "code", "prompt": "hi", "cwd": "/etc"}));
     assert!((400..500).contains(&elsewhere.status), "{}", elsewhere.status);
     server.wait_for_connections(1);
-    let say = server.say.clone();
-    let telling = thread::spawn(move || {
+    let actions = server.actions.clone();
+    let sender = thread::spawn(move || {
         goes.recv_timeout(Duration::from_secs(30)).unwrap();
-        say.send(Word::Bytes(all.concat())).unwrap();
+        actions.send(Action::Bytes(all.concat())).unwrap();
     });
     // The feed counts as connected as soon as the response head has been read.
     let deadline = Instant::now() + Duration::from_secs(30);
@@ -379,32 +379,32 @@ fn a_run_is_started_over_the_servers_own_interface() {
     };
     assert_eq!(started.status, 201);
     assert_eq!(started.json()["session_name"], session);
-    telling.join().unwrap();
-    let runs = follower.wait_for("the run's end", over);
+    sender.join().unwrap();
+    let runs = follower.wait_for("the run does not end", all_ended);
     assert_eq!((runs.len(), &runs[0]["state"]), (1, &json!("completed")));
-    let told: Vec<(String, Value)> = server
+    let prompts: Vec<(String, Value)> = server
         .upstream
-        .seen()
+        .requests()
         .into_iter()
         .filter(|seen| seen.method == "POST")
         .map(|seen| (seen.path, serde_json::from_slice(&seen.body).unwrap_or_default()))
         .collect();
-    assert_eq!(told[0].0, "/session");
-    assert_eq!(told[1].0, format!("/session/{session}/prompt_async"));
-    assert_eq!(told[1].1["parts"][0]["text"], "Say hello");
+    assert_eq!(prompts[0].0, "/session");
+    assert_eq!(prompts[1].0, format!("/session/{session}/prompt_async"));
+    assert_eq!(prompts[1].1["parts"][0]["text"], "Say hello");
 }
 
 #[test]
-fn a_proxy_that_stops_does_not_wait_for_a_feed_without_runs_and_closes_those_that_are_open() {
-    let server = Server::silent();
+fn a_shutdown_does_not_wait_for_an_idle_feed_and_closes_open_runs() {
+    let server = Server::without_api();
     let mut follower = Follower::of(&server, "");
-    server.says(&recording("opencode", "event-text.sse"));
-    follower.wait_for("the run's end", over);
+    server.send(&recording("opencode", "event-text.sse"));
+    follower.wait_for("the run does not end", all_ended);
     let begun = Instant::now();
     assert!(follower.proxy.terminate().success());
     assert!(begun.elapsed() < Duration::from_secs(9), "{:?}", begun.elapsed());
     drop(follower);
-    let server = Server::silent();
+    let server = Server::without_api();
     let folder = Folder::new();
     let log = folder.path("framegate.db");
     let settings = [
@@ -414,7 +414,7 @@ fn a_proxy_that_stops_does_not_wait_for_a_feed_without_runs_and_closes_those_tha
     ];
     let mut follower = Follower::with(&server, "", &settings);
     let all = events("event-text.sse");
-    server.says(&all[..all.len() / 2].concat());
+    server.send(&all[..all.len() / 2].concat());
     follower.wait_for_records(3);
     assert!(follower.proxy.terminate().success());
     let follower = Follower::with(&server, "", &settings);

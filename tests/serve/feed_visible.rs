@@ -13,13 +13,13 @@ use std::time::{Duration, Instant};
 /// A server whose feed can be switched on and off. It announces a run as soon as it gets a prompt.
 struct Server {
     upstream: Upstream,
-    is_there: Arc<AtomicBool>,
+    is_available: Arc<AtomicBool>,
 }
 
 impl Server {
     fn start() -> Self {
-        let (is_there, prompted) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
-        let there = is_there.clone();
+        let (is_available, prompted) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+        let available = is_available.clone();
         let all = recording("opencode", "event-text.sse");
         let session = session(&all);
         let upstream = Upstream::start(move |request, stream| {
@@ -30,24 +30,24 @@ impl Server {
                 prompted.fetch_or(is_prompt, Ordering::SeqCst);
                 return;
             }
-            if !there.load(Ordering::SeqCst) {
+            if !available.load(Ordering::SeqCst) {
                 return whole(stream, "503 Service Unavailable", "", b"");
             }
             stream_head(stream);
-            let mut has_told = false;
-            while there.load(Ordering::SeqCst) {
-                if prompted.load(Ordering::SeqCst) && !has_told {
-                    has_told = true;
+            let mut has_sent = false;
+            while available.load(Ordering::SeqCst) {
+                if prompted.load(Ordering::SeqCst) && !has_sent {
+                    has_sent = true;
                     let _ = stream.write_all(&all);
                 }
                 thread::sleep(Duration::from_millis(5));
             }
         });
-        Self { upstream, is_there }
+        Self { upstream, is_available }
     }
 
-    fn is_there(&self, is_so: bool) {
-        self.is_there.store(is_so, Ordering::SeqCst);
+    fn set_available(&self, is_available: bool) {
+        self.is_available.store(is_available, Ordering::SeqCst);
     }
 }
 
@@ -97,10 +97,13 @@ impl Follower {
     fn ready(&self) -> (u16, Vec<String>) {
         let answer = self.get("/readyz");
         let status = answer.status;
-        let told = answer.json();
-        let reasons = told["reasons"].as_array().cloned().unwrap_or_default();
+        let problem = answer.json();
+        let reasons = problem["reasons"].as_array().cloned().unwrap_or_default();
         for reason in &reasons {
-            assert!(reason["detail"].as_str().unwrap().contains("\"code\""), "it names the upstream: {reason}");
+            assert!(
+                reason["detail"].as_str().unwrap().contains("\"code\""),
+                "the reason must name the upstream: {reason}"
+            );
         }
         (status, reasons.iter().map(|reason| reason["code"].as_str().unwrap().to_owned()).collect())
     }
@@ -118,10 +121,10 @@ impl Follower {
 }
 
 #[test]
-fn a_feed_that_is_not_connected_is_seen_everywhere() {
+fn a_feed_that_is_not_connected_is_reported_everywhere() {
     let server = Server::start();
     for required in [true, false] {
-        server.is_there(false);
+        server.set_available(false);
         let follower = Follower::of(&server, &format!("required = {required}"));
         let not_ready = (if required { 503 } else { 200 }, vec!["upstream_not_connected".to_owned()]);
         let upstream = follower.wait_for_state("connecting");
@@ -129,7 +132,7 @@ fn a_feed_that_is_not_connected_is_seen_everywhere() {
         assert!(upstream["since_ms"].is_u64());
         assert_eq!(follower.ready(), not_ready);
         assert_eq!(follower.metric("framegate_upstream_connected"), "0");
-        server.is_there(true);
+        server.set_available(true);
         let upstream = follower.wait_for_state("connected");
         assert!(upstream["reason"].is_null());
         assert_eq!(
@@ -137,7 +140,7 @@ fn a_feed_that_is_not_connected_is_seen_everywhere() {
             ((200, vec![]), "1".to_owned())
         );
         assert_eq!(follower.metric("framegate_upstream_connection_losses_total"), "0");
-        server.is_there(false);
+        server.set_available(false);
         let upstream = follower.wait_for_state("lost");
         assert!(!upstream["reason"].as_str().unwrap().is_empty());
         assert_eq!((follower.ready(), follower.metric("framegate_upstream_connected")), (not_ready, "0".to_owned()));
@@ -149,22 +152,26 @@ fn a_feed_that_is_not_connected_is_seen_everywhere() {
 }
 
 #[test]
-fn a_prompt_waits_for_the_feed_as_long_as_a_start_may_take() {
+fn a_prompt_waits_for_the_feed_up_to_the_start_timeout() {
     let server = Server::start();
     let follower = Follower::of(&server, "start_timeout_ms = 60000");
     follower.wait_for_state("connecting");
     thread::scope(|scope| {
         let ordered = scope.spawn(|| follower.order());
-        // The order is not refused at once, because it waits for the feed first.
-        thread::sleep(Duration::from_millis(300));
+        // The order is not refused at once, because it waits for the feed first: the feed is still being tried.
+        let (tried, deadline) = (server.upstream.requests().len(), Instant::now() + Duration::from_secs(30));
+        while server.upstream.requests().len() < tried + 8 {
+            assert!(Instant::now() < deadline, "the feed is not tried again");
+            thread::sleep(Duration::from_millis(10));
+        }
         assert!(!ordered.is_finished());
-        server.is_there(true);
+        server.set_available(true);
         let started = ordered.join().unwrap();
         let status = started.status;
         assert_eq!(status, 201, "{}", started.text());
     });
     let follower = Follower::of(&server, "start_timeout_ms = 100");
-    server.is_there(false);
+    server.set_available(false);
     let refused = loop {
         let answer = follower.order();
         // The feed may have been connected for a moment.

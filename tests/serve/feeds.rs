@@ -33,7 +33,7 @@ fn take(proxy: &Proxy, path: &str, headers: &[(&str, &str)], events: usize) -> V
 }
 
 #[test]
-fn every_run_is_in_the_feed_in_its_own_order_and_a_cursor_goes_on_behind_its_event() {
+fn the_feed_has_every_run_in_order_and_resumes_after_any_cursor() {
     let proxy = Proxy::start();
     for name in ["text_plain.partial.ndjson", "multi_turn_stdin.ndjson", "bash_ok.partial.ndjson"] {
         ingested(&proxy, name);
@@ -43,7 +43,7 @@ fn every_run_is_in_the_feed_in_its_own_order_and_a_cursor_goes_on_behind_its_eve
         let total = count(&proxy, &path);
         let all = take(&proxy, &path, &[], total);
         let ids: BTreeSet<&str> = all.iter().map(|event| event.id.as_deref().unwrap()).collect();
-        assert_eq!(ids.len(), total, "{contract}: each event has a cursor of its own");
+        assert_eq!(ids.len(), total, "{contract}: each event must have its own cursor");
         // The feed contains each run's own stream, in order.
         let runs = get(proxy.address, "/v1/runs", &[]).json();
         for run in runs["data"].as_array().unwrap() {
@@ -57,7 +57,7 @@ fn every_run_is_in_the_feed_in_its_own_order_and_a_cursor_goes_on_behind_its_eve
                     next = rest.next();
                 }
             }
-            assert!(next.is_none(), "{contract}: the feed has all of {run} in order");
+            assert!(next.is_none(), "{contract}: the feed must have all of {run} in order");
         }
         for at in (0..total - 1).step_by((total / 7).max(1)) {
             let id = all[at].id.as_deref().unwrap();
@@ -73,7 +73,7 @@ fn every_run_is_in_the_feed_in_its_own_order_and_a_cursor_goes_on_behind_its_eve
 }
 
 #[test]
-fn a_session_has_its_runs_alone_and_those_that_come_later() {
+fn a_sessions_feed_has_only_its_runs_including_later_ones() {
     let proxy = Proxy::start();
     ingested(&proxy, "text_plain.partial.ndjson");
     let session = ingested(&proxy, "multi_turn_stdin.ndjson")[0].1.clone();
@@ -99,7 +99,7 @@ fn a_session_has_its_runs_alone_and_those_that_come_later() {
 }
 
 #[test]
-fn runs_that_go_on_at_the_same_time_come_as_they_come() {
+fn concurrent_runs_are_interleaved_in_the_feed() {
     let proxy = Proxy::start();
     let mut answer = get(proxy.address, "/v1/events?contract=sse.v1", &[]);
     let bytes = recording("claude-code", "text_plain.partial.ndjson");
@@ -128,7 +128,7 @@ fn runs_that_go_on_at_the_same_time_come_as_they_come() {
 }
 
 #[test]
-fn cursors_of_another_log_are_told_apart_and_nonsense_is_refused() {
+fn cursors_of_another_log_are_reported_and_invalid_ones_refused() {
     let proxy = Proxy::start();
     ingested(&proxy, "text_plain.partial.ndjson");
     let path = "/v1/events?contract=frames.v2";
@@ -171,7 +171,7 @@ fn cursors_of_another_log_are_told_apart_and_nonsense_is_refused() {
 }
 
 #[test]
-fn a_silent_feed_says_so_and_ends_with_the_proxy() {
+fn a_silent_feed_sends_heartbeats_and_ends_with_the_proxy() {
     let mut proxy = Proxy::with(&[
         ("FRAMEGATE__SERVER__HEARTBEAT_MS", "100"),
         // Longer than a test may take, because the shutdown must not wait for the reader.
@@ -184,7 +184,7 @@ fn a_silent_feed_says_so_and_ends_with_the_proxy() {
 }
 
 #[test]
-fn types_can_be_picked() {
+fn the_feed_can_be_filtered_by_type() {
     let proxy = Proxy::start();
     ingested(&proxy, "multi_turn_stdin.ndjson");
     let path = "/v1/events?contract=hecate.v1&event_type=run.started,run.finished";
@@ -195,7 +195,7 @@ fn types_can_be_picked() {
 }
 
 #[test]
-fn a_cursor_does_not_tell_how_much_others_did() {
+fn a_cursor_does_not_reveal_the_activity_of_others() {
     let proxy = Proxy::start();
     let path = "/v1/events?contract=frames.v2";
     ingested(&proxy, "text_plain.partial.ndjson");

@@ -26,7 +26,7 @@ fn a_runner_has_one_name_in_every_answer() {
 }
 
 #[test]
-fn what_no_parameter_can_be_is_refused_with_what_it_can_be() {
+fn invalid_parameters_are_refused_with_the_valid_values() {
     let proxy = Proxy::start();
     let input = recording("claude-code", "text_plain.ndjson");
     let made = post(proxy.address, "/v1/ingest/claude-code", &[], &input).json();
@@ -58,7 +58,7 @@ fn what_no_parameter_can_be_is_refused_with_what_it_can_be() {
 }
 
 #[test]
-fn a_limit_gives_a_page_or_a_stream_that_ends() {
+fn a_limit_selects_a_page_or_ends_the_stream() {
     let proxy = Proxy::start();
     let input = recording("claude-code", "text_plain.ndjson");
     let made = post(proxy.address, "/v1/ingest/claude-code", &[], &input).json();
@@ -72,7 +72,7 @@ fn a_limit_gives_a_page_or_a_stream_that_ends() {
         let stream = [("accept", "text/event-stream")];
         let first = get(proxy.address, &format!("{path}limit=3"), &stream).text();
         assert_eq!(first.matches("data: ").count(), 3, "{first}");
-        assert!(!first.contains("stopping"), "it ends because it is whole: {first}");
+        assert!(!first.contains("stopping"), "the stream must end because of its limit: {first}");
         // The last id is the cursor for the rest.
         let last = first.lines().filter_map(|line| line.strip_prefix("id: ")).next_back().unwrap();
         let rest = get(proxy.address, &format!("{path}limit=2&after={last}"), &stream).events();

@@ -5,7 +5,7 @@ use crate::proxy::{Proxy, recording};
 use serde_json::json;
 
 #[test]
-fn an_ingest_answers_with_the_runs_it_made() {
+fn an_ingest_answers_with_the_runs_it_created() {
     let proxy = Proxy::start();
     let answer =
         post(proxy.address, "/v1/ingest/claude-code", &[], &recording("claude-code", "multi_turn_stdin.ndjson"));
@@ -28,7 +28,7 @@ fn an_ingest_answers_with_the_runs_it_made() {
 }
 
 #[test]
-fn the_translation_comes_back_in_the_same_exchange_before_the_input_has_ended() {
+fn the_translation_is_streamed_back_while_the_input_arrives() {
     let proxy = Proxy::start();
     let bytes = recording("claude-code", "text_plain.partial.ndjson");
     let accept = [("accept", "text/event-stream; contract=sse.v1")];
@@ -56,27 +56,27 @@ fn the_translation_comes_back_in_the_same_exchange_before_the_input_has_ended() 
 }
 
 #[test]
-fn chunks_of_all_sizes_are_kept_as_they_came() {
+fn chunks_of_any_size_are_stored_byte_for_byte() {
     let proxy = Proxy::start();
     let bytes = recording("claude-code", "long_text_200k.ndjson");
     let sizes = [1, 2_047, 2_048, 2_049, 3, 9_000, 2_048, 2_048, 100];
     let mut upload = Upload::start(proxy.address, "/v1/ingest/claude-code", &[]);
     let (mut rest, mut sent) = (bytes.as_slice(), 0);
     for size in sizes.into_iter().cycle() {
-        let (piece, behind) = rest.split_at(size.min(rest.len()));
+        let (piece, rest_of_it) = rest.split_at(size.min(rest.len()));
         upload.send(piece);
-        (rest, sent) = (behind, sent + 1);
+        (rest, sent) = (rest_of_it, sent + 1);
         if rest.is_empty() {
             break;
         }
     }
-    assert!(sent > sizes.len(), "each size came up");
+    assert!(sent > sizes.len(), "each size must be used");
     let answer = upload.finish();
     let made = answer.json();
     let run = made["runs"][0]["run_id"].as_str().unwrap_or_else(|| panic!("{made:#}")).to_owned();
     let raw =
         get(proxy.address, &format!("/v1/runs/{run}/events?contract=raw"), &[("accept", "application/octet-stream")]);
-    assert!(raw.bytes() == bytes, "the same bytes");
+    assert!(raw.bytes() == bytes, "the bytes differ");
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn a_connection_that_breaks_ends_the_run_as_interrupted() {
 }
 
 #[test]
-fn a_wrong_runner_is_told_what_there_is() {
+fn an_unknown_runner_is_answered_with_the_known_ones() {
     let proxy = Proxy::start();
     let answer = post(proxy.address, "/v1/ingest/claude", &[], b"");
     assert_eq!(answer.status, 404);
@@ -111,7 +111,7 @@ fn a_wrong_runner_is_told_what_there_is() {
 }
 
 #[test]
-fn bad_input_is_kept_and_counted() {
+fn invalid_records_are_stored_and_counted() {
     let proxy = Proxy::start();
     let bytes = b"not json\n{\"type\":\"no_such_type\"}\n{\"type\":\xff}\n{\"type\":\"assist";
     let result = br#"{"type":"result","subtype":"success","is_error":false,"session_id":"s","result":"ok"}"#;
@@ -128,7 +128,7 @@ fn bad_input_is_kept_and_counted() {
 }
 
 #[test]
-fn a_body_of_which_nothing_is_understood_is_refused_and_told_what_it_was() {
+fn a_body_without_any_known_record_is_refused_with_a_diagnosis() {
     let proxy = Proxy::start();
     for (body, counts, parts) in [
         (
@@ -163,7 +163,7 @@ fn a_body_of_which_nothing_is_understood_is_refused_and_told_what_it_was() {
 }
 
 #[test]
-fn a_body_of_a_form_that_no_runner_writes_is_refused_with_what_reads_it() {
+fn a_compressed_body_without_its_header_is_refused_with_the_command_that_reads_it() {
     let proxy = Proxy::start();
     for path in ["/v1/ingest/claude-code", "/v1/ingest/auto"] {
         for (body, what, reader) in [
@@ -182,7 +182,7 @@ fn a_body_of_a_form_that_no_runner_writes_is_refused_with_what_reads_it() {
 }
 
 #[test]
-fn a_whole_body_begins_when_its_first_record_with_a_time_says_and_a_live_one_now() {
+fn a_complete_body_starts_at_its_recorded_time_and_a_live_one_now() {
     let run = |session: &str, time: &str| {
         format!(
             "{{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"{session}\"}}\n\
@@ -208,7 +208,7 @@ fn a_whole_body_begins_when_its_first_record_with_a_time_says_and_a_live_one_now
 }
 
 #[test]
-fn auto_finds_out_whose_output_it_is() {
+fn auto_recognises_the_runner() {
     let proxy = Proxy::start();
     for (runner, name) in [
         ("claude-code", "text_plain.partial.ndjson"),
@@ -228,7 +228,7 @@ fn auto_finds_out_whose_output_it_is() {
 }
 
 #[test]
-fn auto_streams_its_answer_as_soon_as_it_knows() {
+fn auto_streams_its_answer_once_the_runner_is_recognised() {
     let proxy = Proxy::start();
     let bytes = recording("claude-code", "text_plain.partial.ndjson");
     let accept = [("accept", "text/event-stream; contract=sse.v1")];
@@ -246,7 +246,7 @@ fn auto_streams_its_answer_as_soon_as_it_knows() {
 }
 
 #[test]
-fn auto_refuses_what_is_nobodys() {
+fn auto_refuses_unrecognised_input() {
     let proxy = Proxy::start();
     for headers in [&[][..], &[("accept", "text/event-stream")][..]] {
         for body in [&b"{\"a\":1}\n"[..], b"", b"{\"a\":1}"] {
@@ -264,7 +264,7 @@ fn auto_refuses_what_is_nobodys() {
 }
 
 #[test]
-fn drift_is_counted_on_the_run_and_told_once_in_the_log() {
+fn drift_is_counted_per_run() {
     let clean = recording("open-responses", "fastresponses__text.sse");
     let text = String::from_utf8(clean.clone()).unwrap();
     let deltas = text.matches("\"type\":\"response.output_text.delta\"").count();
@@ -286,7 +286,7 @@ fn drift_is_counted_on_the_run_and_told_once_in_the_log() {
 }
 
 #[test]
-fn streams_that_take_turns_are_followed_without_a_gap_however_many_they_are() {
+fn any_number_of_interleaved_streams_is_followed_without_gaps() {
     let proxy = Proxy::start();
     // More streams than are read at a time, so that each one is paused and resumed.
     let round = |record: &str| (0..600).map(|at| record.replace("{at}", &at.to_string()) + "\n").collect::<String>();

@@ -5,7 +5,7 @@ use crate::proxy::{Folder, Proxy, recording, refusal};
 use std::io::{Read, Write};
 
 #[test]
-fn other_hosts_and_origins_are_turned_away() {
+fn other_hosts_and_origins_are_refused() {
     let proxy = Proxy::start();
     let ask = |host: &str, more: &str| {
         let mut stream = connect(proxy.address);
@@ -15,7 +15,7 @@ fn other_hosts_and_origins_are_turned_away() {
     assert_eq!(ask("localhost", ""), 200);
     assert_eq!(ask("evil.example", ""), 421);
     assert_eq!(ask("localhost", "origin: https://evil.example\r\n"), 403);
-    assert_eq!(ask("localhost", "origin: http://localhost:1234\r\n"), 403, "another program of this machine");
+    assert_eq!(ask("localhost", "origin: http://localhost:1234\r\n"), 403, "another program on this machine");
     assert_eq!(ask("localhost:1234", "origin: http://localhost:1234\r\n"), 200);
 }
 
@@ -40,7 +40,7 @@ fn an_open_address_without_a_token_is_refused() {
 }
 
 #[test]
-fn an_address_that_is_not_to_be_had_is_named_with_what_would_be_right() {
+fn an_unavailable_address_is_reported_with_a_remedy() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     let said = refusal(&[("FRAMEGATE__SERVER__LISTEN", &address)]);
@@ -57,7 +57,7 @@ fn an_address_that_is_not_to_be_had_is_named_with_what_would_be_right() {
 }
 
 #[test]
-fn a_token_is_needed_where_there_is_one() {
+fn a_configured_token_is_required() {
     let file = std::env::temp_dir().join(format!("framegate-token-{}", std::process::id()));
     std::fs::write(&file, "s3cret\n").unwrap();
     let proxy = Proxy::with(&[("FRAMEGATE__SERVER__TOKEN_FILE", file.to_str().unwrap())]);
@@ -68,7 +68,7 @@ fn a_token_is_needed_where_there_is_one() {
 }
 
 #[test]
-fn a_header_that_takes_for_ever_is_cut_off() {
+fn an_endless_header_is_cut_off() {
     let proxy = Proxy::with(&[("FRAMEGATE__SERVER__HEADER_READ_TIMEOUT_MS", "200")]);
     let mut stream = connect(proxy.address);
     stream.write_all(b"GET /v1/runs HTTP/1.1\r\nhost: local").unwrap();
@@ -92,7 +92,7 @@ fn a_record_over_the_limit_does_not_end_the_run() {
 }
 
 #[test]
-fn a_full_log_ends_the_ingest_and_says_so() {
+fn a_full_log_ends_the_ingest_with_507() {
     let proxy = Proxy::with(&[("FRAMEGATE__LOG__MAX_BYTES", "1048576")]);
     let mut bytes = recording("claude-code", "text_plain.ndjson");
     let line_end = bytes.iter().position(|&byte| byte == b'\n').unwrap() + 1;
@@ -115,7 +115,7 @@ fn a_body_at_the_limit_is_read_and_one_over_it_is_not() {
 }
 
 #[test]
-fn paths_and_methods() {
+fn unknown_paths_and_methods_are_refused() {
     let proxy = Proxy::start();
     assert_eq!(get(proxy.address, "/nothing", &[]).status, 404);
     let wrong = post(proxy.address, "/v1/contracts", &[], b"");

@@ -5,7 +5,7 @@ use crate::proxy::{Proxy, recording};
 use serde_json::Value;
 
 #[test]
-fn each_line_is_an_object_that_names_the_run_it_is_about_and_no_query() {
+fn each_log_line_is_an_object_with_its_run_and_without_queries() {
     let file = std::env::temp_dir().join(format!("framegate-log-{}", std::process::id()));
     let settings = [("FRAMEGATE__TELEMETRY__FORMAT", "json"), ("FRAMEGATE__TELEMETRY__FILTER", "debug")];
     let mut proxy = Proxy::logging(&settings, std::fs::File::create(&file).unwrap());

@@ -20,7 +20,7 @@ impl Scrape {
     }
 
     fn parse(text: &str) -> Self {
-        assert!(text.ends_with('\n'), "the last line has no end");
+        assert!(text.ends_with('\n'), "the last line has no line end");
         let mut scrape = Self { types: HashMap::new(), samples: HashMap::new() };
         let (mut family, mut helped): (String, Vec<String>) = (String::new(), Vec::new());
         for line in text.lines() {
@@ -31,7 +31,7 @@ impl Scrape {
             } else if let Some(rest) = line.strip_prefix("# TYPE ") {
                 let (name, kind) = rest.split_once(' ').unwrap_or_else(|| panic!("{line}"));
                 assert!(["counter", "gauge", "histogram"].contains(&kind), "{line}");
-                assert_eq!(helped.last().map(String::as_str), Some(name), "HELP stands before TYPE: {line}");
+                assert_eq!(helped.last().map(String::as_str), Some(name), "HELP must precede TYPE: {line}");
                 assert!(scrape.types.insert(name.to_owned(), kind.to_owned()).is_none(), "twice: {line}");
                 family = name.to_owned();
             } else {
@@ -41,7 +41,7 @@ impl Scrape {
                 let fits = suffixes
                     .iter()
                     .any(|suffix| name == format!("{family}{suffix}") && is_histogram != suffix.is_empty());
-                assert!(fits, "{name} is none of {family}");
+                assert!(fits, "{name} does not belong to {family}");
                 assert!(value >= 0.0, "{line}");
                 assert!(scrape.types[&family] != "counter" || name.ends_with("_total"), "{line}");
                 assert!(scrape.samples.insert((name, labels), value).is_none(), "twice: {line}");
@@ -53,7 +53,7 @@ impl Scrape {
     fn get(&self, name: &str, labels: &[(&str, &str)]) -> f64 {
         let labels: Labels = labels.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         let found = self.samples.get(&(name.to_owned(), labels.clone()));
-        *found.unwrap_or_else(|| panic!("there is no {name} {labels:?}"))
+        *found.unwrap_or_else(|| panic!("no sample {name} {labels:?}"))
     }
 
     /// The sum over all samples that have these labels among theirs.
@@ -76,7 +76,7 @@ fn sample(line: &str) -> (String, Labels, f64) {
             assert!(is_name(label) && !label.contains(':'), "{line}");
             let close = after.find('"').unwrap_or_else(|| panic!("{line}"));
             let value = &after[..close];
-            assert!(!value.contains(['\\', '\n']), "none of our labels needs an escape: {line}");
+            assert!(!value.contains(['\\', '\n']), "no label should need an escape: {line}");
             assert!(labels.insert(label.to_owned(), value.to_owned()).is_none(), "{line}");
             let after = &after[close + 1..];
             if let Some(value) = after.strip_prefix("} ") {
@@ -95,7 +95,7 @@ fn is_name(text: &str) -> bool {
 }
 
 #[test]
-fn figures_are_those_of_the_recording() {
+fn metrics_match_the_recording() {
     let proxy = Proxy::start();
     let bytes = recording("claude-code", "bash_ok.ndjson");
     let made = post(proxy.address, "/v1/ingest/claude-code", &[], &bytes).json();
@@ -136,7 +136,7 @@ fn figures_are_those_of_the_recording() {
 }
 
 #[test]
-fn what_is_wrong_with_records_is_counted() {
+fn invalid_and_unknown_records_are_counted() {
     let proxy = Proxy::start();
     let mut bytes = recording("claude-code", "text_plain.ndjson");
     let line_end = bytes.iter().position(|&byte| byte == b'\n').unwrap() + 1;
@@ -148,7 +148,7 @@ fn what_is_wrong_with_records_is_counted() {
 }
 
 #[test]
-fn made_up_paths_and_methods_make_no_series() {
+fn unknown_paths_share_one_series() {
     let proxy = Proxy::start();
     for path in ["/nothing", "/nothing/else", "/v1/runs/x/y/z"] {
         assert_eq!(get(proxy.address, path, &[]).status, 404);
@@ -159,7 +159,7 @@ fn made_up_paths_and_methods_make_no_series() {
 }
 
 #[test]
-fn a_client_that_waits_is_counted_with_what_it_waited() {
+fn a_live_client_is_counted_with_its_added_latency() {
     let proxy = Proxy::start();
     let bytes = recording("claude-code", "text_plain.partial.ndjson");
     let headers = [("accept", "text/event-stream; contract=agent-manager.v1")];
@@ -183,7 +183,7 @@ fn a_client_that_waits_is_counted_with_what_it_waited() {
 }
 
 #[test]
-fn a_client_that_does_not_read_is_behind() {
+fn a_client_that_does_not_read_has_a_lag() {
     let proxy = Proxy::start();
     let line = format!("{{\"type\":\"system\",\"subtype\":\"x\",\"pad\":\"{}\"}}\n", "x".repeat(20_000));
     let mut upload = Upload::start(proxy.address, "/v1/ingest/claude-code", &[]);
@@ -208,7 +208,7 @@ fn a_client_that_does_not_read_is_behind() {
 }
 
 #[test]
-fn redactions_are_counted_by_rule_and_a_mark_that_a_runner_writes_is_none() {
+fn redactions_are_counted_by_rule_and_marks_written_by_a_runner_are_not() {
     let proxy = Proxy::start();
     let text = String::from_utf8(recording("claude-code", "text_plain.ndjson")).unwrap();
     let secret =

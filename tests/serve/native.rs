@@ -30,7 +30,7 @@ fn a_run_of_a_task_is_a_stream_or_a_list() {
     assert_eq!(stream.header("content-type"), "text/event-stream; contract=hecate.v1");
     assert_eq!(stream.header("x-accel-buffering"), "no");
     assert_eq!(stream.events(), events);
-    assert_eq!(get(proxy.address, &path, &[]).events(), events, "a stream where nothing else is asked for");
+    assert_eq!(get(proxy.address, &path, &[]).events(), events, "a stream is the default");
     let by_uuid = format!("/hecate/v1/tasks/{session}/runs/{run}/events");
     assert_eq!(get(proxy.address, &by_uuid, &[]).events(), events);
     let all: Vec<Value> = events.iter().map(Event::json).collect();
@@ -38,7 +38,7 @@ fn a_run_of_a_task_is_a_stream_or_a_list() {
     assert_eq!(list.header("content-type"), "application/json");
     assert_eq!(list.json(), json!({"object": "list", "data": all}));
     let page = get(proxy.address, &format!("{path}?after_sequence=1&limit=2"), &[]).json();
-    assert_eq!(page, json!({"object": "list", "data": all[2..4]}), "with a limit, a list");
+    assert_eq!(page, json!({"object": "list", "data": all[2..4]}), "a limit selects a list");
     assert_eq!(get(proxy.address, &format!("{path}?after_sequence=0"), &LIST).json()["data"], json!(all[1..]));
     assert_eq!(get(proxy.address, &format!("{path}?after_sequence=-1"), &LIST).json()["data"], json!(all));
     let last = (all.len() - 1).to_string();
@@ -54,7 +54,7 @@ fn a_run_of_a_task_is_a_stream_or_a_list() {
 }
 
 #[test]
-fn a_list_has_200_events_and_never_more_than_500() {
+fn a_list_has_200_events_by_default_and_at_most_500() {
     let proxy = Proxy::start();
     let calls: String = (0..200)
         .map(|nth| {
@@ -69,13 +69,13 @@ fn a_list_has_200_events_and_never_more_than_500() {
     let run = made["runs"][0]["run_id"].as_str().unwrap();
     let (events, path) = native(&proxy, run);
     assert!(events.len() > 500, "{}", events.len());
-    let held =
+    let count =
         |query: &str| get(proxy.address, &format!("{path}{query}"), &LIST).json()["data"].as_array().unwrap().len();
-    assert_eq!((held(""), held("?limit=3"), held("?limit=500"), held("?limit=9999")), (200, 3, 500, 500));
+    assert_eq!((count(""), count("?limit=3"), count("?limit=500"), count("?limit=9999")), (200, 3, 500, 500));
 }
 
 #[test]
-fn errors_have_the_origins_form() {
+fn errors_have_the_form_of_the_original_api() {
     let proxy = Proxy::start();
     let (run, session) = ingested(&proxy, "bash_ok.ndjson");
     let (_, path) = native(&proxy, &run);
@@ -101,7 +101,7 @@ fn errors_have_the_origins_form() {
 }
 
 #[test]
-fn the_cross_run_feed_has_envelopes_of_many_runs_and_cursors_of_its_own() {
+fn the_cross_run_feed_has_the_events_of_all_runs_and_its_own_cursors() {
     let proxy = Proxy::start();
     let (one, session) = ingested(&proxy, "bash_ok.ndjson");
     let (two, _) = ingested(&proxy, "text_plain.ndjson");
@@ -124,7 +124,7 @@ fn the_cross_run_feed_has_envelopes_of_many_runs_and_cursors_of_its_own() {
 }
 
 #[test]
-fn budget_and_thinking_are_told_as_configured() {
+fn budget_and_thinking_events_follow_the_settings() {
     let kinds = |settings: &[(&str, &str)], name: &str| -> Vec<String> {
         let proxy = Proxy::with(settings);
         let (run, _) = ingested(&proxy, name);
@@ -143,7 +143,7 @@ fn budget_and_thinking_are_told_as_configured() {
 }
 
 #[test]
-fn the_status_of_a_run_says_what_its_terminal_event_said() {
+fn the_status_of_a_run_matches_its_terminal_event() {
     let proxy = Proxy::start();
     let (run, session) = ingested(&proxy, "text_plain.ndjson");
     let events = get(proxy.address, &format!("/v1/runs/{run}/events?contract=sse.v1"), &[]).events();

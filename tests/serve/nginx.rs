@@ -59,7 +59,7 @@ fn start(folder: &Folder, proxy: &Proxy) -> Option<(Nginx, SocketAddr)> {
 }
 
 #[test]
-fn events_pass_as_they_come_and_ingests_too() {
+fn events_and_ingests_pass_nginx_without_buffering() {
     let folder = Folder::new();
     let proxy = Proxy::with(&[
         ("FRAMEGATE__SERVER__ALLOWED_HOSTS", "gate.example"),
@@ -78,7 +78,7 @@ fn events_pass_as_they_come_and_ingests_too() {
         if let Some(run) = runs["data"][0]["run_id"].as_str() {
             break run.to_owned();
         }
-        assert!(Instant::now() < deadline, "the ingest is held back");
+        assert!(Instant::now() < deadline, "nginx buffers the ingest");
         std::thread::sleep(Duration::from_millis(20));
     };
     let mut events = get(address, &format!("/v1/runs/{run}/events?contract=frames.v2"), &[]);

@@ -25,7 +25,7 @@ fn example(pattern: &str) -> String {
 }
 
 #[test]
-fn every_path_takes_the_methods_that_are_described_and_no_others() {
+fn every_path_accepts_exactly_the_described_methods() {
     let proxy = Proxy::start();
     let answer = get(proxy.address, "/openapi.json", &[]);
     assert!(answer.header("content-type").starts_with("application/vnd.oai.openapi+json"));
@@ -57,7 +57,7 @@ fn every_path_takes_the_methods_that_are_described_and_no_others() {
 }
 
 #[test]
-fn events_are_described_as_their_published_schemas_are() {
+fn events_are_described_like_their_published_schemas() {
     let proxy = Proxy::start();
     let document = get(proxy.address, "/openapi.json", &[]).json();
     let components = document["components"]["schemas"].as_object().unwrap();

@@ -19,7 +19,7 @@ fn document(folder: &Folder) -> (PathBuf, Value) {
 }
 
 /// Runs a tool, which must succeed; returns both of its output streams.
-fn says(command: &mut Command) -> String {
+fn run_tool(command: &mut Command) -> String {
     let output = command.output().unwrap();
     let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{command:?}: {}\n{said}", output.status);
@@ -51,13 +51,13 @@ fn operations(document: &Value) -> Vec<String> {
 fn openapi_spec_validator_accepts_the_document() {
     let folder = Folder::new();
     let (file, _) = document(&folder);
-    let said = says(python("openapi_spec_validator").arg(&file));
+    let said = run_tool(python("openapi_spec_validator").arg(&file));
     assert!(said.contains("OK"), "{said}");
 }
 
 #[test]
 #[ignore = "needs python3 and tests/clients/python_modules: ./test.sh runs it"]
-fn openapi_python_client_makes_every_operation() {
+fn openapi_python_client_generates_every_operation() {
     let folder = Folder::new();
     let (file, document) = document(&folder);
     // The generator would call a formatter, which is a separate program.
@@ -69,7 +69,7 @@ fn openapi_python_client_makes_every_operation() {
         .arg(&file)
         .arg("--output-path")
         .arg(&made);
-    let said = says(&mut command);
+    let said = run_tool(&mut command);
     assert!(!said.contains("WARNING") && !said.contains("Unable") && !said.contains("Warning"), "{said}");
     let modules = std::fs::read_dir(made.join("api/default")).unwrap();
     let modules = modules.filter(|entry| entry.as_ref().unwrap().file_name() != "__init__.py").count();
@@ -78,24 +78,24 @@ fn openapi_python_client_makes_every_operation() {
 
 #[test]
 #[ignore = "needs node and tests/clients/node_modules: ./test.sh runs it"]
-fn openapi_typescript_makes_types_that_compile() {
+fn openapi_typescript_generates_types_that_compile() {
     let folder = Folder::new();
     let (file, document) = document(&folder);
     let (types, modules) = (folder.path("types.d.ts"), clients().join("node_modules"));
-    says(node(&modules.join("openapi-typescript/bin/cli.js")).arg(&file).arg("-o").arg(&types));
+    run_tool(node(&modules.join("openapi-typescript/bin/cli.js")).arg(&file).arg("-o").arg(&types));
     let made = std::fs::read_to_string(&types).unwrap();
     for operation in operations(&document) {
-        assert!(made.contains(&format!("    {operation}: {{")), "{operation} is left out");
+        assert!(made.contains(&format!("    {operation}: {{")), "{operation} is missing");
     }
     assert!(made.contains("FramesV2ToolStartedEvent: {"));
-    says(
+    run_tool(
         node(&modules.join("typescript/bin/tsc")).args(["--noEmit", "--strict", "--skipLibCheck", "false"]).arg(&types),
     );
 }
 
 #[test]
 #[ignore = "needs node and tests/clients/node_modules: ./test.sh runs it"]
-fn ajv_compiles_every_schema_in_its_strict_mode() {
+fn ajv_compiles_every_schema_in_strict_mode() {
     let folder = Folder::new();
     let (file, _) = document(&folder);
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("schemas");
@@ -111,6 +111,6 @@ fn ajv_compiles_every_schema_in_its_strict_mode() {
         folder.write(contract.name, &bundle);
         command.args(schemas).arg(folder.path(contract.name));
     }
-    let compiled: usize = says(&mut command).trim().parse().unwrap();
+    let compiled: usize = run_tool(&mut command).trim().parse().unwrap();
     assert!(compiled > 300, "{compiled}");
 }

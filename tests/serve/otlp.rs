@@ -19,7 +19,7 @@ fn attribute(of: &Value, key: &str) -> Option<String> {
 
 fn spans(collector: &Upstream) -> Vec<Value> {
     let mut spans = Vec::new();
-    for request in collector.seen() {
+    for request in collector.requests() {
         let body: Value = serde_json::from_slice(&request.body).unwrap();
         for resource in body["resourceSpans"].as_array().unwrap() {
             assert_eq!(attribute(&resource["resource"], "service.name").as_deref(), Some("framegate"));
@@ -31,7 +31,7 @@ fn spans(collector: &Upstream) -> Vec<Value> {
     spans
 }
 
-fn counted(proxy: &Proxy, sample: &str) -> u64 {
+fn metric(proxy: &Proxy, sample: &str) -> u64 {
     let text = get(proxy.address, "/metrics", &[]).text();
     let line = text.lines().find_map(|line| line.strip_prefix(sample)).unwrap_or_else(|| panic!("no {sample}"));
     line.trim().parse().unwrap()
@@ -40,7 +40,7 @@ fn counted(proxy: &Proxy, sample: &str) -> u64 {
 fn wait_until(what: &str, mut is: impl FnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(30);
     while !is() {
-        assert!(Instant::now() < deadline, "it never came that {what}");
+        assert!(Instant::now() < deadline, "timed out waiting until {what}");
         std::thread::sleep(Duration::from_millis(20));
     }
 }
@@ -63,14 +63,16 @@ fn a_run_is_a_trace_at_the_collector() {
     let (first, second) = input.split_at(input.len() / 2);
     let mut upload = Upload::start(proxy.address, "/v1/ingest/claude-code", &[]);
     upload.send(first);
-    std::thread::sleep(Duration::from_millis(50));
+    wait_until("the run has started", || get(proxy.address, "/v1/runs", &[]).text().contains("run_id"));
+    // A sleep takes at least as long as requested, so the run's times, in milliseconds, differ.
+    std::thread::sleep(Duration::from_millis(2));
     upload.send(second);
     let answer = upload.finish().json();
     let run = answer["runs"][0]["run_id"].as_str().unwrap().replace('-', "");
-    wait_until("the run's own span is there", || {
+    wait_until("the run's own span has arrived", || {
         spans(&collector).iter().any(|span| span["name"] == "invoke_agent claude-code")
     });
-    for request in collector.seen() {
+    for request in collector.requests() {
         assert_eq!((&*request.method, &*request.path), ("POST", "/v1/traces"));
         assert_eq!(request.header("content-type"), "application/json");
         assert_eq!(request.header("authorization"), "Bearer of-the-file");
@@ -88,16 +90,16 @@ fn a_run_is_a_trace_at_the_collector() {
     let nanos = |key: &str| root[key].as_str().unwrap().parse::<u64>().unwrap();
     assert!(nanos("startTimeUnixNano") < nanos("endTimeUnixNano"), "{root:#}");
     // The recording contains the prompt, the command and their results, but the spans do not.
-    let sent: Vec<u8> = collector.seen().into_iter().flat_map(|request| request.body).collect();
+    let sent: Vec<u8> = collector.requests().into_iter().flat_map(|request| request.body).collect();
     let sent = String::from_utf8(sent).unwrap();
     for payload in ["SUBTASK-ALPHA", "wc -l", "The helper says"] {
         assert!(String::from_utf8_lossy(&input).contains(payload) && !sent.contains(payload), "{payload}");
     }
-    wait_until("all are counted", || counted(&proxy, "framegate_spans_sent_total ") == spans.len() as u64);
+    wait_until("all spans are counted", || metric(&proxy, "framegate_spans_sent_total ") == spans.len() as u64);
 }
 
 #[test]
-fn what_the_environment_says_to_other_programs_does_not_count() {
+fn environment_variables_of_other_programs_are_ignored() {
     let collector = Upstream::start(|_, stream| whole(stream, "200 OK", "content-type: application/json\r\n", b"{}"));
     let folder = Folder::new();
     let key = folder.write("key", "Bearer 100%41\n");
@@ -122,10 +124,10 @@ fn what_the_environment_says_to_other_programs_does_not_count() {
     let proxy = Proxy::configured_with(&config, &folder.path("log"), &others);
     let input = recording("codex", "exec-command-ok.ndjson");
     assert_eq!(post(proxy.address, "/v1/ingest/codex", &[], &input).status, 201);
-    wait_until("the run's own span is there", || {
+    wait_until("the run's own span has arrived", || {
         spans(&collector).iter().any(|span| span["name"] == "invoke_agent codex")
     });
-    for request in collector.seen() {
+    for request in collector.requests() {
         assert_eq!((&*request.path, request.header("authorization")), ("/v1/traces", "Bearer 100%41"));
         assert_eq!((request.header("content-type"), request.header("x-other")), ("application/json", ""));
         assert!(!String::from_utf8_lossy(&request.body).contains("another"));
@@ -133,7 +135,7 @@ fn what_the_environment_says_to_other_programs_does_not_count() {
 }
 
 #[test]
-fn a_collector_that_never_answers_delays_no_ingest_and_what_it_does_not_take_is_counted() {
+fn a_collector_that_never_answers_delays_no_ingest_and_dropped_spans_are_counted() {
     let collector = Upstream::start(|_, stream| wait_for_close(stream));
     let proxy = Proxy::with(&[
         ("FRAMEGATE__OTLP__ENDPOINT", &endpoint(&collector)),
@@ -149,24 +151,24 @@ fn a_collector_that_never_answers_delays_no_ingest_and_what_it_does_not_take_is_
     }
     // A single answer would have taken twice as long.
     assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
-    assert!(counted(&proxy, "framegate_spans_dropped_total{reason=\"queue_full\"} ") >= 10);
-    assert_eq!(counted(&proxy, "framegate_spans_sent_total "), 0);
-    wait_until("a request is there", || collector.seen().len() == 1);
+    assert!(metric(&proxy, "framegate_spans_dropped_total{reason=\"queue_full\"} ") >= 10);
+    assert_eq!(metric(&proxy, "framegate_spans_sent_total "), 0);
+    wait_until("a request has arrived", || collector.requests().len() == 1);
 }
 
 #[test]
-fn what_a_collector_refuses_is_sent_again_and_then_dropped() {
+fn spans_that_a_collector_refuses_are_retried_and_then_dropped() {
     let collector = Upstream::start(|_, stream| whole(stream, "503 Service Unavailable", "", b""));
     let proxy =
         Proxy::with(&[("FRAMEGATE__OTLP__ENDPOINT", &endpoint(&collector)), ("FRAMEGATE__OTLP__INTERVAL_MS", "10")]);
     let input = recording("claude-code", "bash_ok.ndjson");
     assert_eq!(post(proxy.address, "/v1/ingest/claude-code", &[], &input).status, 201);
-    wait_until("they are dropped", || counted(&proxy, "framegate_spans_dropped_total{reason=\"not_taken\"} ") > 0);
-    assert!(collector.seen().len() >= 3, "{} requests", collector.seen().len());
+    wait_until("spans are dropped", || metric(&proxy, "framegate_spans_dropped_total{reason=\"not_taken\"} ") > 0);
+    assert!(collector.requests().len() >= 3, "{} requests", collector.requests().len());
 }
 
 #[test]
-fn what_waits_is_sent_before_the_proxy_stops() {
+fn queued_spans_are_sent_before_the_proxy_stops() {
     let collector = Upstream::start(|_, stream| whole(stream, "200 OK", "content-type: application/json\r\n", b"{}"));
     let mut proxy = Proxy::with(&[
         ("FRAMEGATE__OTLP__ENDPOINT", &endpoint(&collector)),
@@ -174,13 +176,13 @@ fn what_waits_is_sent_before_the_proxy_stops() {
     ]);
     let input = recording("codex", "exec-command-ok.ndjson");
     assert_eq!(post(proxy.address, "/v1/ingest/codex", &[], &input).status, 201);
-    assert!(collector.seen().is_empty(), "they wait for others");
+    assert!(collector.requests().is_empty(), "the spans must be queued");
     assert!(proxy.terminate().success());
     assert!(spans(&collector).iter().any(|span| span["name"] == "invoke_agent codex"));
 }
 
 #[test]
-fn settings_that_cannot_work_are_refused_before_anybody_connects() {
+fn invalid_settings_are_refused_at_the_start() {
     let folder = Folder::new();
     let refused = |lines: &str| {
         let text = format!("[otlp]\nendpoint = \"http://127.0.0.1:4318/v1/traces\"\n{lines}\n");

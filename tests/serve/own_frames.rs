@@ -15,7 +15,7 @@ fn remark(text: &str) -> Vec<u8> {
 }
 
 #[test]
-fn a_token_that_may_only_ingest_reads_nothing_that_others_sent() {
+fn an_ingest_token_reads_nothing_that_others_sent() {
     let folder = Folder::new();
     let tokens = [token(&folder, "one", "scopes = [\"ingest\"]"), token(&folder, "two", "scopes = [\"ingest\"]")];
     let proxy = Proxy::with(&[("FRAMEGATE__AUTH__TOKENS_FILE", &folder.write("tokens.toml", &tokens.concat()))]);
@@ -44,7 +44,7 @@ fn a_token_that_may_only_ingest_reads_nothing_that_others_sent() {
 }
 
 #[test]
-fn of_ingests_that_speak_of_one_session_in_turn_each_hears_its_own_words() {
+fn concurrent_ingests_of_one_session_each_get_their_own_frames() {
     let proxy = Proxy::start();
     let accept = [("accept", "application/x-ndjson; contract=frames.v2")];
     let mut uploads: Vec<Upload> = (0..2).map(|_| Upload::start(proxy.address, INGEST, &accept)).collect();
@@ -64,12 +64,12 @@ fn of_ingests_that_speak_of_one_session_in_turn_each_hears_its_own_words() {
         assert!(rest.iter().all(|line| !line.contains("turn")), "{rest:?}");
     }
     let page = get(proxy.address, "/v1/events?contract=frames.v2&limit=100", &[]).json();
-    let said = page["data"].as_array().unwrap().iter().filter(|frame| frame.to_string().contains("turn")).count();
-    assert_eq!(said, 6, "{page:#}");
+    let remarks = page["data"].as_array().unwrap().iter().filter(|frame| frame.to_string().contains("turn")).count();
+    assert_eq!(remarks, 6, "{page:#}");
 }
 
 #[test]
-fn a_task_that_goes_on_in_another_ingest_is_told_from_there_on() {
+fn a_task_continued_by_another_ingest_is_streamed_from_there_on() {
     let proxy = Proxy::start();
     let accept = [("accept", "application/x-ndjson; contract=frames.v2")];
     let ids = || {
@@ -83,5 +83,5 @@ fn a_task_that_goes_on_in_another_ingest_is_told_from_there_on() {
     };
     let (first, second) = (ids(), ids());
     assert!(!first.is_empty());
-    assert!(second.iter().all(|frame| !first.contains(frame)), "a frame that an earlier ingest made is told again");
+    assert!(second.iter().all(|frame| !first.contains(frame)), "a frame of an earlier ingest is repeated");
 }

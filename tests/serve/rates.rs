@@ -13,7 +13,7 @@ fn two_clients(folder: &Folder) -> String {
 }
 
 #[test]
-fn requests_over_the_rate_are_told_when_to_come_back() {
+fn requests_over_the_rate_get_retry_after() {
     let folder = Folder::new();
     let proxy = Proxy::with(&[
         ("FRAMEGATE__AUTH__TOKENS_FILE", &two_clients(&folder)),
@@ -30,18 +30,19 @@ fn requests_over_the_rate_are_told_when_to_come_back() {
     let refused = answers.into_iter().find(|answer| answer.status == 429).unwrap();
     assert_eq!(refused.header("retry-after"), "1");
     assert!(refused.json()["detail"].as_str().unwrap().contains("limits.requests_per_second"));
-    assert_eq!(ask("two").status, 200, "another client has its own rate");
+    assert_eq!(ask("two").status, 200, "another client must have its own rate");
     // Requests with invalid tokens count as one client.
     let guesses: Vec<u16> =
         (0..8).map(|_| get(proxy.address, "/v1/runs", &[("authorization", "Bearer guess")]).status).collect();
     assert!(guesses.starts_with(&[401, 401, 401]) && guesses.contains(&429), "{guesses:?}");
-    assert!((0..8).all(|_| get(proxy.address, "/healthz", &[]).status == 200), "probes are not counted");
+    assert!((0..8).all(|_| get(proxy.address, "/healthz", &[]).status == 200), "probes must not be counted");
+    // As long as `retry-after` asked for.
     std::thread::sleep(Duration::from_millis(1100));
     assert_eq!(ask("one").status, 200);
 }
 
 #[test]
-fn an_ingest_over_the_rate_waits_and_loses_nothing() {
+fn an_ingest_over_the_rate_is_delayed_without_loss() {
     let bytes = recording("claude-code", "bash_large.ndjson");
     let send = |proxy: &Proxy| {
         let start = Instant::now();
@@ -64,7 +65,7 @@ fn an_ingest_over_the_rate_waits_and_loses_nothing() {
 }
 
 #[test]
-fn event_streams_are_counted_for_each_client_and_for_all() {
+fn event_streams_are_limited_per_client_and_in_total() {
     let folder = Folder::new();
     let proxy = Proxy::with(&[
         ("FRAMEGATE__AUTH__TOKENS_FILE", &two_clients(&folder)),
@@ -81,27 +82,27 @@ fn event_streams_are_counted_for_each_client_and_for_all() {
     open.push(stream("two"));
     assert_eq!(open[2].status, 200);
     let hecate = get(proxy.address, "/hecate/v1/events/stream", &[("authorization", &bearer("two"))]);
-    assert_eq!((hecate.status, hecate.header("retry-after")), (503, "1"), "whatever stream it is");
+    assert_eq!((hecate.status, hecate.header("retry-after")), (503, "1"), "every kind of stream must count");
     let page = [("authorization", &*bearer("two")), ("accept", "application/json")];
-    assert_eq!(get(proxy.address, "/v1/events?limit=1", &page).status, 200, "a page is no stream");
+    assert_eq!(get(proxy.address, "/v1/events?limit=1", &page).status, 200, "a page must not count as a stream");
     // A client's slot is freed when the client disconnects.
     open.clear();
     let deadline = Instant::now() + Duration::from_secs(30);
     while stream("one").status != 200 {
-        assert!(Instant::now() < deadline, "the places were not given back");
+        assert!(Instant::now() < deadline, "the slots are not free again");
         std::thread::sleep(Duration::from_millis(20));
     }
 }
 
 #[test]
-fn a_run_over_the_limit_of_open_runs_is_told_to_come_back() {
+fn a_run_over_the_limit_of_open_runs_gets_retry_after() {
     let proxy = Proxy::with(&[("FRAMEGATE__LIMITS__MAX_OPEN_RUNS", "1")]);
     let bytes = recording("claude-code", "text_plain.partial.ndjson");
     let line_end = bytes.iter().position(|&byte| byte == b'\n').unwrap() + 1;
     let mut first = Upload::start(proxy.address, INGEST, &[("accept", "text/event-stream")]);
     first.send(&bytes[..line_end]);
     let mut events = first.answer();
-    assert!(events.event().is_some(), "it is open");
+    assert!(events.event().is_some(), "the first run must be open");
     let mut second = Upload::start(proxy.address, INGEST, &[]);
     second.send(&bytes[..line_end]);
     let refused = second.answer();
@@ -111,11 +112,11 @@ fn a_run_over_the_limit_of_open_runs_is_told_to_come_back() {
     first.end();
     while events.event().is_some() {}
     let other = another("claude-code", "text_plain.partial.ndjson");
-    assert_eq!(post(proxy.address, INGEST, &[], &other).status, 201, "its place is free again");
+    assert_eq!(post(proxy.address, INGEST, &[], &other).status, 201, "its slot must be free again");
 }
 
 #[test]
-fn a_run_at_the_limit_of_records_is_read_and_one_over_it_is_not() {
+fn a_run_at_the_limit_of_records_is_read_and_one_over_it_is_refused() {
     let bytes = recording("claude-code", "text_plain.ndjson");
     let records = bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()).count();
     for (limit, status) in [(records, 201), (records - 1, 413)] {

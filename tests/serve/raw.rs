@@ -32,7 +32,7 @@ fn both(proxy: &Proxy) -> [(String, Vec<u8>, u64); 2] {
 }
 
 #[test]
-fn records_are_numbered_and_none_forges_an_event() {
+fn records_are_numbered_and_cannot_forge_events() {
     let proxy = Proxy::start();
     for (run, _, records) in both(&proxy) {
         let path = format!("/v1/runs/{run}/events?contract=raw");
@@ -44,7 +44,7 @@ fn records_are_numbered_and_none_forges_an_event() {
         assert_eq!(of_sse.iter().map(numbered).collect::<Vec<_>>(), (0..records).collect::<Vec<_>>());
         let ids: Vec<_> = events.iter().map(|event| event.id.clone().unwrap()).collect();
         assert_eq!(ids, (0..records).map(|number| number.to_string()).collect::<Vec<_>>());
-        assert!(events.iter().all(|event| event.name.is_none()), "no record names its event");
+        assert!(events.iter().all(|event| event.name.is_none()), "a record must not set the event's name");
 
         let answer = get(proxy.address, &path, &[("accept", "application/x-ndjson")]);
         assert_eq!(answer.header("content-type"), "application/x-ndjson; contract=raw");
@@ -65,7 +65,7 @@ fn records_are_numbered_and_none_forges_an_event() {
 }
 
 #[test]
-fn the_words_of_a_record_are_those_of_the_runner() {
+fn a_record_has_the_content_that_the_runner_wrote() {
     let proxy = Proxy::start();
     let [(ndjson, ..), (sse, ..)] = both(&proxy);
     let records = |run: &str| -> Vec<Value> {
@@ -86,7 +86,7 @@ fn the_words_of_a_record_are_those_of_the_runner() {
 }
 
 #[test]
-fn the_bytes_have_a_media_type_of_their_own() {
+fn the_raw_bytes_have_their_own_media_type() {
     let proxy = Proxy::start();
     for (run, bytes, records) in both(&proxy) {
         let path = format!("/v1/runs/{run}/events");

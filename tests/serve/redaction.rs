@@ -27,7 +27,7 @@ fn is_clean(text: &str) -> bool {
 }
 
 #[test]
-fn a_secret_in_two_pieces_is_in_no_contract_and_no_status() {
+fn a_secret_split_across_two_pieces_is_redacted_everywhere() {
     let proxy = Proxy::start();
     let (first, second) = parts();
     let made = post(proxy.address, "/v1/ingest/claude-code", &[], (first + &second).as_bytes());
@@ -46,7 +46,7 @@ fn a_secret_in_two_pieces_is_in_no_contract_and_no_status() {
 }
 
 #[test]
-fn a_piece_waits_no_longer_than_it_may_and_the_rest_is_redacted_too() {
+fn a_held_piece_is_released_in_time_and_the_rest_of_the_secret_is_redacted() {
     let proxy = Proxy::with(&[("FRAMEGATE__REDACTION__HOLD_MS", "50")]);
     let (first, second) = parts();
     let accept = [("accept", "text/event-stream; contract=sse.v1")];
@@ -58,6 +58,7 @@ fn a_piece_waits_no_longer_than_it_may_and_the_rest_is_redacted_too() {
     while !said.contains("[REDACTED:github-token]") {
         said.push_str(&answer.line().unwrap());
     }
+    // The redactor must still know the secret's beginning after another `hold_ms`.
     std::thread::sleep(Duration::from_millis(100));
     upload.send(second.as_bytes());
     upload.end();
@@ -67,7 +68,7 @@ fn a_piece_waits_no_longer_than_it_may_and_the_rest_is_redacted_too() {
 }
 
 #[test]
-fn it_can_be_switched_off_and_says_what_is_wrong_with_its_settings() {
+fn redaction_can_be_disabled_and_reports_invalid_settings() {
     let proxy = Proxy::with(&[("FRAMEGATE__REDACTION__ENABLED", "false")]);
     let (first, second) = parts();
     let made = post(proxy.address, "/v1/ingest/claude-code", &[], (first + &second).as_bytes()).json();
@@ -99,7 +100,7 @@ fn large_output() -> String {
 }
 
 #[test]
-fn a_secret_is_in_no_byte_of_the_database_and_in_no_artifact() {
+fn no_secret_reaches_the_database_or_an_artifact() {
     let folder = std::env::temp_dir().join(format!("framegate-redaction-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let path = folder.join("log.db");
@@ -123,7 +124,7 @@ fn a_secret_is_in_no_byte_of_the_database_and_in_no_artifact() {
     let open = bytes(&folder);
     assert!(proxy.terminate().success());
     for all in [open, bytes(&folder)] {
-        assert!(holds(&all, "[REDACTED:github-token]"), "the run is there");
+        assert!(holds(&all, "[REDACTED:github-token]"), "the run must be stored");
         for part in ["q7ZkVx2m", "Wj8RbYn4", "Fu1AeKi3"] {
             assert!(!holds(&all, part), "{part} is in the database");
         }

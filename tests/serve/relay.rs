@@ -51,7 +51,7 @@ impl Relay {
     }
 
     /// The number of connections that were cut so far.
-    pub fn were_cut(&self) -> usize {
+    pub fn cut_connections(&self) -> usize {
         self.cut.load(Ordering::SeqCst)
     }
 }

@@ -5,7 +5,7 @@ use crate::client::get;
 use crate::proxy::{Folder, Proxy};
 
 #[test]
-fn a_new_configuration_is_taken_up_and_says_what_needs_a_restart() {
+fn a_reload_applies_settings_and_names_those_that_need_a_restart() {
     let folder = Folder::new();
     let tokens = folder.write("tokens.toml", &token(&folder, "old", "scopes = [\"read\"]"));
     let config = folder.write("config.toml", &format!("[auth]\ntokens_file = {tokens:?}\n"));
@@ -27,11 +27,11 @@ fn a_new_configuration_is_taken_up_and_says_what_needs_a_restart() {
     assert!(log.contains("server.cors_origins") && log.contains("telemetry.filter"), "{log}");
     let restart = log.lines().find(|line| line.contains("need a restart")).unwrap();
     assert!(restart.contains("server.max_connections") && !restart.contains("cors"), "{restart}");
-    assert!((0..8).any(|_| status("new", &[]) == 429), "the rate is taken up");
+    assert!((0..8).any(|_| status("new", &[]) == 429), "the new rate must apply");
 }
 
 #[test]
-fn a_broken_configuration_leaves_everything_as_it_was() {
+fn a_broken_configuration_changes_nothing() {
     let folder = Folder::new();
     let tokens = folder.write("tokens.toml", &token(&folder, "ui", "scopes = [\"read\"]"));
     let good = format!("[auth]\ntokens_file = {tokens:?}\n");
@@ -60,7 +60,7 @@ fn a_broken_configuration_leaves_everything_as_it_was() {
 }
 
 #[test]
-fn a_reload_does_not_open_an_address_to_everybody() {
+fn a_reload_cannot_remove_the_token_of_a_public_address() {
     let folder = Folder::new();
     let tokens = folder.write("tokens.toml", &token(&folder, "ui", "scopes = [\"read\"]"));
     let config = folder.write("config.toml", &format!("[auth]\ntokens_file = {tokens:?}\n"));

@@ -70,7 +70,7 @@ impl Gate {
             if let Some(run) = runs.first().filter(|run| is_so(run)) {
                 return run.clone();
             }
-            assert!(Instant::now() < deadline, "{what} does not come: {runs:?}\n{}", self.log());
+            assert!(Instant::now() < deadline, "timed out waiting for {what}: {runs:?}\n{}", self.log());
             thread::sleep(Duration::from_millis(10));
         }
     }
@@ -117,7 +117,7 @@ pub fn code(answer: Answer) -> (u16, String) {
 }
 
 /// Sends the first events, and the rest when the test signals it or has ended.
-pub fn in_two(pieces: &[String], first: usize, go: mpsc::Receiver<()>) -> Upstream {
+pub fn two_part_upstream(pieces: &[String], first: usize, go: mpsc::Receiver<()>) -> Upstream {
     let (first, rest) = (pieces[..first].concat(), pieces[first..].concat());
     let go = Mutex::new(go);
     Upstream::start(move |_, stream| {
@@ -129,7 +129,7 @@ pub fn in_two(pieces: &[String], first: usize, go: mpsc::Receiver<()>) -> Upstre
 }
 
 /// Reads until the answer ends; returns the body, and whether it ended in order.
-pub fn until_torn(answer: Answer) -> (Vec<u8>, bool) {
+pub fn read_body(answer: Answer) -> (Vec<u8>, bool) {
     let (mut reader, _) = answer.into_raw();
     let mut bytes = Vec::new();
     let _ = reader.read_to_end(&mut bytes);

@@ -6,7 +6,7 @@ use framegate_translators::contracts::{CONTRACTS, contract};
 use serde_json::Value;
 
 #[test]
-fn every_contract_is_listed_and_every_link_leads_to_its_schema() {
+fn every_contract_is_listed_with_working_links_to_its_schemas() {
     let proxy = Proxy::start();
     let listed = get(proxy.address, "/v1/contracts", &[]).json();
     let listed = listed["contracts"].as_array().unwrap();
@@ -58,7 +58,7 @@ fn every_contract_is_listed_and_every_link_leads_to_its_schema() {
 }
 
 #[test]
-fn an_id_resolved_against_the_proxy_leads_to_its_schema() {
+fn a_schemas_id_resolves_on_the_proxy() {
     let proxy = Proxy::start();
     for contract in CONTRACTS.iter().filter(|contract| !contract.schemas.is_empty()) {
         let bundle = get(proxy.address, &format!("/schemas/{}.json", contract.name), &[]).json();
@@ -71,7 +71,7 @@ fn an_id_resolved_against_the_proxy_leads_to_its_schema() {
 }
 
 #[test]
-fn a_schema_is_sent_once() {
+fn an_unchanged_schema_is_not_sent_again() {
     let proxy = Proxy::start();
     let path = "/schemas/frames.v2/tool_started.json";
     let first = get(proxy.address, path, &[]);
@@ -88,7 +88,7 @@ fn a_schema_is_sent_once() {
 }
 
 #[test]
-fn a_schema_that_is_not_there_is_told_where_they_are() {
+fn an_unknown_schema_is_answered_with_where_to_find_them() {
     let proxy = Proxy::start();
     for path in [
         "/schemas",

@@ -10,14 +10,14 @@ use std::time::{Duration, Instant};
 
 /// A request as it arrived.
 #[derive(Clone, Debug)]
-pub struct Seen {
+pub struct ReceivedRequest {
     pub method: String,
     pub path: String,
     pub headers: HashMap<String, String>,
     pub body: Vec<u8>,
 }
 
-impl Seen {
+impl ReceivedRequest {
     pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", String::as_str)
     }
@@ -25,26 +25,26 @@ impl Seen {
 
 pub struct Upstream {
     pub address: SocketAddr,
-    seen: Arc<Mutex<Vec<Seen>>>,
+    requests: Arc<Mutex<Vec<ReceivedRequest>>>,
     open: Arc<AtomicUsize>,
 }
 
 impl Upstream {
     /// Answers each request with the script, which writes to the connection. The connection is then closed.
-    pub fn start(script: impl Fn(&Seen, &mut TcpStream) + Send + Sync + 'static) -> Self {
+    pub fn start(script: impl Fn(&ReceivedRequest, &mut TcpStream) + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let (seen, open) = (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicUsize::new(0)));
-        let upstream = Self { address, seen: seen.clone(), open: open.clone() };
+        let (requests, open) = (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicUsize::new(0)));
+        let upstream = Self { address, requests: requests.clone(), open: open.clone() };
         let script = Arc::new(script);
         thread::spawn(move || {
             for mut stream in listener.incoming().map_while(Result::ok) {
-                let (script, seen, open) = (script.clone(), seen.clone(), open.clone());
+                let (script, requests, open) = (script.clone(), requests.clone(), open.clone());
                 open.fetch_add(1, Ordering::SeqCst);
                 thread::spawn(move || {
                     let _ = stream.set_nodelay(true);
                     if let Some(request) = read(&stream) {
-                        seen.lock().unwrap().push(request.clone());
+                        requests.lock().unwrap().push(request.clone());
                         script(&request, &mut stream);
                     }
                     drop(stream);
@@ -67,8 +67,8 @@ impl Upstream {
         format!("http://{}/v1", self.address)
     }
 
-    pub fn seen(&self) -> Vec<Seen> {
-        self.seen.lock().unwrap().clone()
+    pub fn requests(&self) -> Vec<ReceivedRequest> {
+        self.requests.lock().unwrap().clone()
     }
 
     /// Waits until every connection is closed.
@@ -82,7 +82,7 @@ impl Upstream {
 }
 
 /// Reads a request.
-pub fn read(stream: impl Read) -> Option<Seen> {
+pub fn read(stream: impl Read) -> Option<ReceivedRequest> {
     let mut reader = BufReader::new(stream);
     let mut line = String::new();
     reader.read_line(&mut line).ok()?;
@@ -112,7 +112,7 @@ pub fn read(stream: impl Read) -> Option<Seen> {
             body.extend_from_slice(&chunk[..length]);
         }
     }
-    Some(Seen { method, path, headers, body })
+    Some(ReceivedRequest { method, path, headers, body })
 }
 
 /// Makes the connection end with a reset when it is dropped.

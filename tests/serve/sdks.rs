@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const STREAMS: [&str; 7] = [
     "scripted__text-valid.sse",
@@ -43,7 +43,7 @@ fn upstream() -> Upstream {
                 let _ = stream.write_all(format!("{head}{:x}\r\n", half.len()).as_bytes());
                 let _ = stream.write_all(half);
                 let _ = stream.write_all(b"\r\n");
-                // So that these bytes have been read when the connection breaks.
+                // The client is another program, so the test cannot observe when it has read these bytes.
                 thread::sleep(Duration::from_millis(200));
             }
             "whole" => {
@@ -65,19 +65,20 @@ fn upstream() -> Upstream {
     })
 }
 
-fn said(mut command: Command, plan: &Value) -> Vec<Value> {
+fn run_client(mut command: Command, plan: &Value) -> Vec<Value> {
     command.arg(plan.to_string()).stdin(Stdio::null()).stderr(Stdio::inherit());
     for name in ["http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"] {
         command.env_remove(name);
     }
     let output = command.env("NO_PROXY", "*").output().unwrap();
-    assert!(output.status.success(), "it failed: {}", output.status);
+    assert!(output.status.success(), "the client failed: {}", output.status);
     let text = String::from_utf8(output.stdout).unwrap();
     text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))).collect()
 }
 
 /// Reads, in `hecate.v1`, the run that begins next while the other client continues.
 fn watch(gate: &Gate, known: usize) -> (String, Vec<Event>) {
+    let deadline = Instant::now() + Duration::from_secs(60);
     loop {
         let runs = gate.runs();
         if let Some(run) = runs.get(runs.len().wrapping_sub(known + 1)).filter(|_| runs.len() > known) {
@@ -85,14 +86,15 @@ fn watch(gate: &Gate, known: usize) -> (String, Vec<Event>) {
             let events = get(gate.proxy.address, &format!("/v1/runs/{run}/events?contract=hecate.v1"), &[]).events();
             return (run, events);
         }
+        assert!(Instant::now() < deadline, "no run after {known}");
         thread::sleep(Duration::from_millis(2));
     }
 }
 
-fn sees_the_same_through_the_proxy(command: impl Fn() -> Command) {
+fn compare_with_and_without_the_proxy(command: impl Fn() -> Command) {
     let upstream = upstream();
     let plan = |base: String| json!({"base_url": base, "streams": STREAMS, "wholes": ["whole"]});
-    let direct = said(command(), &plan(upstream.url()));
+    let direct = run_client(command(), &plan(upstream.url()));
     for case in STREAMS {
         assert!(direct.iter().any(|said| said["case"] == case), "{case}");
     }
@@ -105,7 +107,7 @@ fn sees_the_same_through_the_proxy(command: impl Fn() -> Command) {
             found.lock().unwrap().push(watch(&watching, known));
         }
     });
-    let through = said(command(), &plan(format!("http://{}/v1", gate.proxy.address)));
+    let through = run_client(command(), &plan(format!("http://{}/v1", gate.proxy.address)));
     for (at, (direct, through)) in direct.iter().zip(&through).enumerate() {
         assert_eq!(direct, through, "{at}");
     }
@@ -124,14 +126,14 @@ fn sees_the_same_through_the_proxy(command: impl Fn() -> Command) {
     let mut plan = first;
     plan["base_url"] = json!(format!("http://{}/v1", gate.proxy.address));
     plan["retrieve"] = retrieve;
-    let said = said(command(), &plan);
+    let said = run_client(command(), &plan);
     let values = |case: &str| -> Vec<Value> {
         said.iter().filter(|said| said["case"] == case && said["event"].is_string()).cloned().collect()
     };
     let (live, kept) = (values("scripted__text-valid.sse"), values("retrieve"));
-    let behind: Vec<&Value> = live.iter().filter(|said| said["value"]["sequence_number"].as_u64() > Some(5)).collect();
-    assert!(!behind.is_empty() && kept.len() == live.len() + behind.len(), "{} {}", live.len(), kept.len());
-    for (live, kept) in live.iter().chain(behind).zip(&kept) {
+    let after: Vec<&Value> = live.iter().filter(|said| said["value"]["sequence_number"].as_u64() > Some(5)).collect();
+    assert!(!after.is_empty() && kept.len() == live.len() + after.len(), "{} {}", live.len(), kept.len());
+    for (live, kept) in live.iter().chain(after).zip(&kept) {
         assert_eq!(live["value"], kept["value"]);
     }
     let whole = said.iter().rfind(|said| said["case"] == "retrieve").unwrap();
@@ -139,7 +141,7 @@ fn sees_the_same_through_the_proxy(command: impl Fn() -> Command) {
 }
 
 /// Each refusal by the proxy raises the package's exception for it, with the message.
-fn raises_typed_errors(command: impl Fn() -> Command) {
+fn check_typed_errors(command: impl Fn() -> Command) {
     const KEYS: [&str; 2] = ["asks-0123456789abcdef", "reads-0123456789abcdef"];
     let upstream = upstream();
     let folder = Folder::new();
@@ -157,7 +159,7 @@ fn raises_typed_errors(command: impl Fn() -> Command) {
     let gate = Gate::with(&upstream, "max_request_bytes = 200", &settings);
     let large = "x".repeat(300);
     let mut refused = vec![
-        json!({"model": "whole", "key": "nobody"}),
+        json!({"model": "whole", "key": "unknown"}),
         json!({"model": "whole", "key": KEYS[1]}),
         json!({"id": "nothing/at/all", "key": KEYS[1]}),
     ];
@@ -165,7 +167,7 @@ fn raises_typed_errors(command: impl Fn() -> Command) {
     refused.extend((0..30).map(|_| json!({"model": large})));
     let base = format!("http://{}/v1", gate.proxy.address);
     let plan = json!({"base_url": base, "api_key": KEYS[0], "streams": [], "wholes": [], "refused": refused});
-    let said = said(command(), &plan);
+    let said = run_client(command(), &plan);
     let is = |said: &Value, error: &str, status: u64, code: &str| {
         let has_message = said["message"].as_str().is_some_and(|message| !message.is_empty());
         has_message && said["error"] == error && said["status"] == status && said["code"] == code
@@ -176,7 +178,7 @@ fn raises_typed_errors(command: impl Fn() -> Command) {
     let error = said[3]["error"].as_str().unwrap().to_owned();
     assert!(is(&said[3], &error, 413, "request_too_large"), "{}", said[3]);
     let limited = said.iter().find(|said| is(said, "RateLimitError", 429, "limit"));
-    let limited = limited.unwrap_or_else(|| panic!("none is one too many: {said:?}"));
+    let limited = limited.unwrap_or_else(|| panic!("no request is over the rate: {said:?}"));
     assert!(limited["retry"].is_string(), "{limited}");
 }
 
@@ -199,24 +201,24 @@ fn node() -> Command {
 
 #[test]
 #[ignore = "needs python3 and tests/clients/python_modules: ./test.sh runs it"]
-fn openai_of_python_sees_the_same_through_the_proxy() {
-    sees_the_same_through_the_proxy(python);
+fn python_openai_gets_the_same_through_the_proxy() {
+    compare_with_and_without_the_proxy(python);
 }
 
 #[test]
 #[ignore = "needs python3 and tests/clients/python_modules: ./test.sh runs it"]
-fn openai_of_python_raises_typed_errors() {
-    raises_typed_errors(python);
+fn python_openai_raises_typed_errors() {
+    check_typed_errors(python);
 }
 
 #[test]
 #[ignore = "needs node and tests/clients/node_modules: ./test.sh runs it"]
-fn openai_of_npm_raises_typed_errors() {
-    raises_typed_errors(node);
+fn npm_openai_raises_typed_errors() {
+    check_typed_errors(node);
 }
 
 #[test]
 #[ignore = "needs node and tests/clients/node_modules: ./test.sh runs it"]
-fn openai_of_npm_sees_the_same_through_the_proxy() {
-    sees_the_same_through_the_proxy(node);
+fn npm_openai_gets_the_same_through_the_proxy() {
+    compare_with_and_without_the_proxy(node);
 }

@@ -6,7 +6,7 @@ use crate::http2::Http2;
 use crate::proxy::{Folder, Proxy, recording};
 
 #[test]
-fn no_payload_and_no_token_is_ever_logged() {
+fn payloads_and_tokens_are_never_logged() {
     const PLANTED: &str = "PLANTED-PAYLOAD-7f3a";
     for format in ["text", "json"] {
         let folder = Folder::new();
@@ -42,16 +42,16 @@ fn no_payload_and_no_token_is_ever_logged() {
         assert_eq!(http2.get("/v1/runs", &[("authorization", &format!("Bearer {guess}"))]).status, 401);
         proxy.signal("HUP");
         let log = folder.wait_for("log", "the configuration was reloaded");
-        assert!(log.lines().count() > 20, "it says much at this level:\n{log}");
+        assert!(log.lines().count() > 20, "this level must log much:\n{log}");
         for (what, planted) in [("payload", PLANTED), ("token", &*secret("ui")), ("guess", guess)] {
-            let told = log.lines().find(|line| line.contains(planted));
-            assert!(told.is_none(), "the log has the {what}: {told:?}");
+            let leak = log.lines().find(|line| line.contains(planted));
+            assert!(leak.is_none(), "the log has the {what}: {leak:?}");
         }
     }
 }
 
 #[test]
-fn every_answer_keeps_browsers_from_making_more_of_it() {
+fn every_answer_has_the_security_headers() {
     let proxy = Proxy::start();
     for path in ["/healthz", "/v1/runs", "/nothing", "/v1/contracts", "/v1/events", "/v1/artifacts/wrong"] {
         let answer = get(proxy.address, path, &[]);

@@ -13,7 +13,7 @@ fn run_ids(answer: &Value) -> Vec<&str> {
     answer["runs"].as_array().unwrap().iter().map(|run| run["run_id"].as_str().unwrap()).collect()
 }
 
-fn kept(address: SocketAddr) -> usize {
+fn run_count(address: SocketAddr) -> usize {
     get(address, "/v1/runs?limit=500", &[]).json()["data"].as_array().unwrap().len()
 }
 
@@ -29,7 +29,7 @@ fn recordings(runner: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_recording_sent_again_names_the_runs_of_the_first_time() {
+fn every_recording_sent_again_is_answered_with_the_first_runs() {
     // Runs of `codex exec` without usage, and an error without a response: they cannot be distinguished from other runs.
     let codex = [
         "exec-400-fatal.ndjson",
@@ -83,7 +83,7 @@ fn every_recording_sent_again_names_the_runs_of_the_first_time() {
 }
 
 #[test]
-fn a_longer_input_replaces_the_run_that_broke_off() {
+fn a_longer_input_replaces_an_interrupted_run() {
     let proxy = Proxy::start();
     let body = recording("claude-code", "parallel_tools.partial.ndjson");
     let half = body.len() / 2;
@@ -95,14 +95,14 @@ fn a_longer_input_replaces_the_run_that_broke_off() {
     let whole = whole.json();
     assert_eq!((&whole["repeated_runs"], &whole["runs"][0]["state"]), (&json!(0), &json!("completed")));
     assert_ne!(run_ids(&cut), run_ids(&whole));
-    assert_eq!(kept(proxy.address), 1);
+    assert_eq!(run_count(proxy.address), 1);
     // A prefix of a stored run is a new run: nothing shows that it was meant to be the same.
     assert_eq!(post(proxy.address, PATH, &[], &body[..half]).status, 201);
-    assert_eq!(kept(proxy.address), 2);
+    assert_eq!(run_count(proxy.address), 2);
 }
 
 #[test]
-fn a_run_larger_than_what_is_held_back_is_kept_again() {
+fn a_run_larger_than_the_comparison_buffer_is_stored_again() {
     let proxy = Proxy::start();
     // 16 MiB of frames are held back; the text is in more than one of them.
     for (megabytes, is_known) in [(3, true), (17, false)] {
@@ -121,7 +121,7 @@ fn a_run_larger_than_what_is_held_back_is_kept_again() {
 }
 
 #[test]
-fn a_live_answer_gives_the_events_of_the_kept_run() {
+fn a_streamed_answer_has_the_events_of_the_stored_run() {
     let proxy = Proxy::start();
     let body = recording("claude-code", "multi_turn_stdin.ndjson");
     for contract in ["frames.v2", "sse.v1", "hecate.v1"] {
@@ -131,7 +131,7 @@ fn a_live_answer_gives_the_events_of_the_kept_run() {
         let (first, second) = (first.text(), post(proxy.address, PATH, &[("accept", &accept)], &body).text());
         assert!(first.lines().filter(|line| line.starts_with("data: ")).count() >= 9, "{contract}: {first}");
         assert_eq!(first, second, "{contract}");
-        assert_eq!(kept(proxy.address), 3);
+        assert_eq!(run_count(proxy.address), 3);
     }
 }
 
@@ -151,17 +151,17 @@ fn a_run_is_recognised_after_a_restart() {
 }
 
 #[test]
-fn the_setting_keeps_every_ingest() {
+fn without_recognition_every_ingest_is_stored() {
     let proxy = Proxy::with(&[("FRAMEGATE__INGEST__RECOGNISE_REPEATS", "false")]);
     let body = recording("claude-code", "text_plain.partial.ndjson");
     for _ in 0..2 {
         assert_eq!(post(proxy.address, PATH, &[], &body).status, 201);
     }
-    assert_eq!(kept(proxy.address), 2);
+    assert_eq!(run_count(proxy.address), 2);
 }
 
 #[test]
-fn an_idempotency_key_gives_the_runs_of_the_first_request() {
+fn an_idempotency_key_is_answered_with_the_runs_of_the_first_request() {
     let proxy = Proxy::start();
     let exec = recordings("codex").into_iter().find(|name| name.contains("exec")).unwrap();
     let (path, body) = ("/v1/ingest/codex", recording("codex", &exec));
@@ -175,7 +175,7 @@ fn an_idempotency_key_gives_the_runs_of_the_first_request() {
     assert_eq!(first["runs"], second["runs"]);
     assert_eq!(second["repeated_runs"], run_ids(&first).len());
     assert_eq!(second["records"], first["records"]);
-    let runs = kept(proxy.address);
+    let runs = run_count(proxy.address);
     // Also as a stream.
     let accept = [("accept", "application/x-ndjson; contract=sse.v1"), ("idempotency-key", "upload-7")];
     let live = post(proxy.address, path, &accept, &body);
@@ -185,13 +185,13 @@ fn an_idempotency_key_gives_the_runs_of_the_first_request() {
     let other = post(proxy.address, path, &key, b"{\"type\":\"turn.started\"}\n");
     assert_eq!(other.status, 422);
     assert!(other.json()["detail"].as_str().unwrap().contains("another body"));
-    assert_eq!(kept(proxy.address), runs);
+    assert_eq!(run_count(proxy.address), runs);
     assert_eq!(post(proxy.address, path, &[("idempotency-key", "upload-8")], &body).status, 201);
     assert_eq!(post(proxy.address, path, &[("idempotency-key", "no key")], &body).status, 400);
 }
 
 #[test]
-fn a_key_conflicts_while_its_ingest_runs_and_is_free_when_that_failed() {
+fn a_key_conflicts_while_its_ingest_runs_and_is_free_after_a_failure() {
     let proxy = Proxy::start();
     let body = recording("claude-code", "text_plain.partial.ndjson");
     let key = [("idempotency-key", "one")];

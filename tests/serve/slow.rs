@@ -37,10 +37,12 @@ fn run_of(pieces: usize, length: usize) -> Vec<Vec<u8>> {
 }
 
 fn newest_run(proxy: &Proxy) -> String {
+    let deadline = Instant::now() + Duration::from_secs(30);
     loop {
         if let Some(run) = get(proxy.address, "/v1/runs", &[]).json()["data"][0]["run_id"].as_str() {
             return run.to_owned();
         }
+        assert!(Instant::now() < deadline, "the ingest has no run");
         thread::sleep(Duration::from_millis(10));
     }
 }
@@ -66,6 +68,32 @@ fn resident_kib(proxy: &Proxy) -> usize {
     line.split_whitespace().next().unwrap().parse().unwrap()
 }
 
+/// For each connection of a port, the bytes in the send queue that its client has not read.
+#[cfg(target_os = "linux")]
+fn send_queues(port: u16) -> Vec<u64> {
+    let table = std::fs::read_to_string("/proc/net/tcp").unwrap();
+    let local = format!(":{port:04X}");
+    let lines = table.lines().skip(1).map(|line| line.split_whitespace().collect::<Vec<_>>());
+    let of_port = lines.filter(|fields| fields[1].ends_with(&local) && fields[3] == "01");
+    of_port.map(|fields| u64::from_str_radix(fields[4].split(':').next().unwrap(), 16).unwrap()).collect()
+}
+
+/// Waits until that many clients have unread bytes and no send queue grows any more. Returns the bytes in each queue.
+#[cfg(target_os = "linux")]
+pub fn wait_until_stalled(proxy: &Proxy, clients: usize) -> Vec<u64> {
+    let (mut before, deadline) = (Vec::new(), Instant::now() + Duration::from_secs(60));
+    loop {
+        thread::sleep(Duration::from_millis(300));
+        let mut now = send_queues(proxy.address.port());
+        now.sort_unstable();
+        if now == before && now.iter().filter(|bytes| **bytes > 0).count() >= clients {
+            return now;
+        }
+        before = now;
+        assert!(Instant::now() < deadline, "{before:?}");
+    }
+}
+
 /// The number of frames between the start positions of stalled clients.
 const STEP: usize = 30;
 
@@ -89,14 +117,13 @@ fn with_stalled_clients(proxy: &Proxy, count: usize) -> (usize, Vec<u8>, Vec<Tcp
     assert_eq!(upload.finish().status, 201);
     let whole = reading.join().unwrap();
     clients.extend((0..count - count / 2).map(|at| stalled(proxy, &format!("{path}&after={}", at * STEP))));
-    // Time for their sockets to fill up.
-    thread::sleep(Duration::from_millis(1500));
+    wait_until_stalled(proxy, count);
     (resident_kib(proxy), whole, clients)
 }
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_client_that_stops_reading_delays_nobody_costs_its_bound_and_catches_up() {
+fn a_client_that_stops_reading_delays_no_one_stays_within_its_bound_and_catches_up() {
     const CLIENTS: usize = 200;
     const EACH_KIB: usize = 256;
     // A reader more than 64 KiB behind encodes for itself, so each stalled client has its own window.
@@ -110,7 +137,7 @@ fn a_client_that_stops_reading_delays_nobody_costs_its_bound_and_catches_up() {
     assert!(grown < CLIENTS * EACH_KIB, "{CLIENTS} stalled clients cost {grown} KiB");
     let (from_the_start, later) = clients.into_iter().enumerate().partition::<Vec<_>, _>(|(at, _)| *at < CLIENTS / 2);
     for (_, client) in from_the_start.into_iter().step_by(33) {
-        assert!(body_of(client) == whole, "a client that comes back gets what the others got");
+        assert!(body_of(client) == whole, "a client that resumes reading must get what the others got");
     }
     for (at, client) in later.into_iter().step_by(33) {
         let rest = body_of(client);
@@ -124,7 +151,7 @@ fn a_client_that_stops_reading_delays_nobody_costs_its_bound_and_catches_up() {
 }
 
 #[test]
-fn a_reader_behind_the_window_gets_everything_however_small_the_window_is() {
+fn a_reader_behind_a_window_of_any_size_gets_everything() {
     let records = run_of(1_500, 200);
     for view_bytes in ["0", "1", "4096", "4294967296"] {
         let proxy = Proxy::with(&[("FRAMEGATE__SERVER__VIEW_BYTES", view_bytes)]);
@@ -145,14 +172,14 @@ fn a_reader_behind_the_window_gets_everything_however_small_the_window_is() {
             let live = reading.join().unwrap();
             let text = String::from_utf8(live.clone()).unwrap();
             assert!((0..1_500).all(|piece| text.contains(&format!("{piece:08} "))), "{path} with {view_bytes}");
-            assert!(body_of(behind) == live, "{path} with {view_bytes}: behind");
+            assert!(body_of(behind) == live, "{path} with {view_bytes}: a stalled reader");
             assert!(body_of(stalled(&proxy, path)) == live, "{path} with {view_bytes}: replay");
         }
     }
 }
 
 #[test]
-fn headers_that_dribble_in_are_cut_off_and_others_are_served_meanwhile() {
+fn slow_headers_are_cut_off_while_others_are_served() {
     const ATTACKERS: usize = 150;
     let settings =
         [("FRAMEGATE__SERVER__HEADER_READ_TIMEOUT_MS", "1500"), ("FRAMEGATE__SERVER__MAX_CONNECTIONS", "200")];
@@ -192,7 +219,7 @@ fn headers_that_dribble_in_are_cut_off_and_others_are_served_meanwhile() {
 }
 
 #[test]
-fn headers_that_dribble_in_on_every_connection_there_may_be_only_make_others_wait() {
+fn slow_headers_on_every_connection_only_delay_others() {
     let settings = [("FRAMEGATE__SERVER__HEADER_READ_TIMEOUT_MS", "700"), ("FRAMEGATE__SERVER__MAX_CONNECTIONS", "20")];
     let proxy = Proxy::with(&settings);
     let attackers: Vec<TcpStream> = (0..40)
@@ -213,7 +240,7 @@ fn signal(proxy: &Proxy, name: &str) {
 }
 
 #[test]
-fn an_upload_faster_than_it_is_taken_waits_and_loses_nothing() {
+fn an_upload_faster_than_the_proxy_reads_is_delayed_without_loss() {
     let proxy = Proxy::start();
     let records = run_of(1_500, 20_000);
     let mut upload = Upload::start(proxy.address, INGEST, &[]);
@@ -249,7 +276,7 @@ fn an_upload_faster_than_it_is_taken_waits_and_loses_nothing() {
     let mut answer = get(proxy.address, &path, &[("accept", "application/octet-stream")]);
     for (at, record) in records.iter().enumerate() {
         let line = answer.line().unwrap_or_else(|| panic!("record {at} of {} is missing", records.len()));
-        assert!(line.as_bytes() == record.trim_ascii_end(), "record {at} is another one: {:.200}", line);
+        assert!(line.as_bytes() == record.trim_ascii_end(), "record {at} differs: {:.200}", line);
     }
     assert_eq!(answer.line(), None);
 }

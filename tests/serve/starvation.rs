@@ -34,7 +34,7 @@ fn first_record() -> Vec<u8> {
 }
 
 #[test]
-fn silent_ingests_of_one_client_keep_nobody_out() {
+fn silent_ingests_of_one_client_do_not_block_others() {
     let proxy = Proxy::start();
     let bytes = recording("claude-code", "text_plain.ndjson");
     let silent: Vec<Upload> = (0..256).map(|_| Upload::start(proxy.address, INGEST, &[])).collect();
@@ -48,14 +48,14 @@ fn silent_ingests_of_one_client_keep_nobody_out() {
     // After the announced delay, the address is served too: ingests that have sent nothing make room.
     let deadline = Instant::now() + Duration::from_secs(20);
     while post(proxy.address, INGEST, &[], &another("claude-code", "text_plain.ndjson")).status != 201 {
-        assert!(Instant::now() < deadline, "the silent keep their own address out");
+        assert!(Instant::now() < deadline, "silent ingests block their own address");
         std::thread::sleep(Duration::from_millis(50));
     }
     drop(silent);
 }
 
 #[test]
-fn an_ingest_that_makes_room_is_told_so_and_one_that_speaks_makes_none() {
+fn only_silent_ingests_are_displaced_and_they_get_the_reason() {
     let proxy = Proxy::with(&[("FRAMEGATE__INGEST__MAX_OPEN", "2")]);
     let bytes = recording("claude-code", "text_plain.ndjson");
     let mut speaking = Upload::start(proxy.address, INGEST, &[("accept", "text/event-stream")]);
@@ -80,12 +80,12 @@ fn an_ingest_that_makes_room_is_told_so_and_one_that_speaks_makes_none() {
     speaking.send(&recording("claude-code", "text_plain.partial.ndjson")[first_record().len()..]);
     speaking.end();
     let last = events.events().pop().unwrap();
-    assert!(last.data.contains("completed"), "it went on: {}", last.data);
+    assert!(last.data.contains("completed"), "the active ingest must continue: {}", last.data);
     drop(other);
 }
 
 #[test]
-fn ingests_that_speak_are_bounded_by_address_and_by_token() {
+fn active_ingests_are_limited_by_address_and_by_token() {
     let folder = Folder::new();
     let tokens = [token(&folder, "one", "scopes = [\"ingest\"]"), token(&folder, "two", "scopes = [\"ingest\"]")];
     let tokens = folder.write("tokens.toml", &tokens.concat());
@@ -113,7 +113,7 @@ fn ingests_that_speak_are_bounded_by_address_and_by_token() {
 }
 
 #[test]
-fn behind_a_trusted_proxy_each_client_has_its_own_places() {
+fn behind_a_trusted_proxy_each_client_has_its_own_limits() {
     let proxy = Proxy::with(&[
         ("FRAMEGATE__SERVER__TRUSTED_PROXIES", "127.0.0.1"),
         ("FRAMEGATE__LIMITS__MAX_EVENT_STREAMS_PER_ADDRESS", "1"),
@@ -121,23 +121,28 @@ fn behind_a_trusted_proxy_each_client_has_its_own_places() {
     ]);
     let stream = |client: &str| get(proxy.address, "/v1/events", &[("x-forwarded-for", client)]);
     let open = [stream("203.0.113.1"), stream("203.0.113.2")];
-    assert!(open.iter().all(|answer| answer.status == 200), "the proxy's connections are those of all of its clients");
+    assert!(open.iter().all(|answer| answer.status == 200), "the trusted proxy's connections must not be limited");
     let third = stream("203.0.113.1");
     assert_eq!(third.status, 429);
     assert!(third.json()["detail"].as_str().unwrap().contains("limits.max_event_streams_per_address"));
-    assert_eq!(stream("198.51.100.1, 203.0.113.1").status, 429, "what the client says of itself changes nothing");
+    assert_eq!(stream("198.51.100.1, 203.0.113.1").status, 429, "addresses that the client adds must not count");
 }
 
 #[test]
-fn an_ingest_that_never_begins_is_cut() {
+fn an_ingest_that_never_sends_a_record_is_ended() {
     let proxy = Proxy::with(&[("FRAMEGATE__INGEST__START_TIMEOUT_MS", "300")]);
+    let mut speaking = Upload::start(proxy.address, INGEST, &[]);
+    speaking.send(&first_record());
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while !get(proxy.address, "/v1/runs", &[]).text().contains("run_id") {
+        assert!(Instant::now() < deadline, "the ingest has no run");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    // This one begins later: when its time is over, that of the other one is too.
     let silent = Upload::start(proxy.address, INGEST, &[]).answer();
     assert_eq!(silent.status, 408);
     assert!(silent.json()["detail"].as_str().unwrap().contains("ingest.start_timeout_ms"));
-    let mut speaking = Upload::start(proxy.address, INGEST, &[]);
-    speaking.send(&first_record());
-    std::thread::sleep(Duration::from_millis(700));
-    assert_eq!(speaking.finish().status, 201, "it has begun");
+    assert_eq!(speaking.finish().status, 201, "an ingest that has sent a record must not be ended");
 }
 
 #[test]
@@ -153,7 +158,7 @@ fn event_streams_leave_room_for_probes() {
 }
 
 #[test]
-fn probes_are_answered_whatever_holds_the_connections() {
+fn probes_are_answered_when_all_connections_are_taken() {
     let proxy = Proxy::with(&[("FRAMEGATE__SERVER__MAX_CONNECTIONS", "10")]);
     let streams: Vec<Answer> = (0..10).map(|_| get(proxy.address, "/v1/events", &[])).collect();
     assert!(streams.iter().all(|answer| answer.status == 200));
@@ -166,14 +171,14 @@ fn probes_are_answered_whatever_holds_the_connections() {
     }
     // The slots are freed.
     for mut stream in silent {
-        assert_eq!(stream.read(&mut [0; 1024]).unwrap_or_default(), 0, "nothing was asked");
+        assert_eq!(stream.read(&mut [0; 1024]).unwrap_or_default(), 0, "no request was sent");
     }
     let refused = get(proxy.address, "/v1/runs", &[]);
     assert_eq!((refused.status, refused.header("retry-after")), (503, "1"));
 }
 
 #[test]
-fn one_address_does_not_take_every_connection() {
+fn one_address_cannot_take_every_connection() {
     let proxy = Proxy::with(&[("FRAMEGATE__LIMITS__MAX_CONNECTIONS_PER_ADDRESS", "3")]);
     let streams: Vec<Answer> = (0..3).map(|_| get(proxy.address, "/v1/events", &[])).collect();
     assert!(streams.iter().all(|answer| answer.status == 200));
@@ -184,10 +189,14 @@ fn one_address_does_not_take_every_connection() {
 }
 
 #[test]
-fn limits_that_contradict_each_other_are_told_at_the_start() {
+fn contradictory_limits_are_reported_at_the_start() {
     let folder = Folder::new();
     let _quiet = Proxy::logging_to(&folder.path("quiet"), &[]);
-    assert!(!folder.read("quiet").contains("WARN"), "the defaults agree: {}", folder.read("quiet"));
+    assert!(
+        !folder.read("quiet").contains("WARN"),
+        "the defaults must not contradict each other: {}",
+        folder.read("quiet")
+    );
     let settings = [("FRAMEGATE__LIMITS__MAX_EVENT_STREAMS", "20000"), ("FRAMEGATE__INGEST__MAX_OPEN", "10")];
     let _proxy = Proxy::logging_to(&folder.path("log"), &settings);
     let log = folder.wait_for("log", "listening");
@@ -195,19 +204,9 @@ fn limits_that_contradict_each_other_are_told_at_the_start() {
     assert!(log.contains("limits.max_ingests_per_address (256) is more than ingest.max_open (10)"), "{log}");
 }
 
-/// For each connection of a port, the bytes in the send queue that its client has not read.
-#[cfg(target_os = "linux")]
-fn send_queues(port: u16) -> Vec<u64> {
-    let table = std::fs::read_to_string("/proc/net/tcp").unwrap();
-    let local = format!(":{port:04X}");
-    let lines = table.lines().skip(1).map(|line| line.split_whitespace().collect::<Vec<_>>());
-    let of_port = lines.filter(|fields| fields[1].ends_with(&local) && fields[3] == "01");
-    of_port.map(|fields| u64::from_str_radix(fields[4].split(':').next().unwrap(), 16).unwrap()).collect()
-}
-
 #[test]
 #[cfg(target_os = "linux")]
-fn the_system_holds_a_bounded_amount_for_a_client_that_does_not_read() {
+fn the_send_queue_of_a_client_that_does_not_read_is_bounded() {
     const CLIENTS: usize = 20;
     let proxy = Proxy::start();
     let line = format!("{{\"type\":\"mystery\",\"session_id\":\"s\",\"text\":\"{}\"}}\n", "x".repeat(100_000));
@@ -220,20 +219,9 @@ fn the_system_holds_a_bounded_amount_for_a_client_that_does_not_read() {
             stream
         })
         .collect();
-    // Wait until the send queues stop growing.
-    let (mut before, deadline) = (Vec::new(), Instant::now() + Duration::from_secs(30));
-    loop {
-        std::thread::sleep(Duration::from_millis(300));
-        let mut now = send_queues(proxy.address.port());
-        now.sort_unstable();
-        if now == before && now.iter().filter(|bytes| **bytes > 0).count() >= CLIENTS {
-            break;
-        }
-        before = now;
-        assert!(Instant::now() < deadline, "{before:?}");
-    }
-    let most = before.iter().max().unwrap();
-    eprintln!("{before:?}");
-    assert!(*most <= 192 << 10, "{before:?}");
+    let queues = crate::slow::wait_until_stalled(&proxy, CLIENTS);
+    let most = queues.iter().max().unwrap();
+    eprintln!("{queues:?}");
+    assert!(*most <= 192 << 10, "{queues:?}");
     drop(stalled);
 }

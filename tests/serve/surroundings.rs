@@ -40,16 +40,16 @@ fn in_terminal(through: &[&str], settings: &[(&str, &str)]) -> (OwnedFd, Proxy) 
 }
 
 #[test]
-fn it_stops_with_its_terminal_and_gives_the_port_back() {
+fn the_proxy_stops_with_its_terminal_and_releases_the_port() {
     let (window, mut proxy) = in_terminal(&[], &[]);
     assert_eq!(get(proxy.address, "/healthz", &[]).status, 200);
     drop(window);
-    assert!(proxy.wait().success(), "it drains");
+    assert!(proxy.wait().success(), "the proxy must drain");
     assert!(TcpStream::connect(proxy.address).is_err());
 }
 
 #[test]
-fn in_a_terminal_the_signal_alone_reads_the_configuration_again() {
+fn in_a_terminal_sighup_without_a_hangup_reloads_the_configuration() {
     let folder = Folder::new();
     let config = folder.write("config.toml", "[telemetry]\nfilter = \"info\"\n");
     let (window, inside) = terminal();
@@ -69,7 +69,7 @@ fn in_a_terminal_the_signal_alone_reads_the_configuration_again() {
 }
 
 #[test]
-fn told_to_outlive_its_terminal_it_does() {
+fn under_nohup_the_proxy_outlives_its_terminal() {
     let folder = Folder::new();
     let config = folder.write("config.toml", "[telemetry]\nfilter = \"info\"\n");
     let (window, inside) = terminal();
@@ -102,7 +102,7 @@ fn wrong_clock(folder: &Folder) -> Option<String> {
 }
 
 #[test]
-fn a_clock_that_is_wrong_costs_dates_and_nothing_else() {
+fn a_wrong_clock_affects_only_dates() {
     let folder = Folder::new();
     let Some(library) = wrong_clock(&folder) else { return };
     let bytes = recording("claude-code", "text_plain.ndjson");
@@ -131,7 +131,7 @@ fn a_clock_that_is_wrong_costs_dates_and_nothing_else() {
 }
 
 #[test]
-fn a_file_that_may_not_grow_ends_an_ingest_and_not_the_proxy() {
+fn a_file_size_limit_ends_an_ingest_and_not_the_proxy() {
     // The position of the limit in a file determines what SQLite sees: a truncated write, or a refused one.
     for limit in [3_000_000, 2_999_999, 3_002_368, 3_145_728] {
         let folder = Folder::new();
@@ -144,7 +144,7 @@ fn a_file_that_may_not_grow_ends_an_ingest_and_not_the_proxy() {
         let bytes = || another("claude-code", "bash_large.ndjson");
         let mut statuses = Vec::new();
         while statuses.len() < 400 && statuses.last().is_none_or(|status| *status == 201) {
-            assert!(proxy.left().is_none(), "the signal ended it after {} ingests", statuses.len());
+            assert!(proxy.left().is_none(), "the signal ended the proxy after {} ingests", statuses.len());
             statuses.push(post(proxy.address, INGEST, &[], &bytes()).status);
         }
         assert_eq!(*statuses.last().unwrap(), 507, "{limit}: {statuses:?}\n{}", folder.read("log"));
@@ -158,12 +158,12 @@ fn a_file_that_may_not_grow_ends_an_ingest_and_not_the_proxy() {
         let runs = get(proxy.address, "/v1/runs", &[]).json();
         let run = runs["data"].as_array().unwrap().last().unwrap()["run_id"].as_str().unwrap();
         let events = get(proxy.address, &format!("/v1/runs/{run}/events?contract=sse.v1"), &[]).events();
-        assert!(events.len() > 3, "what is kept can be read");
+        assert!(events.len() > 3, "stored runs must be readable");
     }
 }
 
 #[test]
-fn too_few_threads_are_told_before_anything_begins() {
+fn too_few_threads_are_reported_at_the_start() {
     // The limit does not apply to root, so it is tested as another user, who may not be able to execute the program.
     let other = ["--reuid", "65534", "--regid", "65534", "--clear-groups"];
     let exe = env!("CARGO_BIN_EXE_framegate");

@@ -59,7 +59,7 @@ fn ask(address: SocketAddr, trusted: &Certificate) -> std::io::Result<String> {
 }
 
 #[test]
-fn the_binary_asks_a_proxy_that_speaks_tls_how_it_is() {
+fn the_health_command_works_with_tls() {
     let (folder, own) = (Folder::new(), certificate());
     let files = install(&folder, &own);
     let proxy = start(&folder, &files, &[]);
@@ -102,7 +102,7 @@ fn the_binary_asks_a_proxy_that_speaks_tls_how_it_is() {
 }
 
 #[test]
-fn the_image_asks_the_proxy_that_it_starts() {
+fn the_image_checks_the_health_of_the_proxy_that_it_starts() {
     let dockerfile = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/packaging/Dockerfile")).unwrap();
     let command = |word: &str| {
         let line = dockerfile.lines().rfind(|line| line.trim_start().starts_with(word) && line.contains('[')).unwrap();
@@ -118,13 +118,13 @@ fn the_image_asks_the_proxy_that_it_starts() {
 }
 
 #[test]
-fn the_proxy_speaks_tls_with_the_version_that_is_negotiated() {
+fn the_proxy_serves_tls_with_the_negotiated_protocol() {
     let (folder, own) = (Folder::new(), certificate());
     let proxy = start(&folder, &install(&folder, &own), &[]);
     let answer = ask(proxy.address, &own).unwrap();
     assert!(answer.starts_with("HTTP/1.1 200 OK"), "{answer}");
     assert!(answer.contains("strict-transport-security: max-age=31536000"), "{answer}");
-    assert!(ask(proxy.address, &certificate()).is_err(), "only its own certificate is trusted");
+    assert!(ask(proxy.address, &certificate()).is_err(), "another certificate must not be trusted");
     for (offered, chosen) in [(&["h2", "http/1.1"][..], Some("h2")), (&["http/1.1"], Some("http/1.1")), (&[], None)] {
         let mut stream = client(proxy.address, &own, offered);
         stream.conn.complete_io(&mut stream.sock).unwrap();
@@ -139,13 +139,13 @@ fn the_proxy_speaks_tls_with_the_version_that_is_negotiated() {
 }
 
 #[test]
-fn curl_gets_http2_with_tls_and_without() {
+fn curl_uses_http2_with_and_without_tls() {
     let Ok(version) = Command::new("curl").arg("--version").output() else {
-        println!("not run: there is no curl");
+        println!("skipped: curl is missing");
         return;
     };
     if !String::from_utf8_lossy(&version.stdout).contains("HTTP2") {
-        println!("not run: this curl has no HTTP/2");
+        println!("skipped: this curl does not support HTTP/2");
         return;
     }
     let curl = |arguments: &[&str]| {
@@ -171,14 +171,14 @@ fn curl_gets_http2_with_tls_and_without() {
 }
 
 #[test]
-fn a_new_certificate_is_taken_up_by_itself_and_a_broken_one_is_not() {
+fn a_new_certificate_is_loaded_automatically_and_a_broken_one_is_not() {
     let (folder, first, second) = (Folder::new(), certificate(), certificate());
     let proxy = start(&folder, &install(&folder, &first), &[("FRAMEGATE__TLS__RELOAD_INTERVAL_MS", "50")]);
     assert!(ask(proxy.address, &first).is_ok());
     folder.write("cert.pem", "-----BEGIN CERTIFICATE-----\nbroken\n");
     let log = folder.wait_for("log", "the old one stays");
     assert!(log.contains("cert.pem"), "{log}");
-    assert!(ask(proxy.address, &first).is_ok(), "the old one stays");
+    assert!(ask(proxy.address, &first).is_ok(), "the old certificate must stay");
     install(&folder, &second);
     folder.wait_for("log", "new connections use it");
     assert!(ask(proxy.address, &second).is_ok());
@@ -186,7 +186,7 @@ fn a_new_certificate_is_taken_up_by_itself_and_a_broken_one_is_not() {
 }
 
 #[test]
-fn a_new_certificate_is_taken_up_on_a_signal() {
+fn a_new_certificate_is_loaded_on_a_signal() {
     let (folder, first, second) = (Folder::new(), certificate(), certificate());
     let proxy = start(&folder, &install(&folder, &first), &[("FRAMEGATE__TLS__RELOAD_INTERVAL_MS", "0")]);
     assert!(ask(proxy.address, &first).is_ok());
@@ -195,7 +195,7 @@ fn a_new_certificate_is_taken_up_on_a_signal() {
     proxy.signal("HUP");
     let log = folder.wait_for("log", "the configuration was not reloaded");
     assert!(log.contains("does not match the certificate"), "{log}");
-    assert!(ask(proxy.address, &first).is_ok(), "the old one stays");
+    assert!(ask(proxy.address, &first).is_ok(), "the old certificate must stay");
     install(&folder, &second);
     proxy.signal("HUP");
     folder.wait_for("log", "the configuration was reloaded");
@@ -203,7 +203,7 @@ fn a_new_certificate_is_taken_up_on_a_signal() {
 }
 
 #[test]
-fn a_certificate_that_cannot_be_used_keeps_the_proxy_from_starting() {
+fn an_unusable_certificate_prevents_the_start() {
     let (folder, own, other) = (Folder::new(), certificate(), certificate());
     let files = install(&folder, &own);
     let (chain, key) = (&files[0].1, &files[1].1);
@@ -227,11 +227,11 @@ fn a_certificate_that_cannot_be_used_keeps_the_proxy_from_starting() {
 }
 
 #[test]
-fn a_handshake_that_takes_for_ever_is_cut_off() {
+fn an_endless_handshake_is_cut_off() {
     let (folder, own) = (Folder::new(), certificate());
     let more = [("FRAMEGATE__TLS__HANDSHAKE_TIMEOUT_MS", "200"), ("FRAMEGATE__SERVER__MAX_CONNECTIONS", "1")];
     let proxy = start(&folder, &install(&folder, &own), &more);
     let mut silent = connect(proxy.address);
-    assert_eq!(silent.read(&mut [0]).unwrap_or_default(), 0, "closed");
-    assert!(ask(proxy.address, &own).is_ok(), "its place is free again");
+    assert_eq!(silent.read(&mut [0]).unwrap_or_default(), 0, "the connection must be closed");
+    assert!(ask(proxy.address, &own).is_ok(), "its slot must be free again");
 }

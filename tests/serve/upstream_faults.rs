@@ -2,7 +2,7 @@
 
 use crate::client::{get, post};
 use crate::http2::Http2;
-use crate::responses::{Gate, code, events, in_two, recorded, until_torn};
+use crate::responses::{Gate, code, events, read_body, recorded, two_part_upstream};
 use crate::scripted::{Upstream, reset, stream_head, wait_for_close, whole};
 use crate::verdicts::assert_reported_as_failed;
 use serde_json::json;
@@ -17,7 +17,7 @@ fn interrupt(gate: &Gate, run: &str) -> u16 {
 }
 
 #[test]
-fn a_reset_in_an_event_ends_the_run_and_loses_nothing_that_came() {
+fn a_reset_in_an_event_ends_the_run_and_keeps_what_arrived() {
     let pieces = events(&recorded("scripted__text-valid.sse"));
     let half = pieces[..5].concat() + &pieces[5][..pieces[5].len() / 2];
     let (go, wait) = mpsc::channel::<()>();
@@ -32,9 +32,9 @@ fn a_reset_in_an_event_ends_the_run_and_loses_nothing_that_came() {
     let resources = gate.resources();
     for path in ["/v1/responses", "/v1/responses?contract=frames.v2"] {
         let answer = gate.ask(path, &[]);
-        gate.wait_for("five records", |run| run["records"].as_u64() == Some(5));
+        gate.wait_for("the five records", |run| run["records"].as_u64() == Some(5));
         go.send(()).unwrap();
-        let (body, is_whole) = until_torn(answer);
+        let (body, is_whole) = read_body(answer);
         let is_verbatim = path == "/v1/responses";
         // In a contract the end is an event, and the answer is complete.
         assert_eq!(is_whole, !is_verbatim);
@@ -52,7 +52,7 @@ fn a_reset_in_an_event_ends_the_run_and_loses_nothing_that_came() {
 }
 
 #[test]
-fn each_fault_leaves_no_task_and_no_socket() {
+fn no_fault_leaks_a_task_or_a_socket() {
     let pieces = events(&recorded("scripted__text-valid.sse"));
     let begun = pieces[..4].concat();
     let upstream = Upstream::start(move |request, stream| match request.header("x-client-request-id") {
@@ -102,7 +102,7 @@ fn each_fault_leaves_no_task_and_no_socket() {
     ] {
         for path in ["/v1/responses", "/v1/responses?contract=hecate.v1"] {
             let headers = [("x-client-request-id", how), ("connection", "close")];
-            drop(until_torn(gate.ask(path, &headers)));
+            drop(read_body(gate.ask(path, &headers)));
             // A client that disconnects at once.
             drop(gate.ask(path, &headers));
         }
@@ -120,7 +120,7 @@ fn each_fault_leaves_no_task_and_no_socket() {
 }
 
 #[test]
-fn a_response_is_interrupted_and_its_upstream_let_go() {
+fn an_interrupted_response_releases_its_upstream() {
     let pieces = events(&recorded("scripted__text-valid.sse"));
     let begun = pieces[..4].concat();
     let upstream = Upstream::start(move |_, stream| {
@@ -144,12 +144,12 @@ fn a_response_is_interrupted_and_its_upstream_let_go() {
         assert_eq!(prompt.status, 409);
         let approval = format!("/v1/runs/{id}/approvals/any");
         let approve = || post(gate.proxy.address, &approval, &[], br#"{"decision":"approved"}"#).status;
-        assert_eq!(approve(), 422, "nothing is asked of anybody");
+        assert_eq!(approve(), 422, "no approval is requested");
         assert_eq!(interrupt(&gate, id), 202);
-        let (body, is_whole) = until_torn(answer);
+        let (body, is_whole) = read_body(answer);
         let text = String::from_utf8(body).unwrap();
         if path == "/v1/responses" {
-            assert!(!is_whole, "what was interrupted is not whole");
+            assert!(!is_whole, "an interrupted answer must not be complete");
         } else {
             assert!(is_whole && text.contains("run_interrupted"), "{text}");
         }
@@ -157,14 +157,14 @@ fn a_response_is_interrupted_and_its_upstream_let_go() {
         assert_eq!((&run["state"], &run["error_code"]), (&json!("interrupted"), &json!("interrupted")));
         assert_eq!(run["message"], "it was interrupted by anonymous");
         upstream.wait_until_quiet();
-        assert_eq!((interrupt(&gate, id), approve()), (409, 409), "it is over");
+        assert_eq!((interrupt(&gate, id), approve()), (409, 409), "the run has ended");
         gate.wait_until_released(resources);
     }
     assert_eq!(gate.metric("framegate_upstream_requests_total{outcome=\"interrupted\",upstream=\"lab\"}"), "2");
 }
 
 #[test]
-fn a_log_that_fills_ends_the_run_and_not_the_answer() {
+fn a_full_log_ends_the_run_and_not_the_answer() {
     let pieces = events(&recorded("scripted__text-valid.sse"));
     let delta = json!({"type": "response.output_text.delta", "item_id": "msg_1", "output_index": 0,
         "content_index": 0, "sequence_number": 2, "delta": "x".repeat(400_000), "logprobs": []});
@@ -175,7 +175,7 @@ fn a_log_that_fills_ends_the_run_and_not_the_answer() {
     let resources = gate.resources();
     let answer = gate.ask("/v1/responses", &[]);
     assert_eq!(answer.status, 200);
-    assert!(answer.bytes() == whole.as_bytes(), "the client has the whole answer");
+    assert!(answer.bytes() == whole.as_bytes(), "the client must get the whole answer");
     let run = gate.wait_for_end();
     assert_eq!((&run["state"], &run["error_code"]), (&json!("interrupted"), &json!("log_full")), "{run}");
     assert!(gate.log().contains("its client still gets it"), "{}", gate.log());
@@ -189,7 +189,7 @@ fn a_log_that_fills_ends_the_run_and_not_the_answer() {
 }
 
 #[test]
-fn a_disk_that_fills_ends_no_answer_and_its_run_is_closed_when_there_is_room() {
+fn a_full_disk_ends_no_answer_and_the_run_is_closed_once_there_is_room() {
     let whole = {
         let pieces = events(&recorded("scripted__text-valid.sse"));
         let delta = json!({"type": "response.output_text.delta", "item_id": "msg_1", "output_index": 0,
@@ -209,7 +209,7 @@ fn a_disk_that_fills_ends_no_answer_and_its_run_is_closed_when_there_is_room() {
     };
     let mut gate = Gate::with(&upstream, "", &of_size("1048576"));
     let answer = gate.ask("/v1/responses", &[]);
-    assert!(answer.bytes() == whole.as_bytes(), "the client has the whole answer");
+    assert!(answer.bytes() == whole.as_bytes(), "the client must get the whole answer");
     assert!(gate.log().contains("no room on disk"), "{}", gate.log());
     let kept = gate.runs()[0]["records"].as_u64().unwrap();
     assert!(gate.proxy.terminate().success());
@@ -219,7 +219,7 @@ fn a_disk_that_fills_ends_no_answer_and_its_run_is_closed_when_there_is_room() {
 }
 
 #[test]
-fn a_response_is_asked_of_the_upstream_though_it_is_kept_unless_it_is_configured() {
+fn a_stored_response_is_retrieved_from_the_upstream_unless_configured_otherwise() {
     let bytes = recorded("scripted__text-valid.sse");
     let (stream, asked) = (bytes.clone(), json!({"id": "resp_lab", "object": "response", "status": "from there"}));
     let answer = asked.to_string();
@@ -239,20 +239,20 @@ fn a_response_is_asked_of_the_upstream_though_it_is_kept_unless_it_is_configured
     drop(gate.ask("/v1/responses", &[]).bytes());
     gate.wait_for_end();
     assert_eq!(gate.get("/v1/responses/resp_lab?include=x").json(), asked);
-    assert_eq!(upstream.seen().last().unwrap().path, "/v1/responses/resp_lab?include=x");
+    assert_eq!(upstream.requests().last().unwrap().path, "/v1/responses/resp_lab?include=x");
     // Each upstream has its own setting.
     assert_eq!(gate.get("/v1/responses/resp_lab?upstream=kept").json()["status"], "completed");
     assert_eq!(code(gate.get("/v1/responses/resp_lab?upstream=none")).0, 404);
     // The response's events are kept in both cases.
     assert!(gate.get("/v1/responses/resp_lab?stream=true").bytes() == bytes);
-    assert_eq!(upstream.seen().len(), 2);
+    assert_eq!(upstream.requests().len(), 2);
 }
 
 #[test]
-fn a_client_may_leave_at_any_point() {
+fn a_client_may_disconnect_at_any_point() {
     let pieces = events(&recorded("scripted__text-valid.sse"));
     let gate_of = |wait| {
-        let upstream = in_two(&pieces, 3, wait);
+        let upstream = two_part_upstream(&pieces, 3, wait);
         let gate = Gate::new(&upstream, "");
         (upstream, gate)
     };
@@ -288,7 +288,7 @@ fn a_client_may_leave_at_any_point() {
 }
 
 #[test]
-fn a_reader_of_a_run_that_fails_is_told_while_it_reads() {
+fn readers_of_an_open_run_receive_its_failure() {
     let pieces = events(&recorded("scripted__text-valid.sse"));
     let (go, wait) = mpsc::channel::<()>();
     let (begun, wait) = (pieces[..4].concat(), Mutex::new(wait));
@@ -322,7 +322,7 @@ fn a_reader_of_a_run_that_fails_is_told_while_it_reads() {
 }
 
 #[test]
-fn a_response_is_started_with_a_prompt_as_any_run_is() {
+fn a_response_can_be_started_with_a_prompt() {
     let bytes = recorded("scripted__text-valid.sse");
     let upstream = Upstream::start(move |request, stream| {
         let asked = String::from_utf8_lossy(&request.body).into_owned();
@@ -345,7 +345,7 @@ fn a_response_is_started_with_a_prompt_as_any_run_is() {
     let run = started.json();
     assert_eq!(location, format!("/v1/runs/{}", run["run_id"].as_str().unwrap()));
     assert_eq!(gate.wait_for_end()["state"], "completed");
-    let seen = upstream.seen().remove(0);
+    let seen = upstream.requests().remove(0);
     assert_eq!(
         (&*seen.method, &*seen.path, seen.header("content-type")),
         ("POST", "/v1/responses", "application/json")
@@ -361,7 +361,7 @@ fn a_response_is_started_with_a_prompt_as_any_run_is() {
 }
 
 #[test]
-fn a_response_that_was_started_does_not_end_because_whoever_asked_for_it_left() {
+fn a_started_response_survives_the_disconnect_of_its_client() {
     let bytes = recorded("scripted__text-valid.sse");
     let (go, wait) = mpsc::channel::<()>();
     let wait = Mutex::new(wait);
@@ -373,7 +373,7 @@ fn a_response_that_was_started_does_not_end_because_whoever_asked_for_it_left() 
     let gate = Gate::new(&upstream, "cancel_on_disconnect = true");
     let resources = gate.resources();
     let order = json!({"upstream": "lab", "prompt": "Say hello", "model": "lab-model"}).to_string();
-    Http2::connect(gate.proxy.address).leaves("/v1/runs", order, || !upstream.seen().is_empty());
+    Http2::connect(gate.proxy.address).send_and_disconnect("/v1/runs", order, || !upstream.requests().is_empty());
     go.send(()).unwrap();
     assert_eq!(gate.wait_for_end()["state"], "completed");
     upstream.wait_until_quiet();

@@ -31,7 +31,7 @@ impl Authority {
 
     /// A server with a certificate from this authority for `name`. It answers every request with an event stream of these
     /// bytes.
-    fn serves(&self, name: &str, bytes: Vec<u8>) -> SocketAddr {
+    fn start_server(&self, name: &str, bytes: Vec<u8>) -> SocketAddr {
         let key = KeyPair::generate().unwrap();
         let certificate = CertificateParams::new(vec![name.to_owned()]).unwrap().signed_by(&key, &self.issuer).unwrap();
         let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
@@ -64,12 +64,12 @@ impl Authority {
 }
 
 #[test]
-fn an_upstream_is_trusted_by_the_authority_that_is_named_and_by_its_name() {
+fn an_upstream_needs_the_configured_authority_and_its_own_name() {
     let (ours, other, folder) = (Authority::new("ours"), Authority::new("other"), Folder::new());
     let trusted = folder.write("ours.pem", &ours.pem);
     let ca_file = format!("ca_file = \"{trusted}\"");
     let bytes = recording("open-responses", "scripted__text-valid.sse");
-    let good = ours.serves("127.0.0.1", bytes.clone());
+    let good = ours.start_server("127.0.0.1", bytes.clone());
     let gate = Gate::at(&format!("https://{good}/v1"), &ca_file, &[]);
     let answer = gate.ask("/v1/responses", &[]);
     assert_eq!(answer.status, 200);
@@ -85,9 +85,9 @@ fn an_upstream_is_trusted_by_the_authority_that_is_named_and_by_its_name() {
         });
         address
     };
-    for (what, address, told) in [
-        ("an authority that is not trusted", other.serves("127.0.0.1", bytes.clone()), "UnknownIssuer"),
-        ("another name", ours.serves("elsewhere.example", bytes), "not valid for name \"127.0.0.1\""),
+    for (what, address, expected) in [
+        ("an authority that is not trusted", other.start_server("127.0.0.1", bytes.clone()), "UnknownIssuer"),
+        ("another name", ours.start_server("elsewhere.example", bytes), "not valid for name \"127.0.0.1\""),
         ("no TLS", plain, "corrupt message"),
     ] {
         let gate = Gate::at(&format!("https://{address}/v1"), &ca_file, &[]);
@@ -97,14 +97,14 @@ fn an_upstream_is_trusted_by_the_authority_that_is_named_and_by_its_name() {
             assert_eq!(answer.header("x-should-retry"), "true");
             assert_eq!(code(answer), (502, "upstream_unreachable".to_owned()), "{what}");
             let said = gate.ask(path, &[]).json()["error"]["message"].as_str().unwrap().to_owned();
-            assert!(said.contains(told), "{what}: {said}");
+            assert!(said.contains(expected), "{what}: {said}");
         }
         assert!(gate.runs().is_empty(), "{what}");
     }
 }
 
 #[test]
-fn a_feed_is_trusted_alike() {
+fn a_feed_needs_the_configured_authority_and_its_own_name() {
     let (ours, other, folder) = (Authority::new("ours"), Authority::new("other"), Folder::new());
     let trusted = folder.write("ours.pem", &ours.pem);
     let bytes = recording("opencode", "event-text.sse");
@@ -116,28 +116,29 @@ fn a_feed_is_trusted_alike() {
         let config = folder.write("config.toml", &table);
         (Proxy::configured_by(&config, &folder.path("log")), folder)
     };
-    let (proxy, log) = start(ours.serves("127.0.0.1", bytes.clone()));
+    let (proxy, log) = start(ours.start_server("127.0.0.1", bytes.clone()));
     log.wait_for("log", "a run ended");
     let runs = crate::client::get(proxy.address, "/v1/runs", &[]).json();
     assert_eq!(runs["data"][0]["state"], "completed", "{runs:#}");
-    for (address, told) in [
-        (other.serves("127.0.0.1", bytes.clone()), "UnknownIssuer"),
-        (ours.serves("elsewhere.example", bytes), "not valid for name"),
+    for (address, expected) in [
+        (other.start_server("127.0.0.1", bytes.clone()), "UnknownIssuer"),
+        (ours.start_server("elsewhere.example", bytes), "not valid for name"),
     ] {
         let (proxy, log) = start(address);
         let said = log.wait_for("log", "a feed is not connected");
-        assert!(said.contains(told), "{said}");
+        assert!(said.contains(expected), "{said}");
         assert_eq!(crate::client::get(proxy.address, "/v1/runs", &[]).json()["data"], serde_json::json!([]));
     }
 }
 
 #[test]
-fn certificates_that_cannot_be_read_keep_the_proxy_from_starting() {
+fn unreadable_certificates_prevent_the_start() {
     let folder = Folder::new();
     let nothing = folder.path("nothing.pem").display().to_string();
     let text = folder.write("text.pem", "no certificate");
     let broken = folder.write("broken.pem", "-----BEGIN CERTIFICATE-----\n!!!\n-----END CERTIFICATE-----\n");
-    for (file, told) in [(nothing, "No such file"), (text, "BEGIN CERTIFICATE"), (broken, "cannot be read as PEM")] {
+    for (file, expected) in [(nothing, "No such file"), (text, "BEGIN CERTIFICATE"), (broken, "cannot be read as PEM")]
+    {
         for kind in ["responses", "sse"] {
             let table = format!(
                 "[[upstream]]\nname = \"lab\"\nkind = \"{kind}\"\nurl = \"https://127.0.0.1:1/v1\"\nca_file = \"{file}\"\n"
@@ -150,7 +151,7 @@ fn certificates_that_cannot_be_read_keep_the_proxy_from_starting() {
                 .output()
                 .unwrap();
             let said = String::from_utf8_lossy(&output.stderr);
-            assert!(!output.status.success() && said.contains(&file) && said.contains(told), "{kind}: {said}");
+            assert!(!output.status.success() && said.contains(&file) && said.contains(expected), "{kind}: {said}");
             assert!(said.contains("lab") || kind == "sse", "{said}");
         }
     }

@@ -19,7 +19,7 @@ fn all(proxy: &Proxy, head: &str) -> String {
 }
 
 #[test]
-fn a_stream_begins_with_how_long_to_wait_before_a_reconnect() {
+fn a_stream_starts_with_the_reconnect_delay() {
     let proxy = Proxy::with(&[("FRAMEGATE__SERVER__SSE_RETRY_MS", "750")]);
     let run = ingested(&proxy);
     for contract in ["frames.v1", "frames.v2", "sse.v1", "agent-manager.v1", "pixir.v1", "hecate.v1", "raw"] {
@@ -36,7 +36,7 @@ fn a_stream_begins_with_how_long_to_wait_before_a_reconnect() {
 }
 
 #[test]
-fn nobody_on_the_way_may_hold_a_stream_back_or_change_it() {
+fn intermediaries_may_not_buffer_or_change_a_stream() {
     let proxy = Proxy::start();
     let run = ingested(&proxy);
     let compressing = [("accept-encoding", "gzip, br, zstd"), ("accept", "text/event-stream")];
@@ -49,7 +49,7 @@ fn nobody_on_the_way_may_hold_a_stream_back_or_change_it() {
 }
 
 #[test]
-fn a_browser_can_go_on_in_every_contract() {
+fn a_browser_can_resume_in_every_contract() {
     let proxy = Proxy::start();
     let run = ingested(&proxy);
     for contract in ["frames.v1", "frames.v2", "sse.v1", "agent-manager.v1", "pixir.v1", "hecate.v1", "raw"] {
@@ -69,7 +69,7 @@ fn a_browser_can_go_on_in_every_contract() {
 }
 
 #[test]
-fn head_says_what_get_would_and_sends_no_body() {
+fn head_answers_like_get_without_a_body() {
     let proxy = Proxy::start();
     let run = ingested(&proxy);
     let paths = [
@@ -96,7 +96,7 @@ fn head_says_what_get_would_and_sends_no_body() {
 }
 
 #[test]
-fn options_tell_the_methods() {
+fn options_lists_the_methods() {
     let proxy = Proxy::start();
     let ask = |path: &str| {
         let mut stream = connect(proxy.address);
@@ -111,7 +111,7 @@ fn options_tell_the_methods() {
 }
 
 #[test]
-fn an_old_client_gets_a_stream_without_chunks_that_ends_with_its_connection() {
+fn an_http_1_0_client_gets_an_unchunked_stream_that_ends_with_its_connection() {
     let proxy = Proxy::start();
     let run = ingested(&proxy);
     let path = format!("/v1/runs/{run}/events?contract=sse.v1");
@@ -124,7 +124,7 @@ fn an_old_client_gets_a_stream_without_chunks_that_ends_with_its_connection() {
 }
 
 #[test]
-fn a_connection_that_is_to_be_closed_is_closed_behind_the_answer() {
+fn connection_close_is_honoured_after_the_answer() {
     let proxy = Proxy::start();
     let run = ingested(&proxy);
     let address = proxy.address;
@@ -135,7 +135,7 @@ fn a_connection_that_is_to_be_closed_is_closed_behind_the_answer() {
 }
 
 #[test]
-fn a_live_stream_of_an_ingest_begins_before_there_is_any_event() {
+fn the_streamed_answer_of_an_ingest_starts_before_the_first_event() {
     let proxy = Proxy::start();
     let upload = Upload::start(proxy.address, "/v1/ingest/claude-code", &[("accept", "text/event-stream")]);
     let mut answer = upload.answer();

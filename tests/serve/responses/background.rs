@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::client::connect;
-use crate::scripted::{Seen, Upstream, whole};
+use crate::scripted::{ReceivedRequest, Upstream, whole};
 use serde_json::json;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,13 +10,13 @@ use std::sync::Arc;
 /// A server that stores responses. A background response is in progress until it was polled twice, or is cancelled.
 fn server() -> Upstream {
     let kept = Mutex::new(HashMap::<String, (String, u32)>::new());
-    Upstream::start(move |request: &Seen, stream: &mut std::net::TcpStream| {
+    Upstream::start(move |request: &ReceivedRequest, stream: &mut std::net::TcpStream| {
         let mut kept = kept.lock().unwrap();
         let asked: Value = serde_json::from_slice(&request.body).unwrap_or_default();
         let rest = request.path.strip_prefix("/v1/responses").unwrap();
         let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
         let json = "content-type: application/json\r\n";
-        let mut told = |id: &str, status: &str| {
+        let mut respond = |id: &str, status: &str| {
             let output = if status == "completed" {
                 json!([{"type": "message", "id": "msg_1", "role": "assistant", "status": "completed",
                     "content": [{"type": "output_text", "text": "Hello", "annotations": []}]}])
@@ -33,7 +33,7 @@ fn server() -> Upstream {
                 let id = asked["metadata"]["id"].as_str().unwrap_or("resp_1").to_owned();
                 let status = if asked["background"] == true { "queued" } else { "completed" };
                 kept.insert(id.clone(), (status.to_owned(), 0));
-                told(&id, status);
+                respond(&id, status);
             }
             ("GET", [_]) if query.contains("stream=true") => {
                 stream_head(stream);
@@ -57,7 +57,7 @@ fn server() -> Upstream {
                     if parts.get(1) == Some(&"cancel") {
                         *status = "cancelled".to_owned();
                     }
-                    told(id, &status.clone());
+                    respond(id, &status.clone());
                     if method == "DELETE" {
                         kept.remove(*id);
                     }
@@ -86,27 +86,27 @@ fn background(id: &str, more: Value) -> Value {
 }
 
 #[test]
-fn a_response_is_retrieved_from_the_upstream_and_gone_when_it_is_deleted() {
+fn a_response_is_retrieved_from_the_upstream_until_it_is_deleted() {
     let upstream = server();
     for retrieve in ["", "retrieve = \"kept\""] {
         let gate = Gate::new(&upstream, retrieve);
         let made = ask(&gate, "POST", "/v1/responses", &json!({"model": "lab", "input": "hi"}));
         assert_eq!(made.json()["status"], "completed");
-        let asked = upstream.seen().len();
+        let asked = upstream.requests().len();
         assert_eq!(ask(&gate, "GET", "/v1/responses/resp_1", &Value::Null).json()["id"], "resp_1");
-        assert_eq!(upstream.seen().len() - asked, usize::from(retrieve.is_empty()), "{retrieve}");
+        assert_eq!(upstream.requests().len() - asked, usize::from(retrieve.is_empty()), "{retrieve}");
         assert_eq!(ask(&gate, "DELETE", "/v1/responses/resp_1", &Value::Null).status, 200);
         for path in ["/v1/responses/resp_1", "/v1/responses/resp_1/input_items"] {
             let gone = ask(&gate, "GET", path, &Value::Null);
             assert_eq!(gone.status, 404, "{retrieve} {path}");
             assert_eq!(gone.json()["error"]["message"], "no such response");
         }
-        assert_eq!(gate.runs().len(), 1, "its run is kept");
+        assert_eq!(gate.runs().len(), 1, "its run must stay");
     }
 }
 
 #[test]
-fn a_background_response_that_is_polled_becomes_one_run() {
+fn a_polled_background_response_becomes_one_run() {
     let upstream = server();
     let gate = Gate::new(&upstream, "");
     let first = ask(&gate, "POST", "/v1/responses", &background("resp_a", json!({"prompt_cache_key": "thread"})));
@@ -128,7 +128,7 @@ fn a_background_response_that_is_polled_becomes_one_run() {
 }
 
 #[test]
-fn a_background_response_that_is_cancelled_becomes_one_run() {
+fn a_cancelled_background_response_becomes_one_run() {
     let upstream = server();
     let gate = Gate::new(&upstream, "");
     drop(ask(&gate, "POST", "/v1/responses", &background("resp_a", json!({}))).bytes());
@@ -146,7 +146,7 @@ fn a_background_response_that_is_cancelled_becomes_one_run() {
 }
 
 #[test]
-fn a_response_of_the_background_that_was_asked_for_elsewhere_becomes_a_run_and_others_do_not() {
+fn a_background_response_of_another_proxy_becomes_a_run_and_other_responses_do_not() {
     let upstream = server();
     let elsewhere = Gate::new(&upstream, "");
     drop(ask(&elsewhere, "POST", "/v1/responses", &background("resp_a", json!({}))).bytes());
@@ -162,11 +162,11 @@ fn a_response_of_the_background_that_was_asked_for_elsewhere_becomes_a_run_and_o
     });
     let gate = Gate::new(&plain, "");
     assert_eq!(ask(&gate, "GET", "/v1/responses/resp_b", &Value::Null).status, 200);
-    assert!(gate.runs().is_empty(), "it was nobody's background response");
+    assert!(gate.runs().is_empty(), "a response outside the background must not become a run");
 }
 
 #[test]
-fn a_background_response_that_is_resumed_becomes_a_run() {
+fn a_resumed_background_response_becomes_a_run() {
     let upstream = server();
     let gate = Gate::new(&upstream, "");
     let all = events(&recorded("scripted__text-valid.sse"));
@@ -180,15 +180,15 @@ fn a_background_response_that_is_resumed_becomes_a_run() {
     assert_eq!(asked(Some(from)), all[4..].concat());
     let run = gate.runs().remove(0);
     assert_eq!((&run["state"], &run["session_name"]), (&json!("completed"), &json!("thread")));
-    let before = upstream.seen().len();
+    let before = upstream.requests().len();
     // The kept part is served from the log. For the rest the upstream is asked, and that is not a second run.
-    assert_eq!((asked(Some(from)), upstream.seen().len()), (all[4..].concat(), before));
-    assert_eq!((asked(None), upstream.seen().len()), (all.concat(), before + 1));
+    assert_eq!((asked(Some(from)), upstream.requests().len()), (all[4..].concat(), before));
+    assert_eq!((asked(None), upstream.requests().len()), (all.concat(), before + 1));
     assert_eq!(gate.runs().len(), 1);
 }
 
 #[test]
-fn a_response_of_the_background_that_broke_off_is_resumed_at_the_upstream() {
+fn a_broken_background_response_is_resumed_at_the_upstream() {
     let all: Vec<String> = events(&recorded("scripted__text-valid.sse"))
         .into_iter()
         .map(|event| event.replace("\"background\":false", "\"background\":true"))
@@ -213,7 +213,7 @@ fn a_response_of_the_background_that_broke_off_is_resumed_at_the_upstream() {
 }
 
 #[test]
-fn who_has_the_whole_answer_finds_its_run_in_the_log() {
+fn the_run_is_stored_when_its_client_has_the_whole_answer() {
     let upstream = server();
     let folder = Folder::new();
     let log = folder.path("framegate.db");
@@ -232,7 +232,7 @@ fn who_has_the_whole_answer_finds_its_run_in_the_log() {
 }
 
 #[test]
-fn who_has_the_last_event_finds_its_run_in_the_log_although_the_upstream_stays_connected() {
+fn the_run_is_stored_when_its_client_has_the_last_event_of_an_open_connection() {
     let all = events(&recorded("scripted__text-valid.sse"));
     let last = all.last().unwrap().clone();
     let go = Arc::new(Mutex::new(false));

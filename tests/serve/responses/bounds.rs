@@ -41,17 +41,17 @@ fn a_gigabyte_in_one_event_passes_in_bounded_memory() {
     let status = std::fs::read_to_string(format!("/proc/{}/status", gate.proxy.pid())).unwrap();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
     let peak: u64 = peak.trim().trim_end_matches(" kB").parse().unwrap();
-    assert!(peak < 256 * 1024, "{peak} KiB at the most");
+    assert!(peak < 256 * 1024, "the peak is {peak} KiB");
 }
 
 #[test]
-fn a_request_at_the_limit_passes_and_one_over_it_does_not() {
+fn a_request_at_the_size_limit_passes_and_one_over_it_is_refused() {
     let upstream = Upstream::streaming(recorded("scripted__text-valid.sse"));
     let limit = REQUEST.len();
     for (limit, status) in [(limit, 200), (limit - 1, 413)] {
         let gate = Gate::new(&upstream, &format!("max_request_bytes = {limit}"));
-        let told = gate.ask("/v1/responses", &[]);
-        assert_eq!(told.status, status);
+        let answer = gate.ask("/v1/responses", &[]);
+        assert_eq!(answer.status, status);
         // The same body without a content length.
         let mut stream = connect(gate.proxy.address);
         let head = format!("POST /v1/responses HTTP/1.1\r\nhost: {}\r\ntransfer-encoding: chunked", gate.proxy.address);
@@ -62,11 +62,12 @@ fn a_request_at_the_limit_passes_and_one_over_it_does_not() {
 }
 
 #[test]
-fn many_requests_at_once_have_their_answers_without_a_setting() {
+fn many_concurrent_requests_are_answered_with_default_settings() {
     let bytes = recorded("scripted__text-valid.sse");
     let answer = bytes.clone();
     let upstream = Upstream::start(move |_, stream| {
         stream_head(stream);
+        // So that the requests overlap.
         thread::sleep(Duration::from_millis(100));
         let _ = stream.write_all(&answer);
     });
@@ -79,7 +80,7 @@ fn many_requests_at_once_have_their_answers_without_a_setting() {
 }
 
 #[test]
-fn a_request_waits_for_a_connection_in_a_queue_that_is_bounded() {
+fn a_request_waits_for_a_connection_in_a_bounded_queue() {
     let (go, wait) = std::sync::mpsc::channel::<()>();
     let wait = std::sync::Mutex::new(wait);
     let upstream = Upstream::start(move |_, stream| {
@@ -90,7 +91,9 @@ fn a_request_waits_for_a_connection_in_a_queue_that_is_bounded() {
     let gate = Gate::new(&upstream, "max_connections = 1\nmax_queued = 1\nqueue_timeout_ms = 60000");
     thread::scope(|scope| {
         let first = scope.spawn(|| gate.ask("/v1/responses", &[]).bytes());
-        while upstream.seen().is_empty() {
+        let deadline = Instant::now() + Duration::from_secs(30);
+        while upstream.requests().is_empty() {
+            assert!(Instant::now() < deadline, "the upstream gets no request");
             thread::sleep(Duration::from_millis(5));
         }
         let second = scope.spawn(|| gate.ask("/v1/responses", &[]).bytes());
@@ -115,18 +118,18 @@ fn a_request_waits_for_a_connection_in_a_queue_that_is_bounded() {
 }
 
 #[test]
-fn a_request_that_waits_too_long_is_told_when_to_come_back() {
+fn a_request_that_waits_too_long_gets_retry_after() {
     let upstream = Upstream::start(|_, stream| {
         stream_head(stream);
         wait_for_close(stream);
     });
     let gate = Gate::new(&upstream, "max_runs = 2\nqueue_timeout_ms = 50\nidle_timeout_ms = 3000");
-    let held = [gate.ask("/v1/responses", &[]), gate.ask("/v1/responses", &[])];
+    let open = [gate.ask("/v1/responses", &[]), gate.ask("/v1/responses", &[])];
     let refused = gate.ask("/v1/responses", &[]);
     assert!(!refused.header("retry-after").is_empty());
     assert_eq!(code(refused), (503, "limit".to_owned()));
     assert_eq!(gate.metric("framegate_upstream_requests_total{outcome=\"no_connection\",upstream=\"lab\"}"), "1");
-    drop(held);
+    drop(open);
     // The connections are released at the end.
     upstream.wait_until_quiet();
     let deadline = Instant::now() + Duration::from_secs(30);
@@ -137,7 +140,7 @@ fn a_request_that_waits_too_long_is_told_when_to_come_back() {
 }
 
 #[test]
-fn requests_are_counted_by_their_upstream_and_how_they_ended() {
+fn requests_are_counted_by_upstream_and_outcome() {
     let upstream = Upstream::streaming(recorded("scripted__text-valid.sse"));
     let gate = Gate::new(&upstream, "");
     drop(gate.ask("/v1/responses", &[]).bytes());

@@ -10,7 +10,7 @@ use std::thread;
 use std::time::Duration;
 
 #[test]
-fn an_upstream_that_stalls_is_given_up_in_time() {
+fn a_stalled_upstream_is_abandoned_in_time() {
     let bytes = recorded("scripted__text-valid.sse");
     let begun = events(&bytes)[..4].concat();
     let script = begun.clone();
@@ -29,12 +29,12 @@ fn an_upstream_that_stalls_is_given_up_in_time() {
     }
     assert!(gate.runs().is_empty());
     // Only the head arrives: the client sees an incomplete body, or an error if there is no run yet.
-    let (body, is_whole) = until_torn(gate.ask("/v1/responses", &[("x-client-request-id", "head")]));
+    let (body, is_whole) = read_body(gate.ask("/v1/responses", &[("x-client-request-id", "head")]));
     assert_eq!((&*body, is_whole), (&b""[..], false));
     let translated = gate.ask("/v1/responses?contract=sse.v1", &[("x-client-request-id", "head")]);
     assert_eq!(code(translated), (502, "upstream_lost".to_owned()));
     // In the middle: the run ends with the reason.
-    let (body, is_whole) = until_torn(gate.ask("/v1/responses", &[("x-client-request-id", "body")]));
+    let (body, is_whole) = read_body(gate.ask("/v1/responses", &[("x-client-request-id", "body")]));
     assert_eq!((String::from_utf8(body).unwrap(), is_whole), (begun, false));
     let run = gate.wait_for_end();
     assert_reported_as_failed(gate.proxy.address, &run, "upstream_silent");
@@ -44,7 +44,7 @@ fn an_upstream_that_stalls_is_given_up_in_time() {
 }
 
 #[test]
-fn an_upstream_that_breaks_off_in_an_event_leaves_nothing_open_and_loses_nothing() {
+fn a_break_in_an_event_leaves_nothing_open_and_loses_nothing() {
     let bytes = recorded("scripted__text-valid.sse");
     let pieces = events(&bytes);
     let half = pieces[..5].concat() + &pieces[5][..pieces[5].len() / 2];
@@ -54,7 +54,7 @@ fn an_upstream_that_breaks_off_in_an_event_leaves_nothing_open_and_loses_nothing
         let _ = stream.write_all(format!("{head}{:x}\r\n{script}\r\n", script.len()).as_bytes());
     });
     let gate = Gate::new(&upstream, "");
-    let (body, is_whole) = until_torn(gate.ask("/v1/responses", &[]));
+    let (body, is_whole) = read_body(gate.ask("/v1/responses", &[]));
     assert_eq!((String::from_utf8(body).unwrap(), is_whole), (half.clone(), false));
     let run = gate.wait_for_end();
     assert_reported_as_failed(gate.proxy.address, &run, "upstream_lost");
@@ -66,7 +66,7 @@ fn an_upstream_that_breaks_off_in_an_event_leaves_nothing_open_and_loses_nothing
 }
 
 #[test]
-fn a_client_that_leaves_does_not_take_its_response_along() {
+fn a_response_continues_after_its_client_disconnects() {
     let bytes = recorded("scripted__text-valid.sse");
     let (left, has_left) = mpsc::channel::<()>();
     let (pieces, has_left) = (events(&bytes), Mutex::new(has_left));
@@ -87,7 +87,7 @@ fn a_client_that_leaves_does_not_take_its_response_along() {
         assert!(answer.line().is_some());
         drop(answer);
         left.send(()).unwrap();
-        let run = gate.wait_for("the end of a run more", |run| run["ended_at_ms"].is_u64());
+        let run = gate.wait_for("the end of another run", |run| run["ended_at_ms"].is_u64());
         assert!(gate.runs().len() > before);
         assert_eq!(run["state"], "completed");
         assert!(gate.get("/v1/responses/resp_lab?stream=true").bytes() == bytes);
@@ -97,7 +97,7 @@ fn a_client_that_leaves_does_not_take_its_response_along() {
 }
 
 #[test]
-fn where_it_is_configured_a_response_is_given_up_with_its_client() {
+fn a_response_can_be_configured_to_end_with_its_client() {
     let bytes = recorded("scripted__text-valid.sse");
     let pieces = events(&bytes);
     let upstream = Upstream::start(move |_, stream| {
@@ -121,7 +121,7 @@ fn where_it_is_configured_a_response_is_given_up_with_its_client() {
 }
 
 #[test]
-fn a_client_that_does_not_read_is_closed_and_the_run_goes_on() {
+fn a_client_that_does_not_read_is_disconnected_and_the_run_continues() {
     let created = events(&recorded("scripted__text-valid.sse"))[0].clone();
     let last = events(&recorded("scripted__text-valid.sse")).pop().unwrap();
     let upstream = Upstream::start(move |_, stream| {
@@ -141,29 +141,29 @@ fn a_client_that_does_not_read_is_closed_and_the_run_goes_on() {
     let run = gate.wait_for_end();
     assert_eq!(run["state"], "completed");
     assert_eq!(run["records"], 402);
-    let (body, is_whole) = until_torn(answer);
+    let (body, is_whole) = read_body(answer);
     assert!(!is_whole && body.len() < 24_000_000, "{} bytes", body.len());
     assert!(gate.log().contains("read too slowly"), "{}", gate.log());
     upstream.wait_until_quiet();
 }
 
 #[test]
-fn a_proxy_that_stops_lets_a_response_come_to_its_end_and_cuts_it_when_it_takes_too_long() {
+fn a_shutdown_lets_a_response_end_within_the_grace_period_and_then_cuts_it() {
     let bytes = recorded("scripted__text-valid.sse");
     let pieces = events(&bytes);
     for (grace, outcome) in [("20000", true), ("100", false)] {
         let (go, wait) = mpsc::channel::<()>();
-        let upstream = in_two(&pieces, 3, wait);
+        let upstream = two_part_upstream(&pieces, 3, wait);
         let mut gate = Gate::with(&upstream, "", &[("FRAMEGATE__SERVER__SHUTDOWN_GRACE_MS", grace)]);
         let answer = gate.ask("/v1/responses", &[]);
         gate.wait_for("the run", |run| run["records"].as_u64() >= Some(3));
         gate.proxy.signal("TERM");
         if outcome {
-            thread::sleep(Duration::from_millis(50));
+            gate.proxy.wait_until_stopping();
             go.send(()).unwrap();
             assert!(answer.text().contains("response.completed"));
         } else {
-            let (body, is_whole) = until_torn(answer);
+            let (body, is_whole) = read_body(answer);
             assert!(!is_whole);
             assert!(String::from_utf8(body).unwrap().contains(": framegate is stopping"));
         }

@@ -10,7 +10,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 #[test]
-fn every_recorded_stream_passes_byte_for_byte_and_is_kept() {
+fn every_recorded_stream_passes_byte_for_byte_and_is_stored() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/open-responses");
     let mut names: Vec<String> = std::fs::read_dir(folder)
         .unwrap()
@@ -39,7 +39,7 @@ fn every_recorded_stream_passes_byte_for_byte_and_is_kept() {
 }
 
 #[test]
-fn bytes_pass_at_the_pace_at_which_they_come() {
+fn bytes_pass_without_delay() {
     let bytes = recorded("scripted__text-valid.sse");
     let pieces = events(&bytes);
     let (go, wait) = mpsc::channel::<()>();
@@ -91,7 +91,7 @@ fn with_headers() -> Upstream {
 }
 
 #[test]
-fn headers_pass_both_ways_but_for_those_of_one_connection_credentials_and_cookies() {
+fn headers_pass_both_ways_except_hop_by_hop_headers_credentials_and_cookies() {
     let upstream = with_headers();
     let folder = Folder::new();
     let secret = folder.write("secret", "sk-upstream-0123456789\n");
@@ -133,7 +133,7 @@ fn headers_pass_both_ways_but_for_those_of_one_connection_credentials_and_cookie
         assert_eq!(answer.header(name), value, "{name}");
     }
     drop(answer.bytes());
-    let seen = upstream.seen().remove(0);
+    let seen = upstream.requests().remove(0);
     assert_eq!((&*seen.method, &*seen.path), ("POST", "/v1/responses?include%5B%5D=usage"));
     assert_eq!(seen.body, REQUEST);
     let upstreams = [
@@ -160,7 +160,7 @@ fn headers_pass_both_ways_but_for_those_of_one_connection_credentials_and_cookie
 }
 
 #[test]
-fn settings_remove_headers_or_name_those_that_pass() {
+fn settings_remove_headers_or_list_those_that_pass() {
     let upstream = with_headers();
     let removing =
         "remove_request_headers = [\"x-codex-*\", \"Originator\"]\nremove_response_headers = [\"x-models-etag\"]";
@@ -176,7 +176,7 @@ fn settings_remove_headers_or_name_those_that_pass() {
         ("", "text/event-stream; charset=utf-8")
     );
     drop(answer.bytes());
-    let seen = upstream.seen();
+    let seen = upstream.requests();
     let of = |nth: usize| {
         ["originator", "x-codex-turn-metadata", "session-id", "version"].map(|name| seen[nth].header(name))
     };
@@ -185,7 +185,7 @@ fn settings_remove_headers_or_name_those_that_pass() {
 }
 
 #[test]
-fn a_translation_has_the_headers_of_the_answer_but_not_those_of_its_body() {
+fn a_translation_has_the_answers_headers_except_those_about_its_body() {
     let upstream = Upstream::start(|_, stream| {
         let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nx-models-etag: abc\r\netag: \"1\"\r\n\
             content-language: en\r\nconnection: close\r\n\r\n";
@@ -199,16 +199,16 @@ fn a_translation_has_the_headers_of_the_answer_but_not_those_of_its_body() {
 }
 
 #[test]
-fn keys_of_the_client_pass_where_its_credentials_do() {
+fn api_keys_of_the_client_pass_with_its_credentials() {
     let upstream = Upstream::streaming(recorded("scripted__text-valid.sse"));
     let gate = Gate::new(&upstream, "authorization = \"passthrough\"");
     drop(gate.ask("/v1/responses", &[("api-key", "azure"), ("cookie", "a=b")]).bytes());
-    let seen = upstream.seen().remove(0);
+    let seen = upstream.requests().remove(0);
     assert_eq!((seen.header("api-key"), seen.header("cookie")), ("azure", ""));
 }
 
 #[test]
-fn a_token_of_the_proxys_is_never_passed_on() {
+fn a_token_of_the_proxy_is_never_passed_on() {
     let upstream = Upstream::streaming(recorded("scripted__text-valid.sse"));
     let folder = Folder::new();
     let token = folder.write("token", "0123456789abcdef0123456789abcdef\n");
@@ -218,7 +218,7 @@ fn a_token_of_the_proxys_is_never_passed_on() {
     assert_eq!(gate.ask("/v1/responses", &[]).status, 401);
     drop(gate.ask("/v1/responses", &[own]).bytes());
     drop(gate.ask("/v1/responses", &[own, ("x-upstream-authorization", "Bearer sk-own")]).bytes());
-    let seen = upstream.seen();
+    let seen = upstream.requests();
     assert_eq!(seen.len(), 2);
     assert_eq!((seen[0].header("authorization"), seen[1].header("authorization")), ("", "Bearer sk-own"));
     assert_eq!(seen[1].header("x-upstream-authorization"), "");
@@ -226,18 +226,18 @@ fn a_token_of_the_proxys_is_never_passed_on() {
     // Without tokens, `Authorization` belongs to the client and is passed on.
     let gate = Gate::new(&upstream, passing);
     drop(gate.ask("/v1/responses", &[("authorization", "Bearer sk-own")]).bytes());
-    assert_eq!(upstream.seen()[2].header("authorization"), "Bearer sk-own");
+    assert_eq!(upstream.requests()[2].header("authorization"), "Bearer sk-own");
     drop(gate);
     let gate = Gate::new(&upstream, "");
     drop(gate.ask("/v1/responses", &[("authorization", "Bearer sk-own")]).bytes());
-    assert_eq!(upstream.seen()[3].header("authorization"), "");
+    assert_eq!(upstream.requests()[3].header("authorization"), "");
 }
 
 #[test]
-fn what_is_not_kept_is_the_upstreams_to_answer() {
+fn requests_about_unknown_responses_pass_to_the_upstream() {
     let upstream = Upstream::start(|request, stream| {
-        let said = json!({"id": "resp_up", "asked": format!("{} {}", request.method, request.path)}).to_string();
-        whole(stream, "200 OK", "content-type: application/json\r\n", said.as_bytes());
+        let body = json!({"id": "resp_up", "asked": format!("{} {}", request.method, request.path)}).to_string();
+        whole(stream, "200 OK", "content-type: application/json\r\n", body.as_bytes());
     });
     let gate = Gate::new(&upstream, "");
     let ask = |method: &str, path: &str| {
@@ -260,16 +260,16 @@ fn what_is_not_kept_is_the_upstreams_to_answer() {
         assert_eq!(answer.status, 200);
         assert_eq!(answer.json()["asked"], format!("{method} {path}"));
     }
-    let sent = upstream.seen().len();
+    let sent = upstream.requests().len();
     for id in ["..", "a%2Fb", "a%00", &"x".repeat(257)] {
         assert_eq!(ask("GET", &format!("/v1/responses/{id}")).status, 404, "{id}");
     }
-    assert_eq!((sent, upstream.seen().len()), (8, 8));
+    assert_eq!((sent, upstream.requests().len()), (8, 8));
     assert!(gate.runs().is_empty());
 }
 
 #[test]
-fn a_whole_response_passes_and_is_kept_unless_it_goes_on_elsewhere() {
+fn a_complete_response_passes_and_is_stored_unless_it_continues_in_the_background() {
     let upstream = Upstream::start(|request, stream| {
         let status = request.header("x-client-request-id");
         let body = json!({"id": format!("resp_{status}"), "object": "response", "status": status, "model": "lab",
@@ -296,11 +296,11 @@ fn a_whole_response_passes_and_is_kept_unless_it_goes_on_elsewhere() {
         let queued = gate.ask(path, &[("x-client-request-id", "queued")]);
         assert_eq!(queued.json()["status"], "queued", "{path}");
     }
-    assert_eq!(gate.runs().len(), 2, "what goes on in the background has no run yet");
+    assert_eq!(gate.runs().len(), 2, "a background response must not have a run yet");
 }
 
 #[test]
-fn errors_of_the_upstream_pass_as_they_are() {
+fn errors_of_the_upstream_pass_unchanged() {
     let upstream = Upstream::start(|request, stream| match request.header("x-client-request-id") {
         "429" => whole(
             stream,
@@ -330,7 +330,7 @@ fn errors_of_the_upstream_pass_as_they_are() {
 }
 
 #[test]
-fn what_cannot_be_read_is_refused_with_the_reason() {
+fn unreadable_answers_are_refused_with_the_reason() {
     let upstream = Upstream::start(|request, stream| match request.header("x-client-request-id") {
         "redirect" => whole(stream, "307 Temporary Redirect", "location: http://127.0.0.1:1/v1/responses\r\n", b""),
         "html" => whole(stream, "200 OK", "content-type: text/html\r\n", b"<html>log in</html>"),
@@ -363,14 +363,14 @@ fn what_cannot_be_read_is_refused_with_the_reason() {
             assert_eq!(code(answer), (status, wanted.to_owned()), "{case}");
         }
     }
-    assert_eq!(upstream.seen().len(), 12, "nothing was asked twice, and no redirect was followed");
+    assert_eq!(upstream.requests().len(), 12, "a request was repeated, or a redirect followed");
     assert!(gate.runs().is_empty());
     upstream.wait_until_quiet();
-    let nobody = {
+    let closed_port = {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         format!("http://{}/v1", listener.local_addr().unwrap())
     };
-    let gate = Gate::at(&nobody, "", &[]);
+    let gate = Gate::at(&closed_port, "", &[]);
     let answer = gate.ask("/v1/responses", &[]);
     assert_eq!(answer.header("x-should-retry"), "true");
     assert_eq!(code(answer), (502, "upstream_unreachable".to_owned()));

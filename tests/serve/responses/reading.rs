@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::sync::mpsc;
 
 #[test]
-fn a_token_with_a_view_of_some_runs_makes_no_others() {
+fn a_restricted_token_creates_only_runs_within_its_restriction() {
     let upstream = Upstream::streaming(recorded("scripted__text-valid.sse"));
     let folder = Folder::new();
     let mut tokens = String::new();
@@ -32,25 +32,25 @@ fn a_token_with_a_view_of_some_runs_makes_no_others() {
         // Reads to the end, after which the response is kept.
         drop(answer.bytes());
     }
-    assert_eq!(upstream.seen().len(), 2);
+    assert_eq!(upstream.requests().len(), 2);
     // A kept response is visible to the tokens that may see its run, and the upstream is also asked for it on their behalf. For
     // a response that is not kept, the upstream is only asked for tokens that see all runs.
     let ask = |name: &str, path: &str| get(gate.proxy.address, path, &[("authorization", &bearer(name))]).status;
     for (name, kept) in [("all", 200), ("reads", 200), ("chats", 404), ("claude", 404), ("responses", 200)] {
         assert_eq!(ask(name, "/v1/responses/resp_lab?stream=true"), kept, "{name}");
     }
-    assert_eq!((ask("responses", "/v1/responses/resp_other"), upstream.seen().len()), (404, 2));
-    assert_eq!((ask("chats", "/v1/responses/resp_lab"), upstream.seen().len()), (404, 2));
-    assert_eq!((ask("responses", "/v1/responses/resp_lab"), upstream.seen().len()), (200, 3));
-    assert_eq!((ask("all", "/v1/responses/resp_other"), upstream.seen().len()), (200, 4));
+    assert_eq!((ask("responses", "/v1/responses/resp_other"), upstream.requests().len()), (404, 2));
+    assert_eq!((ask("chats", "/v1/responses/resp_lab"), upstream.requests().len()), (404, 2));
+    assert_eq!((ask("responses", "/v1/responses/resp_lab"), upstream.requests().len()), (200, 3));
+    assert_eq!((ask("all", "/v1/responses/resp_other"), upstream.requests().len()), (200, 4));
 }
 
 #[test]
-fn another_client_reads_the_same_run_in_other_contracts_meanwhile() {
+fn other_clients_read_an_open_response_in_other_contracts() {
     let bytes = recorded("scripted__text-valid.sse");
     let pieces = events(&bytes);
     let (go, wait) = mpsc::channel::<()>();
-    let upstream = in_two(&pieces, pieces.len() / 2, wait);
+    let upstream = two_part_upstream(&pieces, pieces.len() / 2, wait);
     let gate = Gate::new(&upstream, "");
     let own = gate.ask("/v1/responses", &[]);
     let run = gate.wait_for("the run", |run| run["response_id"].is_string());
@@ -81,7 +81,7 @@ fn another_client_reads_the_same_run_in_other_contracts_meanwhile() {
 }
 
 #[test]
-fn a_contract_is_answered_with_the_translation_of_the_same_run() {
+fn a_requested_contract_is_answered_with_the_translation_of_the_run() {
     let upstream = Upstream::streaming(recorded("scripted__parallel-interleaved.sse"));
     let gate = Gate::new(&upstream, "");
     for (path, accept, media) in [
@@ -102,15 +102,15 @@ fn a_contract_is_answered_with_the_translation_of_the_same_run() {
             &[("accept", media.split(';').next().unwrap())],
         );
         assert_eq!(text, again.text());
-        assert_eq!(upstream.seen().last().unwrap().header("accept"), "text/event-stream, application/json");
-        assert_eq!(upstream.seen().last().unwrap().path, "/v1/responses");
+        assert_eq!(upstream.requests().last().unwrap().header("accept"), "text/event-stream, application/json");
+        assert_eq!(upstream.requests().last().unwrap().path, "/v1/responses");
     }
     assert_eq!(code(gate.ask("/v1/responses?contract=sse.v9", &[])), (406, "not_acceptable".to_owned()));
     assert_eq!(code(gate.ask("/v1/responses?upstream=other", &[])), (404, "not_found".to_owned()));
 }
 
 #[test]
-fn a_replay_begins_behind_any_event() {
+fn a_replay_starts_after_any_event() {
     let bytes = recorded("scripted__text-valid.sse");
     let upstream = Upstream::streaming(bytes.clone());
     let gate = Gate::new(&upstream, "retrieve = \"kept\"");
@@ -129,11 +129,11 @@ fn a_replay_begins_behind_any_event() {
         serde_json::from_str(data).unwrap()
     };
     assert_eq!(gate.get("/v1/responses/resp_lab").json(), last["response"]);
-    assert_eq!(upstream.seen().len(), 1, "nothing of it was asked of the upstream");
+    assert_eq!(upstream.requests().len(), 1, "the upstream must not be asked");
 }
 
 #[test]
-fn a_response_is_kept_beyond_a_restart() {
+fn a_response_survives_a_restart() {
     let bytes = recorded("scripted__text-valid.sse");
     let upstream = Upstream::streaming(bytes.clone());
     let folder = Folder::new();

@@ -16,7 +16,7 @@ fn ask(gate: &Gate, method: &str, path: &str, headers: &[(&str, &str)], body: &s
 }
 
 /// Fails unless an answer is an error in the SDKs' format; returns its message.
-fn is_refused(answer: Answer, status: u16, code: &str) -> String {
+fn assert_refusal(answer: Answer, status: u16, code: &str) -> String {
     assert_eq!((answer.status, answer.header("content-type")), (status, "application/json"));
     let error = answer.json()["error"].clone();
     assert_eq!((&error["type"], &error["code"]), (&json!("framegate_error"), &json!(code)), "{error}");
@@ -27,7 +27,7 @@ fn is_refused(answer: Answer, status: u16, code: &str) -> String {
 }
 
 #[test]
-fn refusals_have_the_form_that_sdks_read() {
+fn refusals_have_the_error_format_of_the_sdks() {
     let upstream = Upstream::streaming(recorded("scripted__text-valid.sse"));
     let folder = Folder::new();
     folder.write("reads", "reads-0123456789abcdef");
@@ -46,23 +46,27 @@ fn refusals_have_the_form_that_sdks_read() {
     let path = "/v1/responses";
     let none = ask(&gate, "POST", path, &[], "{}");
     assert!(none.header("www-authenticate").starts_with("Bearer"));
-    assert!(is_refused(none, 401, "unauthorized").contains("token"));
+    assert!(assert_refusal(none, 401, "unauthorized").contains("token"));
     let wrong = ask(&gate, "GET", "/v1/responses/resp_1", &[("authorization", "Bearer no")], "");
     assert!(wrong.header("www-authenticate").contains("invalid_token"));
-    is_refused(wrong, 401, "unauthorized");
+    assert_refusal(wrong, 401, "unauthorized");
     let scope = ask(&gate, "POST", path, &[reads], "{}");
     assert!(scope.header("www-authenticate").contains("insufficient_scope"));
-    assert!(is_refused(scope, 403, "not_allowed").contains("control"));
+    assert!(assert_refusal(scope, 403, "not_allowed").contains("control"));
     let unknown = ask(&gate, "GET", "/v1/responses/resp_1/nothing/at/all", &[asks], "");
-    is_refused(unknown, 404, "not_found");
+    assert_refusal(unknown, 404, "not_found");
     let method = ask(&gate, "PUT", path, &[asks], "{}");
     assert_eq!(method.header("allow"), "POST, OPTIONS");
-    is_refused(method, 405, "method_not_allowed");
-    is_refused(ask(&gate, "GET", path, &[asks], ""), 405, "method_not_allowed");
-    is_refused(ask(&gate, "POST", path, &[asks], &"x".repeat(101)), 413, "request_too_large");
-    is_refused(ask(&gate, "POST", path, &[asks, ("host", "elsewhere.example")], "{}"), 421, "host_not_allowed");
-    is_refused(ask(&gate, "POST", path, &[asks, ("origin", "https://elsewhere.example")], "{}"), 403, "not_allowed");
-    is_refused(ask(&gate, "POST", "/v1/responses?contract=none", &[asks], "{}"), 406, "not_acceptable");
+    assert_refusal(method, 405, "method_not_allowed");
+    assert_refusal(ask(&gate, "GET", path, &[asks], ""), 405, "method_not_allowed");
+    assert_refusal(ask(&gate, "POST", path, &[asks], &"x".repeat(101)), 413, "request_too_large");
+    assert_refusal(ask(&gate, "POST", path, &[asks, ("host", "elsewhere.example")], "{}"), 421, "host_not_allowed");
+    assert_refusal(
+        ask(&gate, "POST", path, &[asks, ("origin", "https://elsewhere.example")], "{}"),
+        403,
+        "not_allowed",
+    );
+    assert_refusal(ask(&gate, "POST", "/v1/responses?contract=none", &[asks], "{}"), 406, "not_acceptable");
     // Other paths answer with problem documents.
     let other = ask(&gate, "GET", "/v1/nothing", &[asks], "");
     assert_eq!((other.status, other.header("content-type")), (404, "application/problem+json"));
@@ -75,11 +79,11 @@ fn refusals_have_the_form_that_sdks_read() {
         assert!(Instant::now() < deadline, "{}", answer.status);
     };
     assert!(limited.header("retry-after").parse::<u64>().is_ok_and(|seconds| seconds >= 1));
-    is_refused(limited, 429, "limit");
+    assert_refusal(limited, 429, "limit");
 }
 
 #[test]
-fn a_websocket_handshake_is_told_at_once_to_ask_by_post() {
+fn a_websocket_handshake_is_refused_with_a_hint_to_post() {
     let upstream = Upstream::streaming(recorded("scripted__text-valid.sse"));
     let gate = Gate::new(&upstream, "");
     let handshake = [
@@ -90,7 +94,7 @@ fn a_websocket_handshake_is_told_at_once_to_ask_by_post() {
     ];
     let answer = ask(&gate, "GET", "/v1/responses", &handshake, "");
     assert!(!answer.header("upgrade").is_empty());
-    assert!(is_refused(answer, 426, "upgrade_required").contains("POST"));
+    assert!(assert_refusal(answer, 426, "upgrade_required").contains("POST"));
     assert_eq!(ask(&gate, "GET", "/v1/responses", &[], "").status, 405, "no handshake");
-    assert!(upstream.seen().is_empty());
+    assert!(upstream.requests().is_empty());
 }

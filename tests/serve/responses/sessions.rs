@@ -29,7 +29,7 @@ fn session(gate: &Gate, headers: &[(&str, &str)], body: &Value) -> (String, Stri
 }
 
 #[test]
-fn the_requests_of_one_thread_are_one_session() {
+fn requests_of_one_thread_share_a_session() {
     let upstream = counting();
     let gate = Gate::new(&upstream, "");
     let plain = json!({"model": "m", "input": "hi", "stream": true});
@@ -40,7 +40,7 @@ fn the_requests_of_one_thread_are_one_session() {
     };
     let thread = "01a20705-002f-7602-bf53-cad389683fa9";
     let by_header = session(&gate, &[("session-id", thread)], &plain);
-    assert_eq!(by_header, (thread.to_owned(), thread.to_owned()), "a UUID is the session's id itself");
+    assert_eq!(by_header, (thread.to_owned(), thread.to_owned()), "a UUID must become the session's id");
     assert_eq!(session(&gate, &[("session_id", thread)], &plain), by_header);
     assert_eq!(session(&gate, &[("thread-id", thread)], &plain), by_header);
     assert_eq!(session(&gate, &[], &with("prompt_cache_key", json!(thread))), by_header);
@@ -55,7 +55,7 @@ fn the_requests_of_one_thread_are_one_session() {
 }
 
 #[test]
-fn a_response_is_of_the_session_of_the_one_that_it_follows() {
+fn a_response_joins_the_session_of_its_previous_response() {
     let upstream = counting();
     let gate = Gate::new(&upstream, "");
     let after = |id: &str| json!({"model": "m", "input": "hi", "stream": true, "previous_response_id": id});
@@ -75,7 +75,7 @@ fn a_response_is_of_the_session_of_the_one_that_it_follows() {
 }
 
 #[test]
-fn a_session_is_found_in_a_large_body_that_passes_as_it_is() {
+fn the_session_key_is_found_in_a_large_body_that_passes_unchanged() {
     let upstream = counting();
     let gate = Gate::new(&upstream, "");
     let input = "\\\"prompt_cache_key\\\":\\\"no\\\"".repeat(100_000);
@@ -83,5 +83,5 @@ fn a_session_is_found_in_a_large_body_that_passes_as_it_is() {
     let answer = post(gate.proxy.address, "/v1/responses", &[("content-type", "application/json")], body.as_bytes());
     drop(answer.bytes());
     assert_eq!(gate.runs()[0]["session_name"], "thread");
-    assert!(upstream.seen()[0].body == body.as_bytes());
+    assert!(upstream.requests()[0].body == body.as_bytes());
 }
