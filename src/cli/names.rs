@@ -64,7 +64,7 @@ impl From {
 
 /// A runner, or `auto`.
 pub(super) fn runner_or_auto() -> impl TypedValueParser<Value = From> {
-    let auto = PossibleValue::new("auto").help("The runner that the input shows");
+    let auto = PossibleValue::new("auto").help("Detect the runner from the input");
     let known = RUNNERS.iter().map(|runner| PossibleValue::new(runner.name).help(runner.about));
     PossibleValuesParser::new(known.chain([auto])).try_map(|name| match name.as_str() {
         "auto" => anyhow::Ok(From::Auto),

@@ -77,7 +77,7 @@ fn findings(drift: &Drift) -> Vec<(Located, Option<DriftFinding>)> {
         findings.push((Located { record: 0, kind: None, finding: Finding::error(rule, "", message) }, None));
     };
     if drift.more() > 0 {
-        of_all("drift.more", format!("{} more differences at further places than the first {PLACES}", drift.more()));
+        of_all("drift.more", format!("{} more differences, beyond the first {PLACES} places", drift.more()));
     }
     if drift.records() == 0 {
         of_all("records.none", "no records in the file: a runner's output has at least one".to_owned());

@@ -74,7 +74,7 @@ fn tell_more(listed: i64, of: &str, database: &Database) -> anyhow::Result<()> {
 
 pub(super) fn show(args: &ShowArgs, database: &Database, out: &mut dyn Write) -> anyhow::Result<u8> {
     let (_, kept) = database.find(&args.run)?;
-    let text = kept.status.with_context(|| format!("the log has no status of {}", args.run))?;
+    let text = kept.status.with_context(|| format!("the log has no status for {}", args.run))?;
     let status: Value =
         serde_json::from_str(&text).with_context(|| format!("the status of {} is damaged", args.run))?;
     writeln!(out, "{status:#}")?;
