@@ -3,7 +3,7 @@
 //! Input: a path. Output: chunks of bytes as they arrive, and whether more is available. Never: bytes in a form that no runner
 //! writes (compressed, UTF-16). These are an error that names the command that converts them to text.
 
-use framegate_translators::foreign::{Foreign, Front};
+use framegate_translators::foreign::{Foreign, ForeignDetector};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use std::fs::{File, FileType};
@@ -21,7 +21,7 @@ pub(super) struct Input {
     chunk: Vec<u8>,
     /// The bytes that were read ahead, and how many of them `next` has returned.
     ahead: (Vec<u8>, usize),
-    front: Front,
+    front: ForeignDetector,
     path: PathBuf,
     /// The framegate command that reads the input, for error messages.
     command: &'static str,
@@ -82,7 +82,14 @@ impl Input {
             return Err(io::Error::new(ErrorKind::IsADirectory, message));
         }
         let path = path.to_owned();
-        Ok(Self { source, chunk: vec![0; CHUNK_BYTES], ahead: (Vec::new(), 0), front: Front::default(), path, command })
+        Ok(Self {
+            source,
+            chunk: vec![0; CHUNK_BYTES],
+            ahead: (Vec::new(), 0),
+            front: ForeignDetector::default(),
+            path,
+            command,
+        })
     }
 
     /// Whether the whole input exists already: it is a file, not a pipe that another process may still write to.
@@ -153,7 +160,7 @@ impl Input {
             let length = source.read(chunk)?;
             chunk.get(..length).unwrap_or_default()
         };
-        match front.look(next) {
+        match front.feed(next) {
             Some(foreign) => Err(io::Error::new(ErrorKind::InvalidData, remedy(&foreign, path, command))),
             None => Ok(next),
         }

@@ -15,7 +15,7 @@ use super::silent::Seat;
 use crate::ingest::{Ingest, Source, Stopped};
 use crate::stopping::Phase;
 use crate::telemetry::metrics::IngestMeter;
-use framegate_translators::foreign::Front;
+use framegate_translators::foreign::ForeignDetector;
 use framegate_translators::when::FirstTime;
 use http_body_util::BodyExt;
 use hyper::HeaderMap;
@@ -70,7 +70,7 @@ pub(super) struct Upload {
     is_given: bool,
     /// What was read ahead.
     ahead: VecDeque<Result<Option<Bytes>, Stopped>>,
-    front: Front,
+    front: ForeignDetector,
     /// The digest of the text so far; `None` if none was requested.
     digest: Option<Sha256>,
     phase: watch::Receiver<Phase>,
@@ -92,7 +92,7 @@ impl Upload {
             is_over: false,
             is_given: false,
             ahead: VecDeque::new(),
-            front: Front::default(),
+            front: ForeignDetector::default(),
             digest: None,
             phase: shared.stopping.phase(),
             meter,
@@ -223,7 +223,7 @@ impl Upload {
     fn text(&mut self, bytes: Bytes) -> Result<Bytes, Stopped> {
         let text = self.form.charset.read(&bytes, self.is_given);
         let text = text.map_err(|error| Stopped::Charset(error.to_string()))?.map_or(bytes, Bytes::from);
-        match self.front.look(&text) {
+        match self.front.feed(&text) {
             Some(foreign) => Err(Stopped::Foreign(foreign)),
             None => Ok(text),
         }

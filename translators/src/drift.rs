@@ -22,7 +22,7 @@ use crate::json::Kind;
 use crate::recognise::item_of;
 use crate::runners::{Runner, Surface};
 use crate::schema::Schemas;
-use finding::Seen;
+use finding::Occurrences;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -54,7 +54,7 @@ impl std::error::Error for NoDrift {}
 
 /// The compiled schemas of a surface.
 #[derive(Clone)]
-pub struct Known {
+pub struct SurfaceSchemas {
     surface: &'static Surface,
     schemas: Arc<Schemas<Drifts>>,
 }
@@ -62,7 +62,7 @@ pub struct Known {
 /// The drift in a record, each with what was expected there.
 type Drifts = Box<[(DriftKey, String)]>;
 
-impl Known {
+impl SurfaceSchemas {
     /// Compiles the surface's schemas, which may refer to each other.
     ///
     /// # Errors
@@ -104,7 +104,7 @@ impl Known {
         if let Some(known) = self.schemas.said(&kind, record.fields.fields()) {
             known.iter().for_each(|(key, expected)| sink(key, expected));
         } else if self.schemas.knows(&kind) {
-            self.look(record, &kind).iter().for_each(|(key, expected)| sink(key, expected));
+            self.compare_with_schema(record, &kind).iter().for_each(|(key, expected)| sink(key, expected));
         } else {
             let expected = format!("unknown record type {:?}", finding::short(&kind));
             sink(&DriftKey::of_record(DriftKind::UnknownType, Some(&kind)), &expected);
@@ -113,13 +113,13 @@ impl Known {
 
     /// The drift in a record of a known kind. If it depends only on the record's layout, it is cached for records with the same
     /// layout.
-    fn look(&self, record: &Record<'_>, kind: &str) -> Vec<(DriftKey, String)> {
-        let (text, mut drifts, mut breaches) = (record.json.text(), Vec::new(), 0);
+    fn compare_with_schema(&self, record: &Record<'_>, kind: &str) -> Vec<(DriftKey, String)> {
+        let (text, mut drifts, mut violations) = (record.json.text(), Vec::new(), 0);
         if !self.schemas.surely_keeps(kind, text)
             && let Ok(value) = crate::json::value(text.as_bytes())
         {
             let errors = self.schemas.errors(kind, &value);
-            breaches = errors.len();
+            violations = errors.len();
             for error in classify::meant(errors) {
                 classify::each(&error, kind, &mut |key, expected| {
                     if drifts.len() < OF_A_RECORD {
@@ -131,7 +131,7 @@ impl Known {
         let is_of_names = |kind| matches!(kind, DriftKind::UnknownField | DriftKind::MissingField);
         if drifts.iter().all(|(key, _)| is_of_names(key.kind)) {
             let fields = record.fields.fields();
-            self.schemas.keep_said(kind, record.json, fields, breaches, || drifts.clone().into());
+            self.schemas.keep_said(kind, record.json, fields, violations, || drifts.clone().into());
         }
         drifts
     }
@@ -143,8 +143,8 @@ fn no_object(kind: Kind) -> String {
 
 /// Counts the drift of one input.
 pub struct Drift {
-    known: Known,
-    seen: BTreeMap<DriftKey, Seen>,
+    known: SurfaceSchemas,
+    seen: BTreeMap<DriftKey, Occurrences>,
     more: u64,
     records: u64,
 }
@@ -155,11 +155,11 @@ impl Drift {
     /// # Errors
     /// See [`NoDrift`].
     pub fn new(runner: &Runner, surface: &'static Surface) -> Result<Self, NoDrift> {
-        Ok(Self::of(Known::new(runner, surface)?))
+        Ok(Self::of(SurfaceSchemas::new(runner, surface)?))
     }
 
     /// A counter at the start of its input, for an already compiled surface.
-    pub fn of(known: Known) -> Self {
+    pub fn of(known: SurfaceSchemas) -> Self {
         Self { known, seen: BTreeMap::new(), more: 0, records: 0 }
     }
 
@@ -207,11 +207,11 @@ impl Drift {
     }
 }
 
-fn count(seen: &mut BTreeMap<DriftKey, Seen>, more: &mut u64, key: &DriftKey, expected: &str, at: Position) {
+fn count(seen: &mut BTreeMap<DriftKey, Occurrences>, more: &mut u64, key: &DriftKey, expected: &str, at: Position) {
     if let Some(known) = seen.get_mut(key) {
         known.count += 1;
     } else if seen.len() < PLACES {
-        seen.insert(key.clone(), Seen { count: 1, first: at, expected: expected.to_owned() });
+        seen.insert(key.clone(), Occurrences { count: 1, first: at, expected: expected.to_owned() });
     } else {
         *more += 1;
     }

@@ -10,7 +10,7 @@ mod outline;
 mod writer;
 
 pub(crate) use data::{Data, Flat, Null, Time, Ulid, Value, Word, data};
-pub(crate) use object::{Kept, ObjectWriter};
+pub(crate) use object::{ObjectWriter, PreparedFields};
 pub(crate) use outline::key;
 pub use outline::{Field, Key, Kind, Outline};
 pub use writer::{write_ndjson, write_raw, write_sse};

@@ -54,16 +54,16 @@ const UTF_16_BE: Foreign = Foreign { what: "encoded in UTF-16", reader: Some("ic
 /// Inspects the first bytes of an input as they arrive. The deciding bytes of a signature never contain a line end, so no
 /// record is read before the input is known to have no signature.
 #[derive(Debug, Default)]
-pub struct Front {
+pub struct ForeignDetector {
     bytes: Vec<u8>,
     looked: usize,
     has_nul: bool,
     found: Option<Foreign>,
 }
 
-impl Front {
+impl ForeignDetector {
     /// Feeds the next bytes; returns what the input is, once that is known.
-    pub fn look(&mut self, chunk: &[u8]) -> Option<Foreign> {
+    pub fn feed(&mut self, chunk: &[u8]) -> Option<Foreign> {
         if self.looked < TEXT_BYTES {
             let text = chunk.get(..chunk.len().min(TEXT_BYTES - self.looked)).unwrap_or_default();
             self.has_nul |= memchr::memchr(0, text).is_some();
@@ -111,9 +111,9 @@ fn foreign(front: &[u8]) -> Option<Foreign> {
 mod tests {
     use super::*;
 
-    fn shown(bytes: &[u8], piece: usize) -> Option<Foreign> {
-        let mut front = Front::default();
-        bytes.chunks(piece).fold(None, |_, chunk| front.look(chunk))
+    fn detect(bytes: &[u8], piece: usize) -> Option<Foreign> {
+        let mut front = ForeignDetector::default();
+        bytes.chunks(piece).fold(None, |_, chunk| front.feed(chunk))
     }
 
     #[test]
@@ -132,7 +132,7 @@ mod tests {
             (b"\xFF\xFE\0\0{\0\0\0", "encoded in UTF-32", "iconv -f UTF-32 -t UTF-8"),
         ] {
             for piece in [1, 3, bytes.len()] {
-                let found = shown(bytes, piece);
+                let found = detect(bytes, piece);
                 assert_eq!(found.map(|found| found.what), Some(what), "{bytes:?} by {piece}");
                 assert_eq!(found.and_then(|found| found.reader), Some(reader), "{bytes:?} by {piece}");
             }
@@ -141,18 +141,18 @@ mod tests {
 
     #[test]
     fn text_is_nothing_else() {
-        let database = shown(b"SQLite format 3\0\x10", 5).unwrap();
+        let database = detect(b"SQLite format 3\0\x10", 5).unwrap();
         assert!(database.what.contains("framegate log") && database.reader.is_none());
         for text in
             ["{\"type\":\"system\"}\n", "data: {}\n\n", "\u{FEFF}{}\n", "[]", "", "BZh", "PK", "7z", "\n", "BZhello"]
         {
             for piece in [1, 16] {
-                assert_eq!(shown(text.as_bytes(), piece), None, "{text:?}");
+                assert_eq!(detect(text.as_bytes(), piece), None, "{text:?}");
             }
         }
-        let mut front = Front::default();
-        assert!(front.is_empty() && front.look(b"").is_none() && front.is_empty());
-        assert_eq!(front.look(b"text\nwith a \0"), None);
+        let mut front = ForeignDetector::default();
+        assert!(front.is_empty() && front.feed(b"").is_none() && front.is_empty());
+        assert_eq!(front.feed(b"text\nwith a \0"), None);
         assert!(front.is_binary() && !front.is_empty());
     }
 }

@@ -41,22 +41,22 @@ impl<'s> Gate<'s> {
 
     /// Checks an event; `sink` gets the event or its stand-in.
     pub fn pass(&self, frame: &Frame, event: EventRef<'_>, sink: &mut dyn FnMut(EventRef<'_>)) -> Verdict {
-        let Err(mut breaches) = self.schemas.check(event) else {
+        let Err(mut violations) = self.schemas.check(event) else {
             sink(event);
             return Verdict::Kept;
         };
-        let Some(breach) = breaches.first().filter(|_| self.enforce) else {
+        let Some(breach) = violations.first().filter(|_| self.enforce) else {
             sink(event);
-            return Verdict::Broken(breaches);
+            return Verdict::Broken(violations);
         };
         let mut out = Events::default();
         (self.contract.withheld)(&Withheld { event, frame, breach }, &mut out);
         for stand_in in out.iter() {
             // The stand-in's content is ours, so it can be invalid only if the envelope is. Then no event of the stream is
             // valid, and a gap in the numbers would be worse.
-            breaches.extend(self.schemas.check(stand_in).err().unwrap_or_default());
+            violations.extend(self.schemas.check(stand_in).err().unwrap_or_default());
             sink(stand_in);
         }
-        Verdict::Withheld(breaches)
+        Verdict::Withheld(violations)
     }
 }

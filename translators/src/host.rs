@@ -4,12 +4,12 @@
 //! Output: what to send to the runner, in its own protocol. Never: I/O, a clock, or a decision; the host decides whether, when
 //! and by whom a question is answered.
 
-mod waiting;
+mod pending_questions;
 
 use crate::decode::Record;
 use crate::frame::{Decision, RawJson, SharedStr};
 
-pub(crate) use waiting::Waiting;
+pub(crate) use pending_questions::PendingQuestions;
 
 /// The options with which a runner is started.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

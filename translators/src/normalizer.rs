@@ -18,8 +18,8 @@ mod tool_tests;
 mod usage;
 
 use crate::frame::{
-    ApprovalResolved, Body, EndReason, Faults, Frame, ProviderEvent, RUN_ENDED_FIRST, RawJson, SessionEnded, SharedStr,
-    Stream, StreamKind,
+    ApprovalResolved, Body, EndReason, Frame, ProviderEvent, RUN_ENDED_FIRST, RawJson, RecordErrors, SessionEnded,
+    SharedStr, Stream, StreamKind,
 };
 use crate::hash::HashMap;
 use crate::json::Utf16Text;
@@ -41,7 +41,7 @@ pub use usage::{Covers, Memory};
 /// The status of a subagent that still works when its run ends. Its later output is not part of the run.
 const DETACHED: &str = "detached";
 
-/// The fault of a record whose complete text differs from the pieces that preceded it.
+/// The error of a record whose complete text differs from the pieces that preceded it.
 const DIFFERS: &str = "the whole text differs from the pieces that came before it; the pieces stand";
 
 /// The record that ended a run is searched for among this many latest frames.
@@ -158,19 +158,19 @@ impl Normalizer {
         }
     }
 
-    /// When [`Normalizer::tell_silence`] must be called at the latest, unless a record arrives first; `None` if no deadline is
+    /// When [`Normalizer::report_silence`] must be called at the latest, unless a record arrives first; `None` if no deadline is
     /// pending.
     pub(crate) fn silence_due(&self) -> Option<u64> {
         self.quiet.deadline()
     }
 
     /// No record arrived until `now_ms`. Emits an empty piece for each tool whose output a reader may be holding back.
-    pub(crate) fn tell_silence(&mut self, now_ms: u64) {
+    pub(crate) fn report_silence(&mut self, now_ms: u64) {
         let before = self.time_ms;
         // The runner's clock may differ from ours, but the same time has elapsed on both.
         self.time_ms = before.saturating_add(now_ms.saturating_sub(self.quiet.arrived_ms()).min(QUIET_MS));
-        for quiet::Silence { place, tool, stream } in self.quiet.take(now_ms) {
-            self.tool_output(place, &tool, stream, "");
+        for quiet::Silence { target, tool, stream } in self.quiet.take(now_ms) {
+            self.tool_output(target, &tool, stream, "");
         }
         self.time_ms = before;
     }
@@ -359,7 +359,7 @@ impl Normalizer {
         let last_text = open.cut_text.filter(|_| !is_whole).or(open.final_text);
         self.runs.remove(&run);
         let is_followed = self.one_less_of(session.id) > 0;
-        if !is_followed && self.held.is_on() {
+        if !is_followed && self.held.is_enabled() {
             self.note_end(run, &end, last_text.as_deref());
         }
         let held = HeldEnd {
@@ -375,7 +375,7 @@ impl Normalizer {
                 message: end.message,
             }),
         };
-        let released = if is_followed || !self.held.is_on() { Some(held) } else { self.held.push(held) };
+        let released = if is_followed || !self.held.is_enabled() { Some(held) } else { self.held.push(held) };
         self.release(released);
     }
 
@@ -448,8 +448,8 @@ impl Normalizer {
         self.record_on(stream);
     }
 
-    /// Adds a fault to the current record. Does nothing once the record's frame is emitted.
-    pub fn fault(&mut self, error: impl Into<String>) {
+    /// Adds an error to the current record. Does nothing once the record's frame is emitted.
+    pub fn add_error(&mut self, error: impl Into<String>) {
         if let Some(record) = &mut self.pending {
             record.errors.push(error.into());
         }
@@ -462,7 +462,7 @@ impl Normalizer {
         if self.unknown.is_none() {
             self.unknown = Some(what.clone());
         }
-        self.fault(what);
+        self.add_error(what);
     }
 
     /// Takes the unknown part of the record that was just decoded.
@@ -475,15 +475,15 @@ impl Normalizer {
         self.sequencer.runs_begun()
     }
 
-    /// Adds several faults at once; other records may share the list.
-    pub fn faults(&mut self, errors: &Faults) {
+    /// Adds several errors at once; other records may share the list.
+    pub fn add_errors(&mut self, errors: &RecordErrors) {
         if let Some(record) = &mut self.pending {
             record.errors.append(errors);
         }
     }
 
-    /// Adds faults to the response object in the current record.
-    pub fn response_faults(&mut self, errors: &Faults) {
+    /// Adds errors to the response object in the current record.
+    pub fn add_response_errors(&mut self, errors: &RecordErrors) {
         if let Some(record) = &mut self.pending {
             record.response_errors.append(errors);
         }
@@ -492,8 +492,8 @@ impl Normalizer {
     // --- frames ----------------------------------------------------------------------------------------------------
 
     /// Emits a body that needs no tracking.
-    pub fn push(&mut self, place: Target, body: Body) {
-        self.emit(place, body);
+    pub fn push(&mut self, target: Target, body: Body) {
+        self.emit(target, body);
     }
 
     /// Begins a turn. A turn that is still open ends first, without a stop reason.
@@ -519,60 +519,60 @@ impl Normalizer {
     }
 
     /// Adds a piece to a block. Half of a surrogate pair is held until its other half arrives.
-    pub fn delta(&mut self, place: Target, block: Block<'_>, piece: Utf16Text) {
-        let body = self.book(place.stream).blocks.delta(place.parent, block, piece);
-        self.emit_all(place, body);
-        self.bound_blocks(place.stream);
+    pub fn delta(&mut self, target: Target, block: Block<'_>, piece: Utf16Text) {
+        let body = self.book(target.stream).blocks.delta(target.parent, block, piece);
+        self.emit_all(target, body);
+        self.bound_blocks(target.stream);
     }
 
     /// Completes a block. If there is a `snapshot`, the part that the deltas did not contain is emitted first. A snapshot that
-    /// contradicts the deltas does not change them: it becomes a fault of its record and the final text of the run, and the
+    /// contradicts the deltas does not change them: it becomes an error of its record and the final text of the run, and the
     /// call returns `false`.
     pub fn complete(
         &mut self,
-        place: Target,
+        target: Target,
         block: Block<'_>,
         snapshot: Option<&str>,
         opaque: Option<RawJson>,
     ) -> bool {
-        let book = self.book(place.stream);
-        let (bodies, agrees) = book.blocks.complete(place.parent, block, snapshot, opaque);
-        if place.parent.is_none()
+        let book = self.book(target.stream);
+        let (bodies, agrees) = book.blocks.complete(target.parent, block, snapshot, opaque);
+        if target.parent.is_none()
             && block.kind == BlockKind::Text
             && let Some(Body::OutputTextCompleted(whole)) = bodies.last()
         {
             let better = snapshot.filter(|text| !agrees && !text.is_empty());
             let text = better.map_or_else(|| whole.text.clone(), str::to_owned);
-            self.set_final_text(place, block, text);
+            self.set_final_text(target, block, text);
         }
         if !agrees {
-            self.fault(DIFFERS);
+            self.add_error(DIFFERS);
         }
-        self.emit_all(place, bodies);
+        self.emit_all(target, bodies);
         agrees
     }
 
     /// Sets the run's final text until another one replaces it, whatever the block contained. Only the main thread's text
     /// counts.
-    pub fn set_final_text(&mut self, place: Target, block: Block<'_>, text: String) {
-        if place.parent.is_none() && block.kind == BlockKind::Text {
-            let book = self.book(place.stream);
+    pub fn set_final_text(&mut self, target: Target, block: Block<'_>, text: String) {
+        if target.parent.is_none() && block.kind == BlockKind::Text {
+            let book = self.book(target.stream);
             (book.final_text, book.cut_text) = (Some(text), None);
         }
     }
 
     /// Closes a block that was cut off. Like [`Normalizer::complete`], but the text becomes the run's final text only if the run's
     /// answer was cut off.
-    pub fn cut(&mut self, place: Target, block: Block<'_>, snapshot: Option<&str>) {
-        let book = self.book(place.stream);
-        let (bodies, agrees) = book.blocks.complete(place.parent, block, snapshot, None);
-        if place.parent.is_none() {
+    pub fn cut(&mut self, target: Target, block: Block<'_>, snapshot: Option<&str>) {
+        let book = self.book(target.stream);
+        let (bodies, agrees) = book.blocks.complete(target.parent, block, snapshot, None);
+        if target.parent.is_none() {
             book.note_cut(&bodies);
         }
         if !agrees {
-            self.fault(DIFFERS);
+            self.add_error(DIFFERS);
         }
-        self.emit_all(place, bodies);
+        self.emit_all(target, bodies);
     }
 
     /// The main thread's last complete text.
@@ -581,7 +581,7 @@ impl Normalizer {
     }
 
     /// The text so far from the deltas of an open block; `None` if the block is not open.
-    pub fn said(&self, place: Target, block: Block<'_>) -> Option<&str> {
-        self.open.get(&place.stream)?.blocks.said(place.parent, block)
+    pub fn text_so_far(&self, target: Target, block: Block<'_>) -> Option<&str> {
+        self.open.get(&target.stream)?.blocks.text_so_far(target.parent, block)
     }
 }

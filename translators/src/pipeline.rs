@@ -9,7 +9,7 @@ use crate::drift::{DriftKey, LiveDrift};
 use crate::frame::{ApprovalResolved, Frame, StreamKind};
 use crate::framing::{Framing, Limits, Reader};
 use crate::normalizer::{EndHold, Memory, Normalizer, RunEnd};
-use crate::recognise::{Doubt, Recognised, Verdict, Window};
+use crate::recognise::{MismatchDetector, Recognised, Verdict, Window};
 use crate::redact::{Redactor, Rules};
 use crate::runners::{RUNNERS, Runner};
 use crate::sequence::Identity;
@@ -30,11 +30,11 @@ pub use crate::tally::{BadKind, BadRecord, Tally};
 pub use translator::Translator;
 
 /// A callback for the records of an input before redaction; called once for each record, in order.
-pub type Ear<'e> = &'e mut dyn FnMut(&Record<'_>);
+pub type RecordObserver<'e> = &'e mut dyn FnMut(&Record<'_>);
 
 /// Reads one runner's output into frames.
 pub struct Ingest {
-    stage: Stage,
+    phase: Phase,
     /// Frames after the artifact stage; also the empty list to drain while the runner is unknown.
     staged: Vec<Frame>,
     artifacts: Option<Artifacts>,
@@ -46,7 +46,7 @@ pub struct Ingest {
     open_tools: Option<usize>,
 }
 
-enum Stage {
+enum Phase {
     /// The runner is not known yet.
     Holding(Box<Holding>),
     Reading(Box<Reading>),
@@ -66,12 +66,12 @@ impl Ingest {
     /// An ingest at the start of its input. If `framing` is `None`, it is detected from the first bytes.
     pub fn new(runner: &Runner, framing: Option<Framing>, limits: Limits, identity: Identity) -> Self {
         let reading = Reading::new(runner, framing, limits, identity);
-        Self::at(Stage::Reading(Box::new(reading)))
+        Self::at(Phase::Reading(Box::new(reading)))
     }
 
-    fn at(stage: Stage) -> Self {
+    fn at(phase: Phase) -> Self {
         Self {
-            stage,
+            phase,
             staged: Vec::new(),
             artifacts: None,
             recognised: None,
@@ -86,14 +86,14 @@ impl Ingest {
     /// An ingest that detects the runner. It holds the input until then, so nothing is lost. See [`Ingest::is_unknown`].
     pub fn auto(framing: Option<Framing>, limits: Limits, identity: Identity, window: Window) -> Self {
         let holding = Holding::new(framing, limits, identity, window);
-        Self::at(Stage::Holding(Box::new(holding)))
+        Self::at(Phase::Holding(Box::new(holding)))
     }
 
     /// Compares each record with the runner's known schemas.
     #[must_use]
     pub fn watching_drift(mut self) -> Self {
         self.watches_drift = true;
-        if let Stage::Reading(reading) = &mut self.stage {
+        if let Phase::Reading(reading) = &mut self.phase {
             reading.watch_drift();
         }
         self
@@ -114,7 +114,7 @@ impl Ingest {
     /// Redacts each record before it is decoded.
     #[must_use]
     pub fn redacting(mut self, rules: Arc<Rules>) -> Self {
-        if let Stage::Reading(reading) = &mut self.stage {
+        if let Phase::Reading(reading) = &mut self.phase {
             reading.redact(rules.clone());
         }
         self.rules = Some(rules);
@@ -124,7 +124,7 @@ impl Ingest {
     /// Holds the ends of runs for late records.
     #[must_use]
     pub fn holding_ends(mut self, hold: EndHold) -> Self {
-        if let Stage::Reading(reading) = &mut self.stage {
+        if let Phase::Reading(reading) = &mut self.phase {
             reading.state.normalizer.hold_ends(hold);
         }
         self.end_hold = hold;
@@ -134,7 +134,7 @@ impl Ingest {
     /// Sets the session of runs whose session the runner does not name. Call it before any input, once the runner is known.
     #[must_use]
     pub fn within_session(mut self, session: &str) -> Self {
-        if let Stage::Reading(reading) = &mut self.stage {
+        if let Phase::Reading(reading) = &mut self.phase {
             reading.state.normalizer.set_home(session);
         }
         self
@@ -143,7 +143,7 @@ impl Ingest {
     /// Continues the running totals that earlier inputs reported for the same sessions.
     #[must_use]
     pub fn remembering(mut self, memory: Arc<dyn Memory>) -> Self {
-        if let Stage::Reading(reading) = &mut self.stage {
+        if let Phase::Reading(reading) = &mut self.phase {
             reading.state.normalizer.remember_by(memory.clone());
         }
         self.memory = Some(memory);
@@ -154,7 +154,7 @@ impl Ingest {
     /// oldest is closed.
     #[must_use]
     pub fn with_open_tools(mut self, most: usize) -> Self {
-        if let Stage::Reading(reading) = &mut self.stage {
+        if let Phase::Reading(reading) = &mut self.phase {
             reading.state.normalizer.bound(most);
         }
         self.open_tools = Some(most);
@@ -165,22 +165,22 @@ impl Ingest {
     /// reason may be a record that is held for the rest of a possible secret, a piece of a tool's output held for the next one,
     /// or the end of a run held for late records. `None` if there is no deadline.
     pub fn deadline(&self) -> Option<u64> {
-        match &self.stage {
-            Stage::Reading(reading) => {
+        match &self.phase {
+            Phase::Reading(reading) => {
                 let record = reading.redactor.as_ref().and_then(Redactor::deadline);
                 let Reading { state: State { normalizer, .. }, .. } = &**reading;
                 record.into_iter().chain(normalizer.silence_due()).chain(normalizer.end_due()).min()
             }
-            Stage::Holding(_) | Stage::Unknown(_) => None,
+            Phase::Holding(_) | Phase::Unknown(_) => None,
         }
     }
 
     /// Returns the frames that are due: of held records, of held run ends, and for pauses in tool output (see
     /// [`Ingest::deadline`]).
     pub fn flush(&mut self, now_ms: u64) -> std::vec::Drain<'_, Frame> {
-        if let Stage::Reading(reading) = &mut self.stage {
+        if let Phase::Reading(reading) = &mut self.phase {
             reading.flush_due(now_ms);
-            reading.state.normalizer.tell_silence(now_ms);
+            reading.state.normalizer.report_silence(now_ms);
             reading.state.normalizer.release_due(now_ms);
         }
         self.take()
@@ -188,9 +188,9 @@ impl Ingest {
 
     /// The places where records drifted for the first time, with what is wrong there. Each is returned once.
     pub fn take_drift(&mut self) -> Vec<(DriftKey, String)> {
-        match &mut self.stage {
-            Stage::Reading(reading) => reading.state.drift.as_mut().map(LiveDrift::take_news).unwrap_or_default(),
-            Stage::Holding(_) | Stage::Unknown(_) => Vec::new(),
+        match &mut self.phase {
+            Phase::Reading(reading) => reading.state.drift.as_mut().map(LiveDrift::take_news).unwrap_or_default(),
+            Phase::Holding(_) | Phase::Unknown(_) => Vec::new(),
         }
     }
 
@@ -199,13 +199,18 @@ impl Ingest {
         self.feed_heard(chunk, now_ms, None)
     }
 
-    /// Like [`Ingest::feed`], and passes the records that the bytes complete to `ear`. Their frames may follow later.
-    pub fn feed_heard(&mut self, chunk: &[u8], now_ms: u64, ear: Option<Ear<'_>>) -> std::vec::Drain<'_, Frame> {
-        if let Stage::Holding(holding) = &mut self.stage {
+    /// Like [`Ingest::feed`], and passes the records that the bytes complete to `observer`. Their frames may follow later.
+    pub fn feed_heard(
+        &mut self,
+        chunk: &[u8],
+        now_ms: u64,
+        observer: Option<RecordObserver<'_>>,
+    ) -> std::vec::Drain<'_, Frame> {
+        if let Phase::Holding(holding) = &mut self.phase {
             let verdict = holding.feed(chunk);
-            self.settle(verdict, now_ms, ear);
-        } else if let Stage::Reading(reading) = &mut self.stage {
-            reading.feed(chunk, now_ms, ear);
+            self.settle(verdict, now_ms, observer);
+        } else if let Phase::Reading(reading) = &mut self.phase {
+            reading.feed(chunk, now_ms, observer);
         }
         self.take()
     }
@@ -219,7 +224,7 @@ impl Ingest {
         answer: ApprovalResolved,
         now_ms: u64,
     ) -> std::vec::Drain<'_, Frame> {
-        if let Stage::Reading(reading) = &mut self.stage {
+        if let Phase::Reading(reading) = &mut self.phase {
             reading.state.normalizer.resolve(stream, answer, now_ms);
         }
         self.take()
@@ -227,7 +232,7 @@ impl Ingest {
 
     /// Sets how runs end that are still open at the end of the input, instead of as interrupted with `stream_ended`.
     pub fn cut_by(&mut self, end: RunEnd) {
-        if let Stage::Reading(reading) = &mut self.stage {
+        if let Phase::Reading(reading) = &mut self.phase {
             reading.state.normalizer.cut_by(end);
         }
     }
@@ -235,7 +240,7 @@ impl Ingest {
     /// The input broke off at `now_ms` and continues after a gap of unknown size. Reads the incomplete unit as it is; every
     /// open run then reports the gap.
     pub fn gap(&mut self, reason: &str, now_ms: u64) -> std::vec::Drain<'_, Frame> {
-        if let Stage::Reading(reading) = &mut self.stage {
+        if let Phase::Reading(reading) = &mut self.phase {
             reading.gap(reason, now_ms);
         }
         self.take()
@@ -243,7 +248,7 @@ impl Ingest {
 
     /// Ends an open run, whose end was lost, as interrupted. Returns nothing if there is no such run.
     pub fn give_up(&mut self, run: Uuid, code: &str, message: &str, now_ms: u64) -> std::vec::Drain<'_, Frame> {
-        if let Stage::Reading(reading) = &mut self.stage {
+        if let Phase::Reading(reading) = &mut self.phase {
             let State { decoder, normalizer, .. } = &mut reading.state;
             normalizer.at(now_ms);
             if let Some(run) = normalizer.run_of(run) {
@@ -257,11 +262,11 @@ impl Ingest {
 
     /// The input is over: reads what is left and closes everything that is open.
     pub fn finish(&mut self, now_ms: u64) -> std::vec::Drain<'_, Frame> {
-        if let Stage::Holding(holding) = &mut self.stage {
+        if let Phase::Holding(holding) = &mut self.phase {
             let verdict = holding.finish();
             self.settle(verdict, now_ms, None);
         }
-        if let Stage::Reading(reading) = &mut self.stage {
+        if let Phase::Reading(reading) = &mut self.phase {
             reading.finish(now_ms);
         }
         self.take()
@@ -269,29 +274,29 @@ impl Ingest {
 
     /// The number of records so far; 0 while the runner is unknown.
     pub fn records(&self) -> u64 {
-        match &self.stage {
-            Stage::Reading(reading) => reading.state.counting.tally.records,
-            Stage::Holding(_) | Stage::Unknown(_) => 0,
+        match &self.phase {
+            Phase::Reading(reading) => reading.state.counting.tally.records,
+            Phase::Holding(_) | Phase::Unknown(_) => 0,
         }
     }
 
     /// The counts of the records so far. If the runner could not be recognised: of the records that were inspected.
     pub fn tally(&self) -> Tally {
-        match &self.stage {
-            Stage::Reading(reading) => {
+        match &self.phase {
+            Phase::Reading(reading) => {
                 Tally { runs: reading.state.normalizer.runs_begun(), ..reading.state.counting.tally }
             }
-            Stage::Holding(_) => Tally::default(),
-            Stage::Unknown(counting) => counting.tally,
+            Phase::Holding(_) => Tally::default(),
+            Phase::Unknown(counting) => counting.tally,
         }
     }
 
     /// The bad records since the last call, limited to the first ones; [`Ingest::tally`] counts all of them.
     pub fn take_bad(&mut self) -> Vec<BadRecord> {
-        match &mut self.stage {
-            Stage::Reading(reading) => reading.state.counting.take(),
-            Stage::Holding(_) => Vec::new(),
-            Stage::Unknown(counting) => counting.take(),
+        match &mut self.phase {
+            Phase::Reading(reading) => reading.state.counting.take(),
+            Phase::Holding(_) => Vec::new(),
+            Phase::Unknown(counting) => counting.take(),
         }
     }
 
@@ -302,40 +307,40 @@ impl Ingest {
 
     /// The runner's name, once known.
     pub fn runner(&self) -> Option<&'static str> {
-        match &self.stage {
-            Stage::Reading(reading) => Some(reading.state.runner),
-            Stage::Holding(_) | Stage::Unknown(_) => None,
+        match &self.phase {
+            Phase::Reading(reading) => Some(reading.state.runner),
+            Phase::Holding(_) | Phase::Unknown(_) => None,
         }
     }
 
     /// Whether the runner is known.
     pub fn is_known(&self) -> bool {
-        matches!(self.stage, Stage::Reading(_))
+        matches!(self.phase, Phase::Reading(_))
     }
 
     /// Whether the runner could not be recognised. Then no frame is ever returned.
     pub fn is_unknown(&self) -> bool {
-        matches!(self.stage, Stage::Unknown(_))
+        matches!(self.phase, Phase::Unknown(_))
     }
 
     /// The runner that the output looks like, if it is not the expected one. Returned once.
     pub fn mistaken(&mut self) -> Option<Recognised> {
-        match &mut self.stage {
-            Stage::Reading(reading) => reading.state.mistaken.take(),
-            Stage::Holding(_) | Stage::Unknown(_) => None,
+        match &mut self.phase {
+            Phase::Reading(reading) => reading.state.mistaken.take(),
+            Phase::Holding(_) | Phase::Unknown(_) => None,
         }
     }
 
-    fn settle(&mut self, verdict: Verdict, now_ms: u64, ear: Option<Ear<'_>>) {
+    fn settle(&mut self, verdict: Verdict, now_ms: u64, observer: Option<RecordObserver<'_>>) {
         let found = match verdict {
             Verdict::Undecided => return,
             Verdict::Unknown => None,
             Verdict::Found(found) => Some(found),
         };
-        let unknown = Stage::Unknown(Counting::default());
-        let Stage::Holding(holding) = std::mem::replace(&mut self.stage, unknown) else { return };
+        let unknown = Phase::Unknown(Counting::default());
+        let Phase::Holding(holding) = std::mem::replace(&mut self.phase, unknown) else { return };
         let Some(found) = found else {
-            self.stage = Stage::Unknown(holding.into_counting());
+            self.phase = Phase::Unknown(holding.into_counting());
             return;
         };
         self.recognised = Some(found);
@@ -354,19 +359,19 @@ impl Ingest {
         if let Some(most) = self.open_tools {
             reading.state.normalizer.bound(most);
         }
-        reading.feed(&held, now_ms, ear);
-        self.stage = Stage::Reading(Box::new(reading));
+        reading.feed(&held, now_ms, observer);
+        self.phase = Phase::Reading(Box::new(reading));
     }
 
     fn take(&mut self) -> std::vec::Drain<'_, Frame> {
-        match (&mut self.stage, &mut self.artifacts) {
-            (Stage::Reading(reading), None) => return reading.state.normalizer.take(),
-            (Stage::Reading(reading), Some(artifacts)) => {
+        match (&mut self.phase, &mut self.artifacts) {
+            (Phase::Reading(reading), None) => return reading.state.normalizer.take(),
+            (Phase::Reading(reading), Some(artifacts)) => {
                 for frame in reading.state.normalizer.take() {
                     artifacts.frame(frame, &mut self.staged);
                 }
             }
-            (Stage::Holding(_) | Stage::Unknown(_), _) => {}
+            (Phase::Holding(_) | Phase::Unknown(_), _) => {}
         }
         self.staged.drain(..)
     }
@@ -379,9 +384,9 @@ impl Reading {
             decoder: (runner.decoder)(),
             normalizer: Normalizer::new(runner.provider, identity),
             counting: Counting::default(),
-            heard: 0,
+            observed: 0,
             preview_bytes: limits.preview_bytes,
-            doubt: Doubt::new(runner),
+            mismatch: MismatchDetector::new(runner),
             mistaken: None,
             drift: None,
             runner: runner.name,
@@ -400,11 +405,11 @@ impl Reading {
         self.redactor = Some(Redactor::new(rules, pieces));
     }
 
-    fn feed(&mut self, chunk: &[u8], now_ms: u64, mut ear: Option<Ear<'_>>) {
+    fn feed(&mut self, chunk: &[u8], now_ms: u64, mut observer: Option<RecordObserver<'_>>) {
         let Self { reader, redactor, state, .. } = self;
         reader.feed(chunk, &mut |unit| {
-            if let Some(ear) = &mut ear {
-                state.tell(&unit, *ear);
+            if let Some(observer) = &mut observer {
+                state.observe(&unit, *observer);
             }
             match redactor {
                 None => state.unit(&unit, &[], now_ms),

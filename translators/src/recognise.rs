@@ -6,7 +6,7 @@
 use crate::decode::Record;
 use crate::framing::{Form, Framing, Limits, Reader};
 use crate::json::{Json, Kind};
-use crate::records::{self, Part};
+use crate::records::{self, UnitPart};
 use crate::runners::{RUNNERS, Runner, Surface};
 use crate::tally::{BadKind, Counting};
 
@@ -169,11 +169,11 @@ impl Recogniser {
                 let index = *records;
                 *records += 1;
                 let (json, fields) = match part {
-                    Part::Value { json, fields, .. } => (json, fields),
-                    Part::Done => return counting.marker(),
+                    UnitPart::Value { json, fields, .. } => (json, fields),
+                    UnitPart::Done => return counting.marker(),
                     // Comments and event names identify no runner, and are not errors.
-                    Part::Rest => return,
-                    Part::Invalid { error, .. } => return counting.bad(BadKind::Invalid, unit.offset, &error),
+                    UnitPart::Rest => return,
+                    UnitPart::Invalid { error, .. } => return counting.bad(BadKind::Invalid, unit.offset, &error),
                 };
                 let record = Record { json, fields, event_name: unit.event_name, index, offset: unit.offset };
                 match recognise(&record, framing) {
@@ -208,12 +208,12 @@ fn unfamiliar(record: &Record<'_>) -> String {
 
 /// Notices that an input is from another runner than specified.
 #[derive(Debug)]
-pub(crate) struct Doubt {
+pub(crate) struct MismatchDetector {
     runner: &'static str,
     left: u64,
 }
 
-impl Doubt {
+impl MismatchDetector {
     /// `runner` is the specified one.
     pub(crate) fn new(runner: &Runner) -> Self {
         Self { runner: runner.name, left: Window::default().records }

@@ -4,12 +4,12 @@
 //! belongs to none of them (except blanks between values), or a copy of what can be borrowed.
 
 use crate::framing::{Form, Unit};
-use crate::json::{Front, Json, Object, front};
+use crate::json::{FirstValue, Json, Object, first_value};
 use std::borrow::Cow;
 
 /// One part of a unit.
 #[derive(Debug)]
-pub enum Part<'p> {
+pub enum UnitPart<'p> {
     /// A JSON value.
     Value {
         /// The value.
@@ -39,18 +39,18 @@ pub enum Part<'p> {
 }
 
 /// Reads the parts of a unit.
-pub fn read(unit: &Unit<'_>, sink: &mut dyn FnMut(Part<'_>)) {
+pub fn read(unit: &Unit<'_>, sink: &mut dyn FnMut(UnitPart<'_>)) {
     if let Some(size) = unit.oversized {
         let error = format!(
             "record at byte {} has {size} bytes, more than the limit; its first {} are kept",
             unit.offset,
             unit.payload.len()
         );
-        sink(Part::Invalid { bytes: unit.payload, error });
+        sink(UnitPart::Invalid { bytes: unit.payload, error });
         return;
     }
     if unit.form == Form::Rest {
-        sink(Part::Rest);
+        sink(UnitPart::Rest);
         return;
     }
     let (text, broken) = match simdutf8::basic::from_utf8(unit.payload) {
@@ -66,7 +66,7 @@ pub fn read(unit: &Unit<'_>, sink: &mut dyn FnMut(Part<'_>)) {
     let broken = broken.or_else(|| is_stray.then(|| format!("line at byte {}: {STRAY}", unit.offset)));
     let body = text.strip_prefix('\u{FEFF}').unwrap_or(&text);
     if body.trim() == "[DONE]" {
-        sink(Part::Done);
+        sink(UnitPart::Done);
         return;
     }
     values(unit, body, broken.as_deref(), sink);
@@ -76,30 +76,30 @@ pub fn read(unit: &Unit<'_>, sink: &mut dyn FnMut(Part<'_>)) {
 const STRAY: &str = "no field of an event stream; `data:` is missing before it";
 
 /// Reads the values of one unit; each is a separate record.
-fn values(unit: &Unit<'_>, body: &str, broken: Option<&str>, sink: &mut dyn FnMut(Part<'_>)) {
+fn values(unit: &Unit<'_>, body: &str, broken: Option<&str>, sink: &mut dyn FnMut(UnitPart<'_>)) {
     let mut rest = body;
     let mut first = true;
     loop {
         // The common case, in one pass: the unit is exactly one object.
-        let (json, fields, on_one_line, tail) = match front(rest) {
-            Front::Blank if first => {
-                sink(Part::Invalid { bytes: unit.payload, error: "an empty record".to_owned() });
+        let (json, fields, on_one_line, tail) = match first_value(rest) {
+            FirstValue::Blank if first => {
+                sink(UnitPart::Invalid { bytes: unit.payload, error: "an empty record".to_owned() });
                 return;
             }
-            Front::Blank => return,
-            Front::Value { json, fields, on_one_line, rest } => (json, fields, on_one_line, rest),
-            Front::Invalid(error) => {
+            FirstValue::Blank => return,
+            FirstValue::Value { json, fields, on_one_line, rest } => (json, fields, on_one_line, rest),
+            FirstValue::Invalid(error) => {
                 let what = if unit.cut && error.is_eof() { "the input ended inside the record" } else { "not JSON" };
                 let at = unit.offset + (body.len() - rest.len()) as u64;
                 let bytes = if first { unit.payload } else { rest.as_bytes() };
-                sink(Part::Invalid { bytes, error: format!("{what} (record at byte {at}): {error}") });
+                sink(UnitPart::Invalid { bytes, error: format!("{what} (record at byte {at}): {error}") });
                 return;
             }
         };
         let whole = first && tail.trim().is_empty();
         let source =
             if whole { unit.payload } else { rest.get(..rest.len() - tail.len()).unwrap_or_default().as_bytes() };
-        sink(Part::Value { json, fields, source, whole, on_one_line, broken });
+        sink(UnitPart::Value { json, fields, source, whole, on_one_line, broken });
         if whole {
             return;
         }

@@ -5,7 +5,7 @@
 
 use crate::decode::Record;
 use crate::framing::{Framing, Limits, Reader, Unit, UnitSink};
-use crate::records::{self, Part};
+use crate::records::{self, UnitPart};
 use crate::runners::{RUNNERS, Runner};
 
 /// Searches for the first time at the beginning of an input.
@@ -50,7 +50,7 @@ impl FirstTime {
 fn time_of(unit: &Unit<'_>, runner: Option<&'static Runner>) -> Option<u64> {
     let mut found = None;
     records::read(unit, &mut |part| {
-        let Part::Value { json, fields, .. } = part else { return };
+        let UnitPart::Value { json, fields, .. } = part else { return };
         let record = Record { json, fields, event_name: unit.event_name, index: 0, offset: unit.offset };
         let told = || match runner {
             Some(runner) => (runner.time)(&record),

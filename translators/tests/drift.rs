@@ -5,12 +5,12 @@
 mod support;
 
 use framegate_translators::decode::Record;
-use framegate_translators::drift::{Drift, DriftFinding, DriftKind, Known, NoDrift, PLACES};
+use framegate_translators::drift::{Drift, DriftFinding, DriftKind, NoDrift, PLACES, SurfaceSchemas};
 use framegate_translators::frame::Body;
 use framegate_translators::framing::{Limits, Reader, Unit};
 use framegate_translators::pipeline::Ingest;
 use framegate_translators::recognise::Window;
-use framegate_translators::records::{Part, read};
+use framegate_translators::records::{UnitPart, read};
 use framegate_translators::runners::{RUNNERS, Runner, Surface, runner};
 use framegate_translators::schema::SchemaFile;
 use serde_json::{Value, json};
@@ -21,24 +21,24 @@ use support::*;
 
 fn drift(surface: &'static Surface, bytes: &[u8]) -> Drift {
     // Compiling takes much longer than comparing.
-    static COMPILED: Mutex<BTreeMap<&str, Known>> = Mutex::new(BTreeMap::new());
+    static COMPILED: Mutex<BTreeMap<&str, SurfaceSchemas>> = Mutex::new(BTreeMap::new());
     let known = COMPILED
         .lock()
         .unwrap()
         .entry(surface.name)
-        .or_insert_with(|| Known::new(runner_of(surface), surface).unwrap())
+        .or_insert_with(|| SurfaceSchemas::new(runner_of(surface), surface).unwrap())
         .clone();
     let mut drift = Drift::of(known);
     let mut index = 0;
     let mut sink = |unit: Unit<'_>| {
         read(&unit, &mut |part| {
             match part {
-                Part::Value { json, fields, .. } => {
+                UnitPart::Value { json, fields, .. } => {
                     drift.record(&Record { json, fields, event_name: unit.event_name, index, offset: unit.offset });
                 }
-                Part::Invalid { error, .. } => drift.not_json(unit.offset, error),
-                Part::Rest => {}
-                Part::Done => drift.done(),
+                UnitPart::Invalid { error, .. } => drift.not_json(unit.offset, error),
+                UnitPart::Rest => {}
+                UnitPart::Done => drift.done(),
             }
             index += 1;
         });

@@ -9,7 +9,7 @@ use framegate_translators::framing::{Limits, Reader};
 use framegate_translators::json::Object;
 use framegate_translators::pipeline::Ingest;
 use framegate_translators::recognise::{Recogniser, Verdict, Window, recognise, recognise_as};
-use framegate_translators::records::{Part, read};
+use framegate_translators::records::{UnitPart, read};
 use framegate_translators::runners::{RUNNERS, runner};
 use support::*;
 
@@ -42,7 +42,7 @@ fn each_record(bytes: &[u8], mut each: impl FnMut(&Record<'_>)) {
     let mut reader = Reader::sniffing(Limits::default());
     let mut sink = |unit: framegate_translators::framing::Unit<'_>| {
         read(&unit, &mut |part| {
-            if let Part::Value { json, fields, .. } = part {
+            if let UnitPart::Value { json, fields, .. } = part {
                 each(&Record { json, fields, event_name: unit.event_name, index, offset: unit.offset });
             }
             index += 1;

@@ -9,10 +9,10 @@ use super::report::{self, Subject, Tally, UntilClosed};
 use super::{Args, Found, end_of_file, verdict};
 use anyhow::bail;
 use framegate_translators::decode::Record;
-use framegate_translators::drift::{Drift, DriftFinding, Known, NoDrift, PLACES};
+use framegate_translators::drift::{Drift, DriftFinding, NoDrift, PLACES, SurfaceSchemas};
 use framegate_translators::framing::{Limits, Reader, Unit};
 use framegate_translators::recognise::{Recogniser, Verdict, Window};
-use framegate_translators::records::{self, Part};
+use framegate_translators::records::{self, UnitPart};
 use framegate_translators::runners::{Runner, Surface};
 use framegate_translators::verify::{Finding, Located};
 use std::collections::HashMap;
@@ -88,14 +88,14 @@ fn findings(drift: &Drift) -> Vec<(Located, Option<DriftFinding>)> {
 /// The known schemas of a runner's surfaces, compiled on first use.
 struct Surfaces {
     runner: &'static Runner,
-    compiled: HashMap<&'static str, Known>,
+    compiled: HashMap<&'static str, SurfaceSchemas>,
 }
 
 impl Surfaces {
-    fn known(&mut self, surface: &'static Surface) -> Result<Known, String> {
+    fn known(&mut self, surface: &'static Surface) -> Result<SurfaceSchemas, String> {
         match self.compiled.entry(surface.name) {
             Entry::Occupied(known) => Ok(known.get().clone()),
-            Entry::Vacant(room) => match Known::new(self.runner, surface) {
+            Entry::Vacant(room) => match SurfaceSchemas::new(self.runner, surface) {
                 Ok(known) => Ok(room.insert(known).clone()),
                 Err(NoDrift::NothingKnown) => {
                     Err(format!("{} ({}): {}", self.runner.name, surface.name, NoDrift::NothingKnown))
@@ -188,13 +188,13 @@ impl Comparison {
 fn compare(unit: &Unit<'_>, drift: &mut Drift, records: &mut u64) {
     records::read(unit, &mut |part| {
         match part {
-            Part::Value { json, fields, .. } => {
+            UnitPart::Value { json, fields, .. } => {
                 let record = Record { json, fields, event_name: unit.event_name, index: *records, offset: unit.offset };
                 drift.record(&record);
             }
-            Part::Done => drift.done(),
-            Part::Rest => {}
-            Part::Invalid { error, .. } => drift.not_json(unit.offset, error),
+            UnitPart::Done => drift.done(),
+            UnitPart::Rest => {}
+            UnitPart::Invalid { error, .. } => drift.not_json(unit.offset, error),
         }
         *records += 1;
     });

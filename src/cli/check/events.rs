@@ -8,7 +8,7 @@ use super::place::{Place, line_within};
 use super::sse::SseRules;
 use framegate_translators::contracts::Contract;
 use framegate_translators::framing::{Form, Framing, Limits, Reader, Unit};
-use framegate_translators::json::{Front, Json, Kind, front};
+use framegate_translators::json::{FirstValue, Json, Kind, first_value};
 use framegate_translators::recognise::{Recogniser, Verdict, Window};
 use framegate_translators::verify::{Checker, Finding, Located, Standard};
 
@@ -159,9 +159,9 @@ impl Check<'_> {
         let Some(whole) = self.text(unit, sink) else { return };
         let (mut rest, first_line) = (whole, self.line);
         loop {
-            match front(rest) {
-                Front::Blank => return,
-                Front::Value { json, rest: tail, .. } => {
+            match first_value(rest) {
+                FirstValue::Blank => return,
+                FirstValue::Value { json, rest: tail, .. } => {
                     self.behind_list(sink);
                     let first = std::mem::take(&mut self.at_start);
                     self.line = line_within(whole, first_line, json.text());
@@ -171,7 +171,7 @@ impl Check<'_> {
                     }
                     rest = tail;
                 }
-                Front::Invalid(_) => {
+                FirstValue::Invalid(_) => {
                     self.behind_list(sink);
                     self.line = line_within(whole, first_line, rest.trim_start());
                     self.event(rest, sink);

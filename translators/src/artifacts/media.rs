@@ -33,7 +33,7 @@ pub(super) fn media_in(record: &str, max_bytes: usize) -> Vec<Media> {
     if may_hold(record)
         && let Ok(json) = Json::parse(record)
     {
-        look(json, &mut Vec::new(), DEEPEST, max_bytes, &mut found);
+        collect_media(json, &mut Vec::new(), DEEPEST, max_bytes, &mut found);
     }
     found
 }
@@ -47,14 +47,14 @@ fn may_hold(text: &str) -> bool {
     has(url) || (has(data) && (has(mime) || has(media)))
 }
 
-fn look(json: Json<'_>, around: &mut Vec<String>, deeper: usize, max_bytes: usize, found: &mut Vec<Media>) {
+fn collect_media(json: Json<'_>, around: &mut Vec<String>, deeper: usize, max_bytes: usize, found: &mut Vec<Media>) {
     if deeper == 0 || !may_hold(json.text()) {
         return;
     }
     match json.kind() {
         Kind::Array => {
             for item in json.items() {
-                look(item, around, deeper - 1, max_bytes, found);
+                collect_media(item, around, deeper - 1, max_bytes, found);
             }
         }
         Kind::Object => {
@@ -71,7 +71,7 @@ fn look(json: Json<'_>, around: &mut Vec<String>, deeper: usize, max_bytes: usiz
                             found.push(Media { mime, content, around: around.clone() });
                         }
                     }
-                    _ => look(value, around, deeper - 1, max_bytes, found),
+                    _ => collect_media(value, around, deeper - 1, max_bytes, found),
                 }
             }
             around.truncate(outside);

@@ -139,15 +139,15 @@ pub struct Artifacts {
     calls: HashMap<Uuid, SharedStr>,
     open_bytes: usize,
     /// The media of the current record.
-    media: Vec<Stored>,
+    media: Vec<StoredMedia>,
     /// The media of earlier records.
-    earlier: VecDeque<Stored>,
+    earlier: VecDeque<StoredMedia>,
     written: Vec<Artifact>,
 }
 
 /// Media that were stored.
 #[derive(Clone, Debug)]
-struct Stored {
+struct StoredMedia {
     reference: Reference,
     /// The ids from the enclosing objects in the record.
     around: Arc<[String]>,
@@ -188,9 +188,9 @@ impl Artifacts {
                 let found = record.data.as_deref().map(|data| media_in(data, self.bounds.max_bytes));
                 let (stream, timestamp_ms, parent) = (frame.stream.clone(), frame.timestamp_ms, frame.parent_tool_id);
                 self.emit(frame, out);
-                let place = Place { stream, timestamp_ms, parent };
+                let context = FrameContext { stream, timestamp_ms, parent };
                 for media in found.unwrap_or_default() {
-                    self.store_media(media, &place, out);
+                    self.store_media(media, &context, out);
                 }
                 return;
             }
@@ -198,19 +198,19 @@ impl Artifacts {
                 self.calls.insert(call.tool.id, call.tool.call_id.clone());
             }
             Body::ToolStdout { tool, chunk } | Body::ToolStdoutTail { tool, chunk } if !chunk.is_empty() => {
-                self.hold(tool, chunk, output::Part::Stdout);
+                self.hold(tool, chunk, output::Piece::Stdout);
                 if chunk.is_empty() {
                     return;
                 }
             }
             Body::ToolStdoutFront { tool, chunk } if !chunk.is_empty() => {
-                self.hold(tool, chunk, output::Part::Front);
+                self.hold(tool, chunk, output::Piece::Front);
                 if chunk.is_empty() {
                     return;
                 }
             }
             Body::ToolStderr { tool, chunk } if !chunk.is_empty() => {
-                self.hold(tool, chunk, output::Part::Stderr);
+                self.hold(tool, chunk, output::Piece::Stderr);
                 if chunk.is_empty() {
                     return;
                 }
@@ -220,7 +220,7 @@ impl Artifacts {
                 let mut references = Vec::new();
                 references.extend(self.finish(
                     &tool,
-                    &Place::of(&frame.stream, frame.timestamp_ms, frame.parent_tool_id),
+                    &FrameContext::of(&frame.stream, frame.timestamp_ms, frame.parent_tool_id),
                     out,
                 ));
                 references.extend(self.claim_by_call(&tool.call_id));
@@ -230,13 +230,13 @@ impl Artifacts {
             }
             Body::ToolFailed { tool, error } => {
                 let tool = tool.clone();
-                let place = Place::of(&frame.stream, frame.timestamp_ms, frame.parent_tool_id);
-                self.finish(&tool, &place, out);
-                self.shorten(&tool, error, &place, out);
+                let context = FrameContext::of(&frame.stream, frame.timestamp_ms, frame.parent_tool_id);
+                self.finish(&tool, &context, out);
+                self.shorten(&tool, error, &context, out);
             }
             Body::FileChanged(change) => {
-                let place = Place::of(&frame.stream, frame.timestamp_ms, frame.parent_tool_id);
-                self.patch(change, &place, out);
+                let context = FrameContext::of(&frame.stream, frame.timestamp_ms, frame.parent_tool_id);
+                self.patch(change, &context, out);
             }
             Body::UserMessage(message) => {
                 for attachment in message.attachments.iter_mut().filter(|attached| attached.artifact_id.is_none()) {
@@ -266,7 +266,7 @@ impl Artifacts {
     }
 
     /// Holds a piece of output; leaves in `chunk` the part to emit now.
-    fn hold(&mut self, tool: &Tool, chunk: &mut String, part: output::Part) {
+    fn hold(&mut self, tool: &Tool, chunk: &mut String, part: output::Piece) {
         let output = self.outputs.entry(tool.id).or_default();
         let before = output.held();
         let room = self.bounds.max_open_bytes.saturating_sub(self.open_bytes);
@@ -276,7 +276,7 @@ impl Artifacts {
     }
 
     /// A tool is over: its output becomes an artifact if it was too large.
-    fn finish(&mut self, tool: &Tool, place: &Place, out: &mut Vec<Frame>) -> Option<Reference> {
+    fn finish(&mut self, tool: &Tool, context: &FrameContext, out: &mut Vec<Frame>) -> Option<Reference> {
         self.calls.remove(&tool.id);
         let output = self.outputs.remove(&tool.id)?;
         self.open_bytes = self.open_bytes.saturating_sub(output.held());
@@ -296,12 +296,12 @@ impl Artifacts {
             patched: None,
             preview: Some(&preview),
         };
-        let reference = self.write(draft, place, out);
+        let reference = self.write(draft, context, out);
         Some(Reference { streams: Some((stdout_bytes, stderr_bytes)), ..reference })
     }
 
     /// Cuts the error of a failed tool, which may be as long as any output.
-    fn shorten(&mut self, tool: &Tool, error: &mut String, place: &Place, out: &mut Vec<Frame>) {
+    fn shorten(&mut self, tool: &Tool, error: &mut String, context: &FrameContext, out: &mut Vec<Frame>) {
         if error.len() <= self.bounds.inline_bytes {
             return;
         }
@@ -316,11 +316,11 @@ impl Artifacts {
             patched: None,
             preview: Some(&preview),
         };
-        self.write(draft, place, out);
+        self.write(draft, context, out);
         *error = preview;
     }
 
-    fn patch(&mut self, change: &mut FileChanged, place: &Place, out: &mut Vec<Frame>) {
+    fn patch(&mut self, change: &mut FileChanged, context: &FrameContext, out: &mut Vec<Frame>) {
         let Some(diff) = change.diff.as_deref() else { return };
         let (is_large, is_stored) = (diff.len() > self.bounds.inline_bytes, diff.len() <= self.bounds.max_bytes);
         // A patch that was cut would be useless.
@@ -335,14 +335,14 @@ impl Artifacts {
                 patched: Some(Patched { path: change.path.clone(), kind: change.kind }),
                 preview: Some(&preview),
             };
-            change.artifact_id = Some(self.write(draft, place, out).artifact_id);
+            change.artifact_id = Some(self.write(draft, context, out).artifact_id);
         }
         if is_large {
             change.diff = None;
         }
     }
 
-    fn store_media(&mut self, media: Media, place: &Place, out: &mut Vec<Frame>) {
+    fn store_media(&mut self, media: Media, context: &FrameContext, out: &mut Vec<Frame>) {
         let is_image = media.mime.starts_with("image/");
         let call_id = self.calls.values().find(|call| media.around.iter().any(|id| **id == ***call)).cloned();
         let draft = Draft {
@@ -359,8 +359,8 @@ impl Artifacts {
         if self.media.iter().any(|stored| *stored.reference.artifact_id == id_of(&digest)) {
             return;
         }
-        let reference = self.write(draft, place, out);
-        self.media.push(Stored { reference, around: media.around.into(), is_claimed: false });
+        let reference = self.write(draft, context, out);
+        self.media.push(StoredMedia { reference, around: media.around.into(), is_claimed: false });
     }
 
     fn forget_media(&mut self) {
@@ -372,8 +372,8 @@ impl Artifacts {
 
     /// The media of this record that were found with a call's id.
     fn claim_by_call(&mut self, call_id: &str) -> Vec<Reference> {
-        let of_call = |stored: &&mut Stored| !call_id.is_empty() && stored.around.iter().any(|id| id == call_id);
-        let claim = |stored: &mut Stored| {
+        let of_call = |stored: &&mut StoredMedia| !call_id.is_empty() && stored.around.iter().any(|id| id == call_id);
+        let claim = |stored: &mut StoredMedia| {
             stored.is_claimed = true;
             stored.reference.clone()
         };
@@ -382,7 +382,7 @@ impl Artifacts {
 
     /// Finds an attachment's content: media with that type and size, in this record or shortly before it.
     fn claim_by_shape(&mut self, attachment: &mut Attachment) {
-        let fits = |stored: &&mut Stored, is_here: bool| {
+        let fits = |stored: &&mut StoredMedia, is_here: bool| {
             let reference = &stored.reference;
             let bytes = attachment.bytes.map_or(is_here, |bytes| bytes == reference.bytes);
             let mime = attachment.mime.as_ref().map_or(is_here, |mime| *mime == reference.mime);
@@ -402,15 +402,15 @@ impl Artifacts {
         }
     }
 
-    fn write(&mut self, draft: Draft<'_>, place: &Place, out: &mut Vec<Frame>) -> Reference {
+    fn write(&mut self, draft: Draft<'_>, context: &FrameContext, out: &mut Vec<Frame>) -> Reference {
         let artifact = Artifact {
-            stream: place.stream.clone(),
+            stream: context.stream.clone(),
             digest: digest_of(&draft.content),
             kind: draft.kind,
             mime: draft.mime,
             content: draft.content.into(),
             bytes_total: draft.bytes_total,
-            created_at_ms: place.timestamp_ms,
+            created_at_ms: context.timestamp_ms,
             call_id: draft.call_id,
             patched: draft.patched,
         };
@@ -430,10 +430,10 @@ impl Artifacts {
             preview: draft.preview.map(str::to_owned),
         }));
         let frame = Frame {
-            stream: place.stream.clone(),
+            stream: context.stream.clone(),
             seq: 0,
-            timestamp_ms: place.timestamp_ms,
-            parent_tool_id: place.parent,
+            timestamp_ms: context.timestamp_ms,
+            parent_tool_id: context.parent,
             body,
         };
         self.written.push(artifact);
@@ -447,13 +447,13 @@ impl Artifacts {
 }
 
 /// The stream, time and parent of an artifact's frame.
-struct Place {
+struct FrameContext {
     stream: Arc<Stream>,
     timestamp_ms: u64,
     parent: Option<Uuid>,
 }
 
-impl Place {
+impl FrameContext {
     fn of(stream: &Arc<Stream>, timestamp_ms: u64, parent: Option<Uuid>) -> Self {
         Self { stream: stream.clone(), timestamp_ms, parent }
     }

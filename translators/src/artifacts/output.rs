@@ -7,7 +7,7 @@ use super::Bounds;
 
 /// The stream and position of a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum Piece {
     /// Standard output, after the earlier pieces.
     Stdout,
     /// Standard output, before the earlier pieces.
@@ -35,10 +35,10 @@ struct Channel {
 
 impl Output {
     /// Adds a piece, of which at most `room` more bytes may be held. Returns how many bytes of it to emit now.
-    pub(super) fn push(&mut self, part: Part, chunk: &str, bounds: &Bounds, room: usize) -> usize {
+    pub(super) fn push(&mut self, part: Piece, chunk: &str, bounds: &Bounds, room: usize) -> usize {
         let room = room.min(bounds.max_bytes.saturating_sub(self.held()));
-        let channel = if part == Part::Stderr { &mut self.stderr } else { &mut self.stdout };
-        channel.hold(chunk, part == Part::Front, room);
+        let channel = if part == Piece::Stderr { &mut self.stderr } else { &mut self.stdout };
+        channel.hold(chunk, part == Piece::Front, room);
         channel.show(chunk, bounds)
     }
 
@@ -114,26 +114,26 @@ mod tests {
     #[test]
     fn the_bound_is_still_inline_and_one_byte_more_is_not() {
         let mut output = Output::default();
-        assert_eq!(output.push(Part::Stdout, "0123456789", &BOUNDS, 100), 10);
+        assert_eq!(output.push(Piece::Stdout, "0123456789", &BOUNDS, 100), 10);
         assert!(!output.is_large());
-        assert_eq!(output.push(Part::Stdout, "x", &BOUNDS, 100), 0);
+        assert_eq!(output.push(Piece::Stdout, "x", &BOUNDS, 100), 0);
         assert!(output.is_large());
-        assert_eq!(output.push(Part::Stderr, "errors", &BOUNDS, 100), 6, "each stream has its own bound");
+        assert_eq!(output.push(Piece::Stderr, "errors", &BOUNDS, 100), 6, "each stream has its own bound");
         assert_eq!(output.into_text(), "0123456789xerrors");
         let mut output = Output::default();
-        assert_eq!(output.push(Part::Stdout, "0123456789x", &BOUNDS, 100), 4, "what is known to be large is cut");
-        assert_eq!(output.push(Part::Stdout, "y", &BOUNDS, 100), 0);
+        assert_eq!(output.push(Piece::Stdout, "0123456789x", &BOUNDS, 100), 4, "what is known to be large is cut");
+        assert_eq!(output.push(Piece::Stdout, "y", &BOUNDS, 100), 0);
     }
 
     #[test]
     fn a_front_stands_before_what_came_also_where_there_is_no_room() {
         let mut output = Output::default();
-        output.push(Part::Stdout, "behind", &BOUNDS, 100);
-        output.push(Part::Front, "before ", &BOUNDS, 100);
+        output.push(Piece::Stdout, "behind", &BOUNDS, 100);
+        output.push(Piece::Front, "before ", &BOUNDS, 100);
         assert_eq!(output.into_text(), "before behind");
         let mut output = Output::default();
-        output.push(Part::Stdout, "0123456789abcdef", &BOUNDS, 100);
-        output.push(Part::Front, "FRONT ", &BOUNDS, 100);
+        output.push(Piece::Stdout, "0123456789abcdef", &BOUNDS, 100);
+        output.push(Piece::Front, "FRONT ", &BOUNDS, 100);
         assert_eq!(output.bytes().0, 22);
         assert_eq!(output.into_text(), "FRONT 0123456789abcd");
     }
@@ -144,7 +144,7 @@ mod tests {
             let mut output = Output::default();
             for piece in &pieces {
                 let left = room.saturating_sub(output.held());
-                output.push(Part::Stdout, piece, &BOUNDS, left);
+                output.push(Piece::Stdout, piece, &BOUNDS, left);
             }
             let whole = pieces.concat();
             prop_assert_eq!(output.bytes().0, whole.len() as u64);

@@ -92,7 +92,7 @@ pub trait Verifier: Send {
 
     /// Whether an event is the stand-in for a withheld one, as the contract's `withheld` module writes it. What the stream
     /// lacks because of that is not an error.
-    fn tells_of_withheld(&self, _event: &Value) -> bool {
+    fn reports_withheld(&self, _event: &Value) -> bool {
         false
     }
 

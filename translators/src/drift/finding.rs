@@ -34,7 +34,7 @@ pub struct Position {
 }
 
 #[derive(Debug)]
-pub(super) struct Seen {
+pub(super) struct Occurrences {
     pub(super) count: u64,
     pub(super) first: Position,
     pub(super) expected: String,
@@ -61,13 +61,13 @@ pub(super) fn short(name: &str) -> String {
 }
 
 /// All drift, the earliest first.
-pub(super) fn all(seen: &BTreeMap<DriftKey, Seen>) -> Vec<DriftFinding> {
+pub(super) fn all(seen: &BTreeMap<DriftKey, Occurrences>) -> Vec<DriftFinding> {
     let mut findings: Vec<DriftFinding> = seen.iter().map(|(key, one)| finding(key, one, seen)).collect();
     findings.sort_by(|one, other| one.first.cmp(&other.first).then_with(|| one.key.cmp(&other.key)));
     findings
 }
 
-fn finding(key: &DriftKey, one: &Seen, seen: &BTreeMap<DriftKey, Seen>) -> DriftFinding {
+fn finding(key: &DriftKey, one: &Occurrences, seen: &BTreeMap<DriftKey, Occurrences>) -> DriftFinding {
     let name = key.pointer.rsplit('/').next().unwrap_or_default();
     let message = match (key.kind, &key.word) {
         (DriftKind::UnknownField, _) => format!("unknown field {name:?}"),
@@ -104,7 +104,7 @@ fn finding(key: &DriftKey, one: &Seen, seen: &BTreeMap<DriftKey, Seen>) -> Drift
 
 /// The field that probably is the same one under another name. It must first appear in the same record and object, with the
 /// opposite drift. If there are several, it is the one whose name differs only in spelling.
-fn partner<'s>(key: &DriftKey, one: &Seen, seen: &'s BTreeMap<DriftKey, Seen>) -> Option<&'s str> {
+fn partner<'s>(key: &DriftKey, one: &Occurrences, seen: &'s BTreeMap<DriftKey, Occurrences>) -> Option<&'s str> {
     let wanted = match key.kind {
         DriftKind::UnknownField => DriftKind::MissingField,
         DriftKind::MissingField => DriftKind::UnknownField,

@@ -3,7 +3,7 @@
 //! Input: records on their way to the decoder. Output: the kinds of drift in each record, and every new place once. Never: a
 //! record that is delayed, or a comparison before the surface is known.
 
-use super::{Drift, DriftKey, DriftKind, Known};
+use super::{Drift, DriftKey, DriftKind, SurfaceSchemas};
 use crate::decode::Record;
 use crate::hash::HashMap;
 use crate::recognise::recognise_as;
@@ -57,8 +57,8 @@ impl LiveDrift {
     fn settle(&mut self, record: &Record<'_>) {
         let runner = RUNNERS.iter().find(|runner| runner.name == self.runner);
         let Some(found) = runner.and_then(|runner| recognise_as(runner, record, None)) else { return };
-        self.state = match known(found.runner, found.surface.name) {
-            Some(known) => State::Comparing(Box::new(Drift::of(known))),
+        self.state = match schemas_of(found.runner, found.surface.name) {
+            Some(schemas) => State::Comparing(Box::new(Drift::of(schemas))),
             None => State::Blind,
         };
     }
@@ -66,14 +66,14 @@ impl LiveDrift {
 
 /// The compiled schemas of a surface. They are compiled once, because that takes a thousand times as long as comparing a
 /// record.
-fn known(runner: &'static Runner, surface: &'static str) -> Option<Known> {
-    type All = HashMap<(&'static str, &'static str), Option<Known>>;
+fn schemas_of(runner: &'static Runner, surface: &'static str) -> Option<SurfaceSchemas> {
+    type All = HashMap<(&'static str, &'static str), Option<SurfaceSchemas>>;
     static ALL: Mutex<Option<All>> = Mutex::new(None);
     let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
     let all = all.get_or_insert_with(HashMap::default);
     let compile = || {
         let surface = runner.surfaces.iter().find(|known| known.name == surface)?;
-        Known::new(runner, surface).ok()
+        SurfaceSchemas::new(runner, surface).ok()
     };
     all.entry((runner.name, surface)).or_insert_with(compile).clone()
 }

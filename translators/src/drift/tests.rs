@@ -3,7 +3,7 @@
 use super::*;
 use crate::framing::{Limits, Reader, Unit};
 use crate::json::Json;
-use crate::records::{Part, read};
+use crate::records::{UnitPart, read};
 use crate::runners::RUNNERS;
 use serde_json::{Value, json};
 
@@ -20,7 +20,7 @@ fn records(bytes: &[u8]) -> Vec<String> {
     let mut found = Vec::new();
     let mut sink = |unit: Unit<'_>| {
         read(&unit, &mut |part| {
-            if let Part::Value { json, .. } = part {
+            if let UnitPart::Value { json, .. } = part {
                 found.push(json.text().to_owned());
             }
         });
@@ -86,7 +86,8 @@ fn a_layout_that_is_known_tells_what_a_look_tells() {
     let mut chance = Chance(1);
     for runner in RUNNERS {
         let surfaces = runner.surfaces.iter().filter(|surface| !surface.schemas.is_empty());
-        let known: Vec<Known> = surfaces.map(|surface| Known::new(runner, surface).unwrap()).collect();
+        let known: Vec<SurfaceSchemas> =
+            surfaces.map(|surface| SurfaceSchemas::new(runner, surface).unwrap()).collect();
         let (mut remembered, mut drifting) = (0, 0);
         for text in recordings(runner).iter().flat_map(|bytes| records(bytes)) {
             // A text with half a surrogate pair stays unchanged.
@@ -108,7 +109,7 @@ fn a_layout_that_is_known_tells_what_a_look_tells() {
                     let is_remembered = known.schemas.said(&kind, record.fields.fields()).is_some();
                     let mut told = Vec::new();
                     known.compare(&record, &mut |key, expected| told.push((key.clone(), expected.to_owned())));
-                    assert_eq!(told, known.look(&record, &kind), "{} {kind}: {text}", runner.name);
+                    assert_eq!(told, known.compare_with_schema(&record, &kind), "{} {kind}: {text}", runner.name);
                     if known.schemas.surely_keeps(&kind, text) {
                         let value = crate::json::value(text.as_bytes()).unwrap();
                         assert!(known.schemas.errors(&kind, &value).is_empty(), "{} {kind}: {text}", runner.name);
@@ -126,7 +127,8 @@ fn a_layout_that_is_known_tells_what_a_look_tells() {
 fn nearly_every_record_is_told_without_a_dom() {
     for runner in RUNNERS {
         let surfaces = runner.surfaces.iter().filter(|surface| !surface.schemas.is_empty());
-        let known: Vec<Known> = surfaces.map(|surface| Known::new(runner, surface).unwrap()).collect();
+        let known: Vec<SurfaceSchemas> =
+            surfaces.map(|surface| SurfaceSchemas::new(runner, surface).unwrap()).collect();
         let texts: Vec<String> = recordings(runner).iter().flat_map(|bytes| records(bytes)).collect();
         let (mut quick, mut all) = (0, 0);
         for is_second in [false, true] {

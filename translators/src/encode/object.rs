@@ -39,7 +39,7 @@ impl Notes {
 
 /// Fields that many events share, serialised once.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Kept {
+pub(crate) struct PreparedFields {
     /// Each field is preceded by a comma.
     text: Vec<u8>,
     outline: Vec<Field>,
@@ -48,7 +48,7 @@ pub(crate) struct Kept {
 /// The usual numbers of bytes and fields.
 const USUAL: (usize, usize) = (160, 4);
 
-impl Kept {
+impl PreparedFields {
     /// Serialises the fields.
     pub(crate) fn new(fields: impl FnOnce(&mut ObjectWriter<'_>)) -> Self {
         let mut text = Vec::with_capacity(USUAL.0);
@@ -102,7 +102,7 @@ impl<'a> ObjectWriter<'a> {
     }
 
     /// Writes fields that were serialised before.
-    pub(crate) fn kept(&mut self, fields: &Kept) {
+    pub(crate) fn prepared(&mut self, fields: &PreparedFields) {
         let behind = if self.first { fields.text.get(1..).unwrap_or_default() } else { &fields.text };
         self.first &= fields.text.is_empty();
         self.out.extend_from_slice(behind);

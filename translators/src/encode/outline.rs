@@ -4,7 +4,7 @@
 //! nested objects. Never: a kind that does not fit the value; if the writer does not know the kind, it is [`Kind::Unknown`].
 //! Many events share an outline, so what a schema says about an outline is determined only once.
 
-use crate::frame::Faults;
+use crate::frame::RecordErrors;
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
@@ -242,7 +242,7 @@ impl<T: AsRef<str>> Outlined for [T] {
     }
 }
 
-impl Outlined for Faults {
+impl Outlined for RecordErrors {
     fn kind(&self) -> Kind {
         (**self).kind()
     }

@@ -1,6 +1,6 @@
-//! A runner's record exactly as it arrived, and its faults.
+//! A runner's record exactly as it arrived, and its errors.
 
-use super::{DriftKind, Faults, SessionEnded, SharedStr, stored};
+use super::{DriftKind, RecordErrors, SessionEnded, SharedStr, stored};
 use serde::{Deserialize, Serialize};
 
 /// One upstream record.
@@ -25,12 +25,12 @@ pub struct ProviderEvent {
     pub block: Option<Box<[u8]>>,
     /// Whether the record was an SSE event. Not on the wire.
     pub sse: bool,
-    /// The faults of the record.
-    #[serde(default, skip_serializing_if = "Faults::is_empty")]
-    pub errors: Faults,
-    /// The faults of the response object in the record.
-    #[serde(default, skip_serializing_if = "Faults::is_empty")]
-    pub response_errors: Faults,
+    /// The errors of the record.
+    #[serde(default, skip_serializing_if = "RecordErrors::is_empty")]
+    pub errors: RecordErrors,
+    /// The errors of the response object in the record.
+    #[serde(default, skip_serializing_if = "RecordErrors::is_empty")]
+    pub response_errors: RecordErrors,
     /// How the record differs from the runner's known schemas, if drift is checked. Not on the wire.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub drift: Vec<DriftKind>,

@@ -7,13 +7,13 @@
 //! surrogates are allowed; see [`Utf16Text`]. Nothing recurses, so nesting depth uses no stack.
 
 mod check;
-mod front;
+mod first_value;
 mod object;
 pub(crate) mod scan;
 mod surrogates;
 mod unescape;
 
-pub use front::{Front, front};
+pub use first_value::{FirstValue, first_value};
 use object::Field;
 pub(crate) use object::Fields;
 pub use object::Object;
@@ -477,17 +477,18 @@ mod tests {
     }
 
     #[test]
-    fn the_front_value_is_split_off() {
-        let Front::Value { json: first, fields, on_one_line: true, rest } = front(" {\"a\":1}{\"b\":2}") else {
+    fn the_first_value_is_split_off() {
+        let FirstValue::Value { json: first, fields, on_one_line: true, rest } = first_value(" {\"a\":1}{\"b\":2}")
+        else {
             panic!("no value on one line")
         };
         assert_eq!((first.text(), fields.u64("a"), rest), ("{\"a\":1}", Some(1), "{\"b\":2}"));
-        let Front::Value { json: odd, fields, .. } = front("{\"\\ud83d\":1}") else { panic!("no value") };
+        let FirstValue::Value { json: odd, fields, .. } = first_value("{\"\\ud83d\":1}") else { panic!("no value") };
         assert_eq!((odd.text(), fields.u64("\u{FFFD}")), ("{\"\\ud83d\":1}", Some(1)));
         for text in ["{\n}", "{\"a\":1\r}", "{\"a\":[1,\n2]}", "{\"a\":{\r\n\"b\":1}}"] {
-            assert!(matches!(front(text), Front::Value { on_one_line: false, .. }), "{text:?}");
+            assert!(matches!(first_value(text), FirstValue::Value { on_one_line: false, .. }), "{text:?}");
         }
-        assert!(matches!(front("  "), Front::Blank));
-        assert!(matches!(front("{\"a\""), Front::Invalid(_)));
+        assert!(matches!(first_value("  "), FirstValue::Blank));
+        assert!(matches!(first_value("{\"a\""), FirstValue::Invalid(_)));
     }
 }

@@ -110,7 +110,7 @@ impl Blocks {
         self.open.len()
     }
 
-    pub(super) fn said(&self, parent: Option<Uuid>, block: Block<'_>) -> Option<&str> {
+    pub(super) fn text_so_far(&self, parent: Option<Uuid>, block: Block<'_>) -> Option<&str> {
         self.find(parent, block).and_then(|at| self.open.get(&at)).map(|open| open.said.as_str())
     }
 

@@ -60,14 +60,14 @@ impl Normalizer {
     }
 
     /// Whether the oldest call must be given up for the new one. The first time, this is logged in the run.
-    pub(super) fn is_crowded(&mut self, place: Target) -> bool {
+    pub(super) fn is_crowded(&mut self, target: Target) -> bool {
         let full = self.calls.is_full();
         if full && !std::mem::replace(&mut self.calls.said, true) {
             let most = self.calls.most;
             let message = format!(
                 "more than {most} tool calls are open at once (ingest.max_open_tools): from here on the oldest is given up for each new one"
             );
-            self.emit(place, Body::LogEmitted { level: LogLevel::Warn, message });
+            self.emit(target, Body::LogEmitted { level: LogLevel::Warn, message });
         }
         full
     }

@@ -21,18 +21,18 @@ impl Normalizer {
     }
 
     /// The model wants a tool to run.
-    pub fn tool_proposed(&mut self, place: Target, call: ToolCall) {
-        self.emit(place, Body::ToolCallProposed(Box::new(call)));
+    pub fn tool_proposed(&mut self, target: Target, call: ToolCall) {
+        self.emit(target, Body::ToolCallProposed(Box::new(call)));
     }
 
     /// A tool runs. Does nothing if the call is already running or over.
-    pub fn tool_started(&mut self, place: Target, call: ToolCall, timeout_ms: Option<u64>) {
+    pub fn tool_started(&mut self, target: Target, call: ToolCall, timeout_ms: Option<u64>) {
         let (time_ms, order) = (self.time_ms, self.calls.next());
-        if self.book(place.stream).start_tool(&call, place.parent, time_ms, order) {
-            let crowded = self.is_crowded(place);
-            let stream = if self.is_open(place.stream) { place.stream } else { self.thread() };
+        if self.book(target.stream).start_tool(&call, target.parent, time_ms, order) {
+            let crowded = self.is_crowded(target);
+            let stream = if self.is_open(target.stream) { target.stream } else { self.thread() };
             self.calls.insert(order, stream, call.tool.call_id.clone());
-            self.emit(place, Body::ToolStarted { call: Box::new(call), timeout_ms });
+            self.emit(target, Body::ToolStarted { call: Box::new(call), timeout_ms });
             if crowded {
                 self.give_up_oldest_call();
             }
@@ -57,51 +57,51 @@ impl Normalizer {
     }
 
     /// A piece of a tool's output.
-    pub fn tool_output(&mut self, place: Target, tool: &Tool, stream: OutputStream, chunk: impl Into<String>) {
-        let Some(place) = self.for_output(place, tool) else { return };
+    pub fn tool_output(&mut self, target: Target, tool: &Tool, stream: OutputStream, chunk: impl Into<String>) {
+        let Some(target) = self.for_output(target, tool) else { return };
         let (tool, chunk) = (tool.clone(), chunk.into());
         let body = match stream {
             OutputStream::Stderr => Body::ToolStderr { tool, chunk },
             OutputStream::Stdout | OutputStream::Pty => Body::ToolStdout { tool, chunk },
         };
-        self.emit(place, body);
+        self.emit(target, body);
     }
 
     /// A piece of a tool's standard output; the beginning may still follow.
-    pub fn tool_output_tail(&mut self, place: Target, tool: &Tool, chunk: impl Into<String>) {
-        let Some(place) = self.for_output(place, tool) else { return };
-        self.emit(place, Body::ToolStdoutTail { tool: tool.clone(), chunk: chunk.into() });
+    pub fn tool_output_tail(&mut self, target: Target, tool: &Tool, chunk: impl Into<String>) {
+        let Some(target) = self.for_output(target, tool) else { return };
+        self.emit(target, Body::ToolStdoutTail { tool: tool.clone(), chunk: chunk.into() });
     }
 
     /// The beginning of a tool's standard output, if only later pieces were reported so far.
-    pub fn tool_output_front(&mut self, place: Target, tool: &Tool, chunk: impl Into<String>) {
-        let Some(place) = self.for_output(place, tool) else { return };
-        self.emit(place, Body::ToolStdoutFront { tool: tool.clone(), chunk: chunk.into() });
+    pub fn tool_output_front(&mut self, target: Target, tool: &Tool, chunk: impl Into<String>) {
+        let Some(target) = self.for_output(target, tool) else { return };
+        self.emit(target, Body::ToolStdoutFront { tool: tool.clone(), chunk: chunk.into() });
     }
 
     /// A tool ran to its end. `duration_ms` is the runner's own figure; if `None`, it is the time since the start. Does nothing
     /// if the call is already over. A call that never started is started first, without a name.
     pub fn tool_ended(
         &mut self,
-        place: Target,
+        target: Target,
         tool: &Tool,
         exit_code: i32,
         duration_ms: Option<u64>,
         artifacts: Option<RawJson>,
     ) {
-        let Some(place) = self.for_output(place, tool) else { return };
+        let Some(target) = self.for_output(target, tool) else { return };
         let time_ms = self.time_ms;
-        let since_start = self.end_call(place.stream, tool, time_ms);
+        let since_start = self.end_call(target.stream, tool, time_ms);
         let duration_ms = duration_ms.unwrap_or(since_start);
-        self.emit(place, Body::ToolEnded { tool: tool.clone(), exit_code, duration_ms, artifacts });
+        self.emit(target, Body::ToolEnded { tool: tool.clone(), exit_code, duration_ms, artifacts });
     }
 
     /// A tool never ran, was refused, or was interrupted. Does nothing if the call is already over.
-    pub fn tool_failed(&mut self, place: Target, tool: &Tool, error: impl Into<String>) {
-        let Some(place) = self.for_output(place, tool) else { return };
+    pub fn tool_failed(&mut self, target: Target, tool: &Tool, error: impl Into<String>) {
+        let Some(target) = self.for_output(target, tool) else { return };
         let time_ms = self.time_ms;
-        self.end_call(place.stream, tool, time_ms);
-        self.emit(place, Body::ToolFailed { tool: tool.clone(), error: error.into() });
+        self.end_call(target.stream, tool, time_ms);
+        self.emit(target, Body::ToolFailed { tool: tool.clone(), error: error.into() });
     }
 
     /// Marks a call as over; returns its duration in milliseconds.
@@ -115,14 +115,14 @@ impl Normalizer {
 
     /// The runner asks for approval. A question that is already open is not repeated. A question without an id gets a generated
     /// one; answers without an id resolve such questions in order.
-    pub fn approval_requested(&mut self, place: Target, mut request: ApprovalRequested) {
+    pub fn approval_requested(&mut self, target: Target, mut request: ApprovalRequested) {
         if request.approval_id.is_empty() {
-            request.approval_id = self.book(place.stream).name_question();
-            self.fault("a question without an id");
+            request.approval_id = self.book(target.stream).name_question();
+            self.add_error("a question without an id");
         }
-        if self.book(place.stream).ask(&request.approval_id, place.parent) {
-            self.emit(place, Body::ApprovalRequested(Box::new(request)));
-            self.bound_questions(place.stream);
+        if self.book(target.stream).ask(&request.approval_id, target.parent) {
+            self.emit(target, Body::ApprovalRequested(Box::new(request)));
+            self.bound_questions(target.stream);
         }
     }
 
@@ -145,7 +145,7 @@ impl Normalizer {
     /// A subagent starts. Does nothing if it is already working.
     pub fn subagent_started(
         &mut self,
-        place: Target,
+        target: Target,
         subagent_id: &str,
         tool_id: Option<Uuid>,
         agent: Option<SharedStr>,
@@ -153,9 +153,9 @@ impl Normalizer {
         depth: u32,
     ) {
         let subagent_id = SharedStr::from(named(subagent_id));
-        if self.book(place.stream).begin_subagent(&subagent_id, place.parent) {
-            self.emit(place, Body::SubagentStarted { subagent_id, tool_id, agent, task, depth });
-            self.bound_subagents(place.stream);
+        if self.book(target.stream).begin_subagent(&subagent_id, target.parent) {
+            self.emit(target, Body::SubagentStarted { subagent_id, tool_id, agent, task, depth });
+            self.bound_subagents(target.stream);
         }
     }
 
@@ -163,7 +163,7 @@ impl Normalizer {
     /// reported in the run; otherwise the run reports it as detached.
     pub fn subagent_outlives(&mut self, stream: StreamKey, subagent_id: &str) {
         if let Some(open) = self.open.get_mut(&stream) {
-            open.outlives(named(subagent_id));
+            open.keep_after_run(named(subagent_id));
         }
     }
 

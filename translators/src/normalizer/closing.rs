@@ -35,13 +35,13 @@ impl Normalizer {
     }
 
     /// The place for a call's output or end: where the call started. `None` if the call or its run is already over.
-    pub(super) fn for_output(&mut self, place: Target, tool: &Tool) -> Option<Target> {
-        if !self.is_open(place.stream) {
+    pub(super) fn for_output(&mut self, target: Target, tool: &Tool) -> Option<Target> {
+        if !self.is_open(target.stream) {
             return None;
         }
-        let book = self.book(place.stream);
+        let book = self.book(target.stream);
         if let Some(parent) = book.tool_parent(tool) {
-            return Some(Target { stream: place.stream, parent });
+            return Some(Target { stream: target.stream, parent });
         }
         if book.tool_is_over(tool) || book.was_given_up(&tool.call_id) {
             return None;
@@ -52,8 +52,8 @@ impl Normalizer {
             kind: ToolKind::Other,
             args: crate::json::empty_object(),
         };
-        self.tool_started(place, call, None);
-        Some(place)
+        self.tool_started(target, call, None);
+        Some(target)
     }
 
     pub(super) fn close_all(&mut self, stream: StreamKey, why: &str) {
@@ -87,38 +87,38 @@ impl Normalizer {
         }
     }
 
-    pub(super) fn emit_all(&mut self, place: Target, bodies: impl IntoIterator<Item = Body>) {
+    pub(super) fn emit_all(&mut self, target: Target, bodies: impl IntoIterator<Item = Body>) {
         for body in bodies {
-            self.emit(place, body);
+            self.emit(target, body);
         }
     }
 
-    pub(super) fn emit(&mut self, place: Target, body: Body) {
+    pub(super) fn emit(&mut self, target: Target, body: Body) {
         // The run's opening is not derived from the record: the record is the first frame after it.
         if !matches!(body, Body::SessionStarted { .. }) {
-            self.record_on(place.stream);
+            self.record_on(target.stream);
         }
-        self.number(place, body);
+        self.number(target, body);
     }
 
-    pub(super) fn number(&mut self, place: Target, body: Body) {
-        let stream = self.held.destination(place.stream, &body);
-        let place = Target { stream, ..place };
-        let numbered = self.sequencer.next(place.stream, self.time_ms, self.is_own_time).or_else(|| {
+    pub(super) fn number(&mut self, target: Target, body: Body) {
+        let stream = self.held.destination(target.stream, &body);
+        let target = Target { stream, ..target };
+        let numbered = self.sequencer.next(target.stream, self.time_ms, self.is_own_time).or_else(|| {
             // The stream is over. Later frames belong to its session.
             let thread = self.thread();
             self.sequencer.next(thread, self.time_ms, self.is_own_time)
         });
         let Some(Numbered { stream, seq, timestamp_ms }) = numbered else { return };
-        self.quiet.note(place, &body, timestamp_ms);
+        self.quiet.note(target, &body, timestamp_ms);
         if let Body::UsageReported(usage) = &body
-            && self.is_open(place.stream)
+            && self.is_open(target.stream)
         {
-            self.open.entry(place.stream).or_default().spent.note(place.parent, usage);
+            self.open.entry(target.stream).or_default().spent.note(target.parent, usage);
         }
         if self.frames.capacity() == 0 {
             self.frames.reserve(FRAMES);
         }
-        self.frames.push(Frame { stream, seq, timestamp_ms, parent_tool_id: place.parent, body });
+        self.frames.push(Frame { stream, seq, timestamp_ms, parent_tool_id: target.parent, body });
     }
 }

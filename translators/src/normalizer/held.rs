@@ -59,7 +59,7 @@ impl HeldEnds {
     }
 
     /// Whether ends are held at all.
-    pub(super) fn is_on(&self) -> bool {
+    pub(super) fn is_enabled(&self) -> bool {
         self.hold != EndHold::Ms(0)
     }
 

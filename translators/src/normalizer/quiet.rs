@@ -37,7 +37,7 @@ struct Speaking {
 /// A pause to report.
 #[derive(Clone, Debug)]
 pub(super) struct Silence {
-    pub(super) place: Target,
+    pub(super) target: Target,
     pub(super) tool: Tool,
     pub(super) stream: OutputStream,
 }
@@ -66,7 +66,7 @@ impl Quiet {
     }
 
     /// Records a frame that happened at `now_ms` (Unix epoch milliseconds).
-    pub(super) fn note(&mut self, place: Target, body: &Body, now_ms: u64) {
+    pub(super) fn note(&mut self, target: Target, body: &Body, now_ms: u64) {
         let (tool, chunk, stream) = match body {
             Body::ToolStdout { tool, chunk }
             | Body::ToolStdoutTail { tool, chunk }
@@ -74,7 +74,7 @@ impl Quiet {
             Body::ToolStderr { tool, chunk } => (tool, chunk, OutputStream::Stderr),
             // These frames flush what is held back.
             Body::ToolEnded { .. } | Body::ToolFailed { .. } | Body::SessionEnded(_) => {
-                self.forget(place.stream);
+                self.forget(target.stream);
                 return;
             }
             _ => return,
@@ -83,14 +83,14 @@ impl Quiet {
             return;
         }
         let is_recent = |then: u64| now_ms.saturating_sub(then) < QUIET_MS;
-        let before = self.speaking.get(&place.stream).filter(|speaking| is_recent(speaking.last_ms));
+        let before = self.speaking.get(&target.stream).filter(|speaking| is_recent(speaking.last_ms));
         let held = before.map(|speaking| {
             speaking.held.filter(|(since_ms, _)| is_recent(*since_ms)).unwrap_or((now_ms, self.arrived_ms))
         });
-        let silence = Silence { place, tool: tool.clone(), stream };
-        self.forget(place.stream);
-        self.due.extend(held.map(|(_, arrived_ms)| (arrived_ms, place.stream)));
-        self.speaking.insert(place.stream, Speaking { silence, last_ms: now_ms, held });
+        let silence = Silence { target, tool: tool.clone(), stream };
+        self.forget(target.stream);
+        self.due.extend(held.map(|(_, arrived_ms)| (arrived_ms, target.stream)));
+        self.speaking.insert(target.stream, Speaking { silence, last_ms: now_ms, held });
     }
 
     fn forget(&mut self, stream: StreamKey) {

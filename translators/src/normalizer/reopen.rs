@@ -22,13 +22,13 @@ const STATE: u32 = 1;
 #[derive(Debug)]
 pub struct Reopened {
     stream: Arc<Stream>,
-    left: Left,
+    left: SavedState,
 }
 
 /// The part that does not depend on the stream's identity.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Left {
+struct SavedState {
     open: StreamState,
     next_seq: u64,
     last_ms: u64,
@@ -41,7 +41,7 @@ struct Left {
 impl Reopened {
     /// A stream in which nothing is open yet.
     pub fn new(stream: Arc<Stream>) -> Self {
-        Self { stream, left: Left::default() }
+        Self { stream, left: SavedState::default() }
     }
 
     /// Processes the stream's next frame.
@@ -126,7 +126,7 @@ impl Reopened {
 
     /// Like [`Reopened::close`], with another reason.
     pub fn end(self, now_ms: u64, end: RunEnd) -> Vec<Frame> {
-        let Left { open, next_seq, last_ms, ended, end: noted } = self.left;
+        let SavedState { open, next_seq, last_ms, ended, end: noted } = self.left;
         if ended {
             return Vec::new();
         }

@@ -255,7 +255,7 @@ impl StreamState {
     }
 
     /// Marks a subagent that keeps working when the run ends.
-    pub(super) fn outlives(&mut self, subagent_id: &str) {
+    pub(super) fn keep_after_run(&mut self, subagent_id: &str) {
         if self.subagents.contains(subagent_id) {
             self.alive.insert(SharedStr::from(subagent_id));
         }

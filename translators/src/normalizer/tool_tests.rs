@@ -47,11 +47,11 @@ fn work_is_closed_before_the_turn_that_ends_for_a_reason() {
 #[test]
 fn the_beginning_of_an_output_may_come_late() {
     let (mut normalizer, run, tool) = running("a");
-    let place = Target::main(run);
-    normalizer.tool_output(place, &tool, OutputStream::Stdout, "end");
-    normalizer.tool_output_front(place, &tool, "begin");
-    normalizer.tool_ended(place, &tool, 0, None, None);
-    normalizer.tool_output_front(place, &tool, "too late");
+    let target = Target::main(run);
+    normalizer.tool_output(target, &tool, OutputStream::Stdout, "end");
+    normalizer.tool_output_front(target, &tool, "begin");
+    normalizer.tool_ended(target, &tool, 0, None, None);
+    normalizer.tool_output_front(target, &tool, "too late");
     let fronts: Vec<_> = normalizer.take().filter(|frame| matches!(frame.body, Body::ToolStdoutFront { .. })).collect();
     assert_eq!(fronts.len(), 1);
 }

@@ -78,8 +78,8 @@ impl Normalizer {
     }
 
     /// Reports the usage of a model call by the main thread or a subagent.
-    pub fn call_used(&mut self, place: Target, usage: Usage) {
-        self.emit(place, Body::UsageReported(Box::new(usage)));
+    pub fn call_used(&mut self, target: Target, usage: Usage) {
+        self.emit(target, Body::UsageReported(Box::new(usage)));
     }
 
     /// Reports the runner's own total of a run.
@@ -100,7 +100,7 @@ impl Normalizer {
     }
 
     /// The sum of the calls that a run has reported, for all threads.
-    pub fn told_usage(&self, run: StreamKey) -> Option<Figures> {
+    pub fn reported_usage(&self, run: StreamKey) -> Option<Figures> {
         let spent = &self.open.get(&run)?.spent;
         let mut total = spent.main.clone()?;
         total.add(&spent.subagents.clone().unwrap_or_default());

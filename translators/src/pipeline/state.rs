@@ -2,15 +2,15 @@
 //!
 //! Input: a unit. Output: frames, in the normalizer. Never: a record without its `provider_event`.
 
-use super::Ear;
+use super::RecordObserver;
 use crate::decode::{Decoder, Record};
 use crate::drift::{DriftKind, LiveDrift};
-use crate::frame::{Faults, ProviderEvent, ProviderStatus, SharedStr};
+use crate::frame::{ProviderEvent, ProviderStatus, RecordErrors, SharedStr};
 use crate::framing::{Form, Unit};
 use crate::json::{Json, Kind, Object, for_frame, one_line};
 use crate::normalizer::Normalizer;
-use crate::recognise::{Doubt, Recognised};
-use crate::records::{self, Part};
+use crate::recognise::{MismatchDetector, Recognised};
+use crate::records::{self, UnitPart};
 use crate::redact::Redacted;
 use crate::tally::{BadKind, Counting};
 use std::borrow::Cow;
@@ -20,10 +20,10 @@ pub(super) struct State {
     pub(super) decoder: Box<dyn Decoder>,
     pub(super) normalizer: Normalizer,
     pub(super) counting: Counting,
-    /// How many records were passed to the ear before redaction.
-    pub(super) heard: u64,
+    /// How many records were passed to the observer before redaction.
+    pub(super) observed: u64,
     pub(super) preview_bytes: usize,
-    pub(super) doubt: Doubt,
+    pub(super) mismatch: MismatchDetector,
     pub(super) mistaken: Option<Recognised>,
     pub(super) drift: Option<LiveDrift>,
     pub(super) runner: &'static str,
@@ -35,13 +35,19 @@ pub(super) struct State {
 const NAMES: usize = 8;
 
 impl State {
-    /// Passes the records of a unit to the ear.
-    pub(super) fn tell(&mut self, unit: &Unit<'_>, ear: Ear<'_>) {
+    /// Passes the records of a unit to the observer.
+    pub(super) fn observe(&mut self, unit: &Unit<'_>, observer: RecordObserver<'_>) {
         records::read(unit, &mut |part| {
-            if let Part::Value { json, fields, .. } = part {
-                ear(&Record { json, fields, event_name: unit.event_name, index: self.heard, offset: unit.offset });
+            if let UnitPart::Value { json, fields, .. } = part {
+                observer(&Record {
+                    json,
+                    fields,
+                    event_name: unit.event_name,
+                    index: self.observed,
+                    offset: unit.offset,
+                });
             }
-            self.heard += 1;
+            self.observed += 1;
         });
     }
 
@@ -52,22 +58,22 @@ impl State {
     pub(super) fn unit(&mut self, unit: &Unit<'_>, redacted: &[String], now_ms: u64) {
         let mut is_first = unit.form != Form::Within;
         records::read(unit, &mut |part| match part {
-            Part::Value { json, fields, source, whole, on_one_line, broken } => {
+            UnitPart::Value { json, fields, source, whole, on_one_line, broken } => {
                 let block = block_of(unit, whole, std::mem::take(&mut is_first));
                 // A document, or the data of an SSE event, may span lines; a frame may not.
                 let line = for_frame(if on_one_line { json.text().into() } else { one_line(json.text()) });
                 self.record(unit, json, fields, line, source, block, broken, redacted, now_ms);
             }
-            Part::Done => {
+            UnitPart::Done => {
                 let block = block_of(unit, true, is_first);
-                self.opaque(unit, ProviderStatus::Done, unit.payload, block, Faults::NONE, redacted, now_ms);
+                self.opaque(unit, ProviderStatus::Done, unit.payload, block, RecordErrors::NONE, redacted, now_ms);
             }
-            Part::Rest => {
-                self.opaque(unit, ProviderStatus::Event, unit.payload, None, Faults::NONE, redacted, now_ms);
+            UnitPart::Rest => {
+                self.opaque(unit, ProviderStatus::Event, unit.payload, None, RecordErrors::NONE, redacted, now_ms);
             }
-            Part::Invalid { bytes, error } => {
+            UnitPart::Invalid { bytes, error } => {
                 let block = block_of(unit, true, is_first);
-                let errors = Faults::from(vec![error]);
+                let errors = RecordErrors::from(vec![error]);
                 self.opaque(unit, ProviderStatus::InvalidJson, bytes, block, errors, redacted, now_ms);
             }
         });
@@ -86,7 +92,7 @@ impl State {
         redacted: &[String],
         now_ms: u64,
     ) {
-        let mut errors: Faults = broken.map(str::to_owned).into_iter().collect();
+        let mut errors: RecordErrors = broken.map(str::to_owned).into_iter().collect();
         let is_object = json.kind() == Kind::Object;
         // Some runners wrap their records in a list.
         let is_list = json.kind() == Kind::Array;
@@ -121,14 +127,14 @@ impl State {
                 block,
                 sse: unit.form == Form::Event,
                 errors,
-                response_errors: Faults::NONE,
+                response_errors: RecordErrors::NONE,
                 ends_run: None,
                 drift,
                 redacted_paths,
             }),
             now_ms,
         );
-        if let Some(other) = self.doubt.record(&record) {
+        if let Some(other) = self.mismatch.record(&record) {
             self.mistaken = Some(other);
         }
         self.decoder.record(&record, &mut self.normalizer);
@@ -148,7 +154,7 @@ impl State {
         status: ProviderStatus,
         bytes: &[u8],
         block: Option<Box<[u8]>>,
-        errors: Faults,
+        errors: RecordErrors,
         redacted: &[String],
         now_ms: u64,
     ) {
@@ -165,7 +171,7 @@ impl State {
                 block,
                 sse: unit.form == Form::Event,
                 errors,
-                response_errors: Faults::NONE,
+                response_errors: RecordErrors::NONE,
                 ends_run: None,
                 drift: if is_drift { vec![DriftKind::NotJson] } else { Vec::new() },
                 redacted_paths: if redacted.is_empty() { Vec::new() } else { vec!["/raw".to_owned()] },

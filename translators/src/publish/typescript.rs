@@ -118,41 +118,41 @@ pub fn typescript(contract: &Contract) -> Result<String, Unsupported> {
     let envelope = envelope_of(contract)?;
     let envelope_name = format!("{}Envelope", any.trim_end_matches("Event"));
     if let Some(first) = contract.schemas.first().filter(|_| !envelope.is_empty()) {
-        let mut place = Place { kind: first.kind, pointer: String::new(), envelope: &[] };
+        let mut location = SchemaLocation { kind: first.kind, pointer: String::new(), envelope: &[] };
         out.push('\n');
         comment(&format!("The properties that all events of {} have.", contract.name), &[], "", &mut out);
         let _ = writeln!(out, "export interface {envelope_name} {{");
-        if let Some(schema) = root(first.text, &place)?.object() {
-            members(&schema, |name| envelope.iter().any(|shared| shared == name), &mut place, "  ", &mut out)?;
+        if let Some(schema) = root(first.text, &location)?.object() {
+            members(&schema, |name| envelope.iter().any(|shared| shared == name), &mut location, "  ", &mut out)?;
         }
         out.push_str("}\n");
     }
     for file in contract.schemas {
-        let mut place = Place { kind: file.kind, pointer: String::new(), envelope: &envelope };
-        let schema = root(file.text, &place)?;
+        let mut location = SchemaLocation { kind: file.kind, pointer: String::new(), envelope: &envelope };
+        let schema = root(file.text, &location)?;
         out.push('\n');
         let base = (!envelope.is_empty()).then_some(envelope_name.as_str());
-        declare(&names::of_kind(file.kind), base, schema, &mut place, &mut out)?;
+        declare(&names::of_kind(file.kind), base, schema, &mut location, &mut out)?;
         let definitions = schema.object().and_then(|schema| schema.object("$defs"));
         for (name, definition) in definitions.iter().flat_map(Object::iter) {
-            place.pointer = format!("/$defs/{name}");
+            location.pointer = format!("/$defs/{name}");
             out.push('\n');
-            declare(&names::of_definition(file.kind, name), None, definition, &mut place, &mut out)?;
+            declare(&names::of_definition(file.kind, name), None, definition, &mut location, &mut out)?;
         }
     }
     Ok(out)
 }
 
-fn root<'s>(text: &'s str, place: &Place<'_>) -> Result<Json<'s>, Unsupported> {
-    Json::parse(text).map_err(|error| place.refuse(&error.to_string()))
+fn root<'s>(text: &'s str, location: &SchemaLocation<'_>) -> Result<Json<'s>, Unsupported> {
+    Json::parse(text).map_err(|error| location.refuse(&error.to_string()))
 }
 
 /// The properties that have the same schema in every type; empty if there is only one type.
 fn envelope_of(contract: &Contract) -> Result<Vec<String>, Unsupported> {
     let mut shared: Option<Vec<(String, String, bool)>> = None;
     for file in contract.schemas {
-        let place = Place { kind: file.kind, pointer: String::new(), envelope: &[] };
-        let Some(schema) = root(file.text, &place)?.object() else { return Ok(Vec::new()) };
+        let location = SchemaLocation { kind: file.kind, pointer: String::new(), envelope: &[] };
+        let Some(schema) = root(file.text, &location)?.object() else { return Ok(Vec::new()) };
         let properties = schema.object("properties");
         let own: Vec<(String, String, bool)> = properties
             .iter()
@@ -173,14 +173,14 @@ fn is_required(schema: &Object<'_>, name: &str) -> bool {
 }
 
 /// The generator's position.
-struct Place<'k> {
+struct SchemaLocation<'k> {
     kind: &'k str,
     pointer: String,
     /// The root's properties that are in the common interface.
     envelope: &'k [String],
 }
 
-impl Place<'_> {
+impl SchemaLocation<'_> {
     fn refuse(&self, keyword: &str) -> Unsupported {
         Unsupported { kind: self.kind.to_owned(), pointer: self.pointer.clone(), keyword: keyword.to_owned() }
     }
@@ -199,12 +199,12 @@ impl Place<'_> {
 /// A type's text, and how tightly it binds, for combining it with others.
 struct Type {
     text: String,
-    binds: Binds,
+    precedence: Precedence,
 }
 
 /// How tightly a type binds.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Binds {
+enum Precedence {
     Union,
     Intersection,
     Alone,
@@ -212,28 +212,28 @@ enum Binds {
 
 impl Type {
     fn alone(text: impl Into<String>) -> Self {
-        Self { text: text.into(), binds: Binds::Alone }
+        Self { text: text.into(), precedence: Precedence::Alone }
     }
 
-    /// The text, in brackets if the type binds less tightly than `binds`.
-    fn at_least(self, binds: Binds) -> String {
-        if self.binds < binds { format!("({})", self.text) } else { self.text }
+    /// The text, in brackets if the type binds less tightly than `precedence`.
+    fn at_least(self, precedence: Precedence) -> String {
+        if self.precedence < precedence { format!("({})", self.text) } else { self.text }
     }
 
     /// The union of these types.
     fn union(types: Vec<Self>) -> Self {
         let mut texts: Vec<String> = Vec::with_capacity(types.len());
-        for text in types.into_iter().map(|one| one.at_least(Binds::Union)) {
+        for text in types.into_iter().map(|one| one.at_least(Precedence::Union)) {
             if !texts.contains(&text) {
                 texts.push(text);
             }
         }
-        let binds = if texts.len() == 1 { Binds::Alone } else { Binds::Union };
+        let precedence = if texts.len() == 1 { Precedence::Alone } else { Precedence::Union };
         // `unknown` includes all the others.
         if texts.iter().any(|text| text == "unknown") {
             Self::alone("unknown")
         } else {
-            Self { text: texts.join(" | "), binds }
+            Self { text: texts.join(" | "), precedence }
         }
     }
 
@@ -245,8 +245,8 @@ impl Type {
             (Some(only), true) => only,
             (Some(last), false) => {
                 types.push(last);
-                let texts: Vec<String> = types.into_iter().map(|one| one.at_least(Binds::Intersection)).collect();
-                Self { text: texts.join(" & "), binds: Binds::Intersection }
+                let texts: Vec<String> = types.into_iter().map(|one| one.at_least(Precedence::Intersection)).collect();
+                Self { text: texts.join(" & "), precedence: Precedence::Intersection }
             }
         }
     }
@@ -257,15 +257,15 @@ fn declare(
     name: &str,
     base: Option<&str>,
     schema: Json<'_>,
-    place: &mut Place<'_>,
+    location: &mut SchemaLocation<'_>,
     out: &mut String,
 ) -> Result<(), Unsupported> {
-    let found = type_of(schema, place, "")?;
+    let found = type_of(schema, location, "")?;
     if let Some(object) = schema.object() {
         comment(&object.str("description").unwrap_or_default(), &tags(&object), "", out);
     }
     // Only a single object type can be an interface.
-    if found.binds == Binds::Alone && found.text.starts_with("{\n") {
+    if found.precedence == Precedence::Alone && found.text.starts_with("{\n") {
         let base = base.map(|base| format!(" extends {base}")).unwrap_or_default();
         let _ = writeln!(out, "export interface {name}{base} {}", found.text);
     } else {
@@ -275,32 +275,32 @@ fn declare(
     Ok(())
 }
 
-fn type_of(schema: Json<'_>, place: &mut Place<'_>, indent: &str) -> Result<Type, Unsupported> {
+fn type_of(schema: Json<'_>, location: &mut SchemaLocation<'_>, indent: &str) -> Result<Type, Unsupported> {
     let Some(object) = schema.object() else {
         return match schema.bool() {
             Some(true) => Ok(Type::alone("unknown")),
             Some(false) => Ok(Type::alone("never")),
-            None => Err(place.refuse("a value that is not a schema")),
+            None => Err(location.refuse("a value that is not a schema")),
         };
     };
     let is_known = |keyword: &str| [STRUCTURE, TAGS, SILENT].iter().any(|list| list.contains(&keyword));
     if let Some((keyword, _)) = object.iter().find(|(keyword, _)| !is_known(keyword)) {
-        return Err(place.refuse(keyword));
+        return Err(location.refuse(keyword));
     }
     let mut parts = Vec::new();
     if let Some(value) = object.get("const") {
-        parts.push(literal(value, place)?);
+        parts.push(literal(value, location)?);
     } else if object.get("enum").is_some() {
-        let values = object.items("enum").into_iter().map(|value| literal(value, place));
+        let values = object.items("enum").into_iter().map(|value| literal(value, location));
         parts.push(Type::union(values.collect::<Result<_, _>>()?));
     } else {
-        parts.push(of_types(&object, place, indent)?);
+        parts.push(of_types(&object, location, indent)?);
     }
     if let Some(target) = object.str("$ref") {
         let Some(name) = target.strip_prefix("#/$defs/") else {
-            return Err(place.refuse("a $ref to another document"));
+            return Err(location.refuse("a $ref to another document"));
         };
-        parts.push(Type::alone(names::of_definition(place.kind, name)));
+        parts.push(Type::alone(names::of_definition(location.kind, name)));
     }
     for (keyword, join) in
         [("anyOf", Type::union as fn(Vec<Type>) -> Type), ("oneOf", Type::union), ("allOf", Type::intersection)]
@@ -308,7 +308,7 @@ fn type_of(schema: Json<'_>, place: &mut Place<'_>, indent: &str) -> Result<Type
         if object.get(keyword).is_some() {
             let mut types = Vec::new();
             for (at, part) in object.items(keyword).into_iter().enumerate() {
-                types.push(place.within(&format!("{keyword}/{at}"), part, indent)?);
+                types.push(location.within(&format!("{keyword}/{at}"), part, indent)?);
             }
             parts.push(join(types));
         }
@@ -317,7 +317,7 @@ fn type_of(schema: Json<'_>, place: &mut Place<'_>, indent: &str) -> Result<Type
 }
 
 /// The type from `type`, `properties` and `items`.
-fn of_types(object: &Object<'_>, place: &mut Place<'_>, indent: &str) -> Result<Type, Unsupported> {
+fn of_types(object: &Object<'_>, location: &mut SchemaLocation<'_>, indent: &str) -> Result<Type, Unsupported> {
     let one = object.str("type").map(|name| name.into_owned());
     let mut allowed: Vec<String> = match one {
         Some(name) => vec![name],
@@ -329,7 +329,7 @@ fn of_types(object: &Object<'_>, place: &mut Place<'_>, indent: &str) -> Result<
         }
         // Without `type`, values that are neither objects nor arrays are valid too. Our schemas always have it.
         let missing = "properties or items without a type";
-        return Err(place.refuse(missing));
+        return Err(location.refuse(missing));
     }
     // Integers are numbers.
     if allowed.iter().any(|name| name == "number") {
@@ -338,32 +338,32 @@ fn of_types(object: &Object<'_>, place: &mut Place<'_>, indent: &str) -> Result<
     let mut types = Vec::with_capacity(allowed.len());
     for name in &allowed {
         types.push(match name.as_str() {
-            "object" => shape(object, place, indent)?,
+            "object" => shape(object, location, indent)?,
             "array" => {
                 let item = match object.get("items") {
-                    Some(items) => place.within("items", items, indent)?,
+                    Some(items) => location.within("items", items, indent)?,
                     None => Type::alone("unknown"),
                 };
-                Type::alone(format!("{}[]", item.at_least(Binds::Alone)))
+                Type::alone(format!("{}[]", item.at_least(Precedence::Alone)))
             }
             "integer" => Type::alone("number"),
             "string" | "number" | "boolean" | "null" => Type::alone(name.as_str()),
-            other => return Err(place.refuse(&format!("the type {other:?}"))),
+            other => return Err(location.refuse(&format!("the type {other:?}"))),
         });
     }
     Ok(Type::union(types))
 }
 
 /// The type of an object.
-fn shape(object: &Object<'_>, place: &mut Place<'_>, indent: &str) -> Result<Type, Unsupported> {
+fn shape(object: &Object<'_>, location: &mut SchemaLocation<'_>, indent: &str) -> Result<Type, Unsupported> {
     let inner = format!("{indent}  ");
     let mut text = String::from("{\n");
-    let elsewhere = if place.pointer.is_empty() { place.envelope } else { &[] };
-    members(object, |name| !elsewhere.iter().any(|shared| shared == name), place, &inner, &mut text)?;
+    let elsewhere = if location.pointer.is_empty() { location.envelope } else { &[] };
+    members(object, |name| !elsewhere.iter().any(|shared| shared == name), location, &inner, &mut text)?;
     let is_empty = object.object("properties").is_none_or(|properties| properties.is_empty());
     let rest = match object.get("additionalProperties") {
         None => Some(Type::alone("unknown")),
-        Some(schema) => match place.within("additionalProperties", schema, &inner)? {
+        Some(schema) => match location.within("additionalProperties", schema, &inner)? {
             Type { text, .. } if text == "never" => None,
             // An index signature must also fit the named properties, so it cannot be exact if there are any.
             found => Some(if is_empty { found } else { Type::alone("unknown") }),
@@ -380,13 +380,13 @@ fn shape(object: &Object<'_>, place: &mut Place<'_>, indent: &str) -> Result<Typ
 fn members(
     object: &Object<'_>,
     is_wanted: impl Fn(&str) -> bool,
-    place: &mut Place<'_>,
+    location: &mut SchemaLocation<'_>,
     indent: &str,
     out: &mut String,
 ) -> Result<(), Unsupported> {
     let properties = object.object("properties");
     for (name, schema) in properties.iter().flat_map(Object::iter).filter(|(name, _)| is_wanted(name)) {
-        let found = place.within(&format!("properties/{}", pointer_step(name)), schema, indent)?;
+        let found = location.within(&format!("properties/{}", pointer_step(name)), schema, indent)?;
         if let Some(schema) = schema.object() {
             comment(&schema.str("description").unwrap_or_default(), &tags(&schema), indent, out);
         }
@@ -397,11 +397,11 @@ fn members(
 }
 
 /// The literal type of a value.
-fn literal(value: Json<'_>, place: &Place<'_>) -> Result<Type, Unsupported> {
+fn literal(value: Json<'_>, location: &SchemaLocation<'_>) -> Result<Type, Unsupported> {
     match value.kind() {
         // JSON and TypeScript spell plain values in the same way.
         Kind::Null | Kind::Bool | Kind::Number | Kind::String => Ok(Type::alone(value.text())),
-        Kind::Array | Kind::Object => Err(place.refuse("const or enum with an array or object")),
+        Kind::Array | Kind::Object => Err(location.refuse("const or enum with an array or object")),
     }
 }
 

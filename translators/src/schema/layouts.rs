@@ -73,7 +73,7 @@ impl<T> Layouts<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::frame::Faults;
+    use crate::frame::RecordErrors;
     use crate::json::Json;
 
     fn shape() -> Shape {
@@ -83,12 +83,12 @@ mod tests {
     }
 
     /// Learns the faults of an object; returns those that were cached before.
-    fn check(layouts: &Layouts<Faults>, shape: &Shape, text: &str) -> Option<Vec<String>> {
+    fn check(layouts: &Layouts<RecordErrors>, shape: &Shape, text: &str) -> Option<Vec<String>> {
         let object = Json::parse(text).unwrap();
         let fields = object.object().unwrap();
         let known = layouts.said(shape, fields.fields()).map(|faults| faults.to_vec());
         let found = shape.found_in(object, fields.fields()).unwrap();
-        let told: Faults = found.iter().map(|(pointer, _, message)| [pointer, message].join(" ")).collect();
+        let told: RecordErrors = found.iter().map(|(pointer, _, message)| [pointer, message].join(" ")).collect();
         if let Some(known) = &known {
             assert_eq!(*known, *told, "{text}");
         }

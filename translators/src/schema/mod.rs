@@ -12,7 +12,7 @@ mod layouts;
 mod outlines;
 
 use crate::encode::EventRef;
-use crate::frame::Faults;
+use crate::frame::RecordErrors;
 use crate::hash::HashMap;
 use crate::json::{Fields, Json};
 use fast::{Documents, Shape};
@@ -46,7 +46,7 @@ pub struct Breach {
 pub(crate) type Told<'i, 'b> = &'i mut dyn Iterator<Item = (&'b str, &'b str)>;
 
 /// The compiled schemas of one contract or of one runner's surface, with cached verdicts on external objects by layout.
-pub struct Schemas<T = Faults> {
+pub struct Schemas<T = RecordErrors> {
     by_kind: HashMap<&'static str, Compiled<T>>,
 }
 
@@ -107,8 +107,8 @@ impl Schemas {
         kind: &str,
         object: Json<'_>,
         fields: Fields<'_, '_>,
-        tell: &dyn Fn(Told<'_, '_>) -> Faults,
-    ) -> Faults {
+        tell: &dyn Fn(Told<'_, '_>) -> RecordErrors,
+    ) -> RecordErrors {
         if let Some(Compiled { shape: Some(shape), layouts, .. }) = self.by_kind.get(kind) {
             if let Some(faults) = layouts.said(shape, fields) {
                 return faults.clone();

@@ -101,7 +101,7 @@ impl<'c> Checker<'c> {
         }
         if event.is_object() {
             self.verifier.event(event, &mut self.findings);
-            self.weigh();
+            self.apply_standard();
             self.excuses.event(&*self.verifier, event, &mut self.findings);
         }
         let kind: Option<String> = kind.map(|kind| kind.chars().take(64).collect());
@@ -113,7 +113,7 @@ impl<'c> Checker<'c> {
     /// The file is over.
     pub fn end(&mut self, sink: &mut dyn FnMut(Located)) {
         self.verifier.end(&mut self.findings);
-        self.weigh();
+        self.apply_standard();
         self.excuses.end(&mut self.findings);
         for finding in self.findings.drain(..) {
             sink(Located { record: 0, kind: None, finding });
@@ -122,12 +122,12 @@ impl<'c> Checker<'c> {
 
     /// Checks a single event by its type's schema.
     fn schema(&mut self, kind: &str, event: &Value) {
-        let breaches = match self.standard {
+        let violations = match self.standard {
             Standard::Emitted(schemas) if schemas.knows(kind) => schemas.check_value(kind, event).map_err(Some),
             Standard::Emitted(_) => Err(None),
             Standard::Document(document) => document.check(kind, event),
         };
-        match breaches {
+        match violations {
             Ok(()) => {}
             Err(None) => {
                 let known: Vec<&str> = self.contract.schemas.iter().map(|file| file.kind).collect();
@@ -135,9 +135,9 @@ impl<'c> Checker<'c> {
                     format!("{} has no such event type; its types are {}", self.contract.name, known.join(", "));
                 self.findings.push(Finding::error("schema.type", format!("/{}", self.contract.type_key), message));
             }
-            Err(Some(breaches)) => {
-                for breach in breaches {
-                    let finding = Finding::error("schema", breach.pointer, breach.message);
+            Err(Some(violations)) => {
+                for violation in violations {
+                    let finding = Finding::error("schema", violation.pointer, violation.message);
                     // Two definitions may require the same.
                     if !self.findings.contains(&finding) {
                         self.findings.push(finding);
@@ -148,7 +148,7 @@ impl<'c> Checker<'c> {
     }
 
     /// Drops the findings about rules that only framegate promises, unless framegate is the writer.
-    fn weigh(&mut self) {
+    fn apply_standard(&mut self) {
         if matches!(self.standard, Standard::Document(_)) {
             self.findings.retain(|finding| finding.basis != Basis::Ours);
             for finding in self.findings.iter_mut().filter(|finding| finding.basis == Basis::Usual) {

@@ -29,7 +29,7 @@ impl Excuses {
     /// Processes an event and its findings.
     pub(super) fn event(&mut self, verifier: &dyn Verifier, event: &Value, findings: &mut [Finding]) {
         let stream = verifier.stream(event);
-        if verifier.tells_of_withheld(event) {
+        if verifier.reports_withheld(event) {
             self.streams.entry(stream.to_owned()).or_default().left += 1;
         }
         if self.streams.is_empty() || findings.is_empty() {

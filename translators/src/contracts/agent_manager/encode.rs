@@ -114,7 +114,7 @@ data! {
         message: &'a str,
     }
 
-    struct Fault<'a> {
+    struct ErrorData<'a> {
         code: &'a str,
         message: &'a str,
         retryable: bool,
@@ -180,8 +180,8 @@ impl Encoder for AgentManager {
             Body::ErrorReported(error) => {
                 let code = if error.code.is_empty() { "execution_error" } else { &error.code };
                 self.last_error = Some(error.code.clone());
-                let fault = Fault { code, message: &error.message, retryable: error.retryable };
-                self.event(frame, "error", &fault, out);
+                let error_data = ErrorData { code, message: &error.message, retryable: error.retryable };
+                self.event(frame, "error", &error_data, out);
             }
             Body::ApprovalRequested(request) => {
                 self.log(frame, LogLevel::Info, &format!("approval requested: {}", request.tool_name), out);
@@ -306,7 +306,7 @@ impl AgentManager {
         let code = end.error_code.as_ref().filter(|code| !code.is_empty() && end.reason != EndReason::Interrupted);
         if let Some(code) = code.filter(|code| self.last_error.as_ref() != Some(code)) {
             let message = end.message.as_deref().unwrap_or(code);
-            self.event(frame, "error", &Fault { code, message, retryable: false }, out);
+            self.event(frame, "error", &ErrorData { code, message, retryable: false }, out);
         }
     }
 

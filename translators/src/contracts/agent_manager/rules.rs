@@ -48,7 +48,7 @@ impl Run {
     }
 }
 
-fn behind_end(basis: Basis) -> Finding {
+fn after_end(basis: Basis) -> Finding {
     let message = "event after the end: no event may follow the status complete, failed or cancelled";
     Finding::error("end.not_last", "", message).on(basis)
 }
@@ -69,9 +69,9 @@ impl Verifier for AgentManagerRules {
         if run.ended && is_continued {
             run.ended = false;
             run.status = None;
-            findings.push(behind_end(Basis::Ours));
+            findings.push(after_end(Basis::Ours));
         } else if run.ended {
-            findings.push(behind_end(Basis::Usual));
+            findings.push(after_end(Basis::Usual));
         }
         match text("/eventType") {
             "tool_call" => {
@@ -137,7 +137,7 @@ impl Verifier for AgentManagerRules {
         event.get("runId").and_then(Value::as_str).unwrap_or_default()
     }
 
-    fn tells_of_withheld(&self, event: &Value) -> bool {
+    fn reports_withheld(&self, event: &Value) -> bool {
         super::withheld::is_notice(event)
     }
 

@@ -4,7 +4,7 @@
 use super::wire::{self, Version};
 use crate::dropped::{CODE, Dropped};
 use crate::encode::{EventId, Events};
-use crate::frame::{Body, Faults, Frame, ProviderEvent, ProviderStatus, SharedStr};
+use crate::frame::{Body, Frame, ProviderEvent, ProviderStatus, RecordErrors, SharedStr};
 
 /// An `event_name` that no runner uses.
 const EVENT_NAME: &str = "framegate.events_pruned";
@@ -18,7 +18,7 @@ pub(super) fn v1(dropped: &Dropped<'_>, out: &mut Events) {
         block: None,
         sse: false,
         errors: vec![dropped.message()].into(),
-        response_errors: Faults::NONE,
+        response_errors: RecordErrors::NONE,
         ends_run: None,
         redacted_paths: Vec::new(),
         drift: Vec::new(),

@@ -13,8 +13,8 @@ mod wire;
 mod withheld;
 
 use super::{Contract, SseStyle};
-use crate::encode::{Encoder, EncoderOptions, EventId, Events, Kept, Pruned};
-use crate::frame::{Body, Faults, Frame, ProviderEvent, ProviderStatus, SharedStr, Stream};
+use crate::encode::{Encoder, EncoderOptions, EventId, Events, PreparedFields, Pruned};
+use crate::frame::{Body, Frame, ProviderEvent, ProviderStatus, RecordErrors, SharedStr, Stream};
 use crate::saved;
 use crate::schema::SchemaFile;
 use std::sync::Arc;
@@ -100,7 +100,7 @@ struct FramesV1 {
     /// Output that is held until its beginning is known.
     tails: Tails,
     /// The constant fields of the envelope.
-    shared: Kept,
+    shared: PreparedFields,
 }
 
 impl FramesV1 {
@@ -157,7 +157,7 @@ impl Encoder for FramesV1 {
             block: None,
             sse: false,
             errors: vec![format!("frames 0 to {last} are not kept any more ({})", Pruned::REASON)].into(),
-            response_errors: Faults::NONE,
+            response_errors: RecordErrors::NONE,
             ends_run: None,
             redacted_paths: Vec::new(),
             drift: Vec::new(),
@@ -192,7 +192,7 @@ fn in_v1(frame: &Frame) -> bool {
 
 #[derive(Clone)]
 struct FramesV2 {
-    shared: Kept,
+    shared: PreparedFields,
 }
 
 impl Encoder for FramesV2 {

@@ -360,7 +360,7 @@ impl Verifier for FrameRules {
         event.get(stream_key(self.version)).and_then(Value::as_str).unwrap_or_default()
     }
 
-    fn tells_of_withheld(&self, event: &Value) -> bool {
+    fn reports_withheld(&self, event: &Value) -> bool {
         super::withheld::is_notice(event)
     }
 

@@ -13,12 +13,12 @@ const MOST: usize = 256 << 10;
 /// The held output, in the order in which the tools began to write.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Tails {
-    held: Vec<Held>,
+    held: Vec<HeldTail>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Held {
+struct HeldTail {
     tool: Tool,
     /// The number of the last frame in it, which determines the event's id.
     seq: u64,
@@ -44,7 +44,7 @@ impl Tails {
                 let at = self.find(tool)?;
                 let held = self.held.get_mut(at).filter(|held| held.text.len() + chunk.len() > MOST)?;
                 held.is_open = true;
-                Held { text: std::mem::take(&mut held.text), ..held.clone() }
+                HeldTail { text: std::mem::take(&mut held.text), ..held.clone() }
             }
             _ => return None,
         };
@@ -63,7 +63,7 @@ impl Tails {
 
     fn hold(&mut self, tool: &Tool, chunk: &str, seq: u64, is_front: bool) -> bool {
         let at = self.find(tool).unwrap_or_else(|| {
-            self.held.push(Held { tool: tool.clone(), seq, text: String::new(), is_open: false });
+            self.held.push(HeldTail { tool: tool.clone(), seq, text: String::new(), is_open: false });
             self.held.len() - 1
         });
         let Some(held) = self.held.get_mut(at) else { return false };
@@ -80,7 +80,7 @@ impl Tails {
     }
 }
 
-impl Held {
+impl HeldTail {
     /// The held output as a frame, emitted together with `with`.
     fn frame(self, with: &Frame) -> Frame {
         Frame {

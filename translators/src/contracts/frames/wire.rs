@@ -1,7 +1,7 @@
 //! The JSON form of frames. Fields that may be null are always written.
 
 use crate::contracts::wire::as_object;
-use crate::encode::{Kept, ObjectWriter, key};
+use crate::encode::{ObjectWriter, PreparedFields, key};
 use crate::frame::{
     Attachment, BlockDelta, BlockText, Body, Figures, Frame, PlanEntry, ProviderEvent, SkillEvent, Stream, TaskEvent,
     Tool, ToolCall,
@@ -15,8 +15,8 @@ pub(super) enum Version {
 }
 
 /// The envelope fields that all frames of a stream share.
-pub(super) fn shared_fields(stream: &Stream, version: Version) -> Kept {
-    Kept::new(|map| {
+pub(super) fn shared_fields(stream: &Stream, version: Version) -> PreparedFields {
+    PreparedFields::new(|map| {
         // In v2 an alias of the stream's id, for readers of v1.
         map.id(key!("session_id"), &stream.id);
         if version == Version::V2 {
@@ -27,10 +27,10 @@ pub(super) fn shared_fields(stream: &Stream, version: Version) -> Kept {
 }
 
 /// Writes a frame's fields.
-pub(super) fn write(map: &mut ObjectWriter<'_>, frame: &Frame, shared: &Kept, seq: u64, version: Version) {
+pub(super) fn write(map: &mut ObjectWriter<'_>, frame: &Frame, shared: &PreparedFields, seq: u64, version: Version) {
     let v2 = version == Version::V2;
     map.id(key!("id"), &frame.id());
-    map.kept(shared);
+    map.prepared(shared);
     map.entry(key!("timestamp_ms"), &frame.timestamp_ms);
     map.entry(key!("seq"), &seq);
     map.word(key!("type"), frame.body.kind());

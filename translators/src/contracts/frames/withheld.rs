@@ -7,7 +7,7 @@
 
 use super::wire::{self, Version};
 use crate::encode::Events;
-use crate::frame::{Body, Faults, Frame, ProviderEvent, ProviderStatus, SessionEnded, SharedStr, TaskEvent};
+use crate::frame::{Body, Frame, ProviderEvent, ProviderStatus, RecordErrors, SessionEnded, SharedStr, TaskEvent};
 use crate::gate::{CODE, NOTICE, Withheld};
 use serde_json::Value;
 
@@ -24,7 +24,7 @@ pub(super) fn v1(withheld: &Withheld<'_>, out: &mut Events) {
             block: None,
             sse: false,
             errors: vec![withheld.message()].into(),
-            response_errors: Faults::NONE,
+            response_errors: RecordErrors::NONE,
             ends_run: None,
             redacted_paths: Vec::new(),
             drift: Vec::new(),

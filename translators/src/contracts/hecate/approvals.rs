@@ -5,7 +5,7 @@
 //! call that was not proposed. If a runner asks first, or without a call, the question's tool is proposed before the question.
 
 use super::encode::propose;
-use super::envelope::Stage;
+use super::envelope::EventSink;
 use super::tools::Tools;
 use crate::encode::{Word, data};
 use crate::frame::{ApprovalRequested, ApprovalResolved, Decision, SharedStr};
@@ -64,7 +64,7 @@ impl Approvals {
         request: &ApprovalRequested,
         tools: &mut Tools,
         turn_index: u32,
-        stage: &mut Stage<'_>,
+        sink: &mut EventSink<'_>,
     ) {
         let args = Json::new(&request.args).object().unwrap_or_default();
         let subject = subject_of(&args);
@@ -74,9 +74,9 @@ impl Approvals {
             None => (request.approval_id.clone(), false),
         };
         if !is_told {
-            propose(&call_id, &request.tool_name, &request.args, turn_index, stage);
+            propose(&call_id, &request.tool_name, &request.args, turn_index, sink);
         }
-        stage.say(
+        sink.emit(
             "approval.requested",
             &Requested {
                 approval_id: &request.approval_id,
@@ -87,20 +87,20 @@ impl Approvals {
             },
         );
         let question =
-            Question { tool_id: request.tool_id, tool_name: request.tool_name.clone(), asked_ms: stage.now_ms };
+            Question { tool_id: request.tool_id, tool_name: request.tool_name.clone(), asked_ms: sink.now_ms };
         self.open.insert(request.approval_id.clone(), question);
     }
 
-    pub(super) fn answer(&mut self, answer: &ApprovalResolved, tools: &mut Tools, stage: &mut Stage<'_>) {
+    pub(super) fn answer(&mut self, answer: &ApprovalResolved, tools: &mut Tools, sink: &mut EventSink<'_>) {
         let question = self.open.remove(&answer.approval_id);
         let tool_id = question.as_ref().and_then(|question| question.tool_id);
         if answer.decision == Decision::TimedOut {
-            let asked_ms = question.as_ref().map_or(stage.now_ms, |question| question.asked_ms);
-            let after_seconds = stage.now_ms.saturating_sub(asked_ms) / 1000;
-            return stage.say("approval.timed_out", &TimedOut { approval_id: &answer.approval_id, after_seconds });
+            let asked_ms = question.as_ref().map_or(sink.now_ms, |question| question.asked_ms);
+            let after_seconds = sink.now_ms.saturating_sub(asked_ms) / 1000;
+            return sink.emit("approval.timed_out", &TimedOut { approval_id: &answer.approval_id, after_seconds });
         }
         let by = answer.by.as_deref().filter(|by| !by.is_empty());
-        stage.say(
+        sink.emit(
             "approval.resolved",
             &Resolved {
                 approval_id: &answer.approval_id,
@@ -121,7 +121,7 @@ impl Approvals {
                 tool_name: question.as_ref().map_or("", |question| &question.tool_name),
                 reason: answer.reason.as_deref().or(by).unwrap_or_default(),
             };
-            stage.say("policy.tool_blocked", &blocked);
+            sink.emit("policy.tool_blocked", &blocked);
         } else if let Some(tool_id) = tool_id {
             tools.refuse(tool_id);
         }

@@ -3,7 +3,7 @@
 //! Input: deltas and whole blocks of the main thread. Output: `assistant.text_*`, and `assistant.thinking_*` if experimental
 //! groups are enabled. Never: a subagent's text, or an empty delta.
 
-use super::envelope::Stage;
+use super::envelope::EventSink;
 use crate::encode::{Flat, data};
 use crate::frame::{BlockDelta, BlockText, SharedStr};
 use crate::hash::HashMap;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 /// Text or thinking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(super) enum Voice {
+pub(super) enum Channel {
     Text,
     Thinking,
 }
@@ -21,7 +21,7 @@ pub(super) enum Voice {
 #[serde(deny_unknown_fields)]
 pub(super) struct Blocks {
     #[serde(with = "crate::saved::pairs")]
-    open: HashMap<(Voice, SharedStr, u32), Place>,
+    open: HashMap<(Channel, SharedStr, u32), BlockPosition>,
     turn_index: u32,
     next: u32,
 }
@@ -29,18 +29,18 @@ pub(super) struct Blocks {
 data! {
     #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
     #[serde(deny_unknown_fields)]
-    struct Place {
+    struct BlockPosition {
         turn_index: u32,
         block_index: u32,
     }
 
     struct Delta<'a> {
-        place: Flat<Place>,
+        place: Flat<BlockPosition>,
         delta: &'a str,
     }
 
     struct Complete<'a> {
-        place: Flat<Place>,
+        place: Flat<BlockPosition>,
         text: &'a str,
     }
 }
@@ -56,35 +56,35 @@ impl Blocks {
     }
 
     /// Handles a piece of a block. If it is not `told`, it is only counted, so that block indexes do not depend on the options.
-    pub(super) fn delta(&mut self, voice: Voice, block: &BlockDelta, told: bool, stage: &mut Stage<'_>) {
-        let place = self.place(voice, &block.message_id, block.block_index);
+    pub(super) fn delta(&mut self, channel: Channel, block: &BlockDelta, told: bool, sink: &mut EventSink<'_>) {
+        let place = self.place(channel, &block.message_id, block.block_index);
         if told && !block.delta.is_empty() {
-            let kind = match voice {
-                Voice::Text => "assistant.text_delta",
-                Voice::Thinking => "assistant.thinking_delta",
+            let kind = match channel {
+                Channel::Text => "assistant.text_delta",
+                Channel::Thinking => "assistant.thinking_delta",
             };
-            stage.say(kind, &Delta { place: Flat(place), delta: &block.delta });
+            sink.emit(kind, &Delta { place: Flat(place), delta: &block.delta });
         }
     }
 
     /// Handles a whole block.
-    pub(super) fn complete(&mut self, voice: Voice, block: &BlockText, told: bool, stage: &mut Stage<'_>) {
-        let place = self.place(voice, &block.message_id, block.block_index);
-        self.open.remove(&(voice, block.message_id.clone(), block.block_index));
+    pub(super) fn complete(&mut self, channel: Channel, block: &BlockText, told: bool, sink: &mut EventSink<'_>) {
+        let place = self.place(channel, &block.message_id, block.block_index);
+        self.open.remove(&(channel, block.message_id.clone(), block.block_index));
         if told {
-            let kind = match voice {
-                Voice::Text => "assistant.text_complete",
-                Voice::Thinking => "assistant.thinking_complete",
+            let kind = match channel {
+                Channel::Text => "assistant.text_complete",
+                Channel::Thinking => "assistant.thinking_complete",
             };
-            stage.say(kind, &Complete { place: Flat(place), text: &block.text });
+            sink.emit(kind, &Complete { place: Flat(place), text: &block.text });
         }
     }
 
-    fn place(&mut self, voice: Voice, message_id: &SharedStr, block_index: u32) -> Place {
+    fn place(&mut self, channel: Channel, message_id: &SharedStr, block_index: u32) -> BlockPosition {
         let next = &mut self.next;
         let turn_index = self.turn_index;
-        *self.open.entry((voice, message_id.clone(), block_index)).or_insert_with(|| {
-            let place = Place { turn_index, block_index: *next };
+        *self.open.entry((channel, message_id.clone(), block_index)).or_insert_with(|| {
+            let place = BlockPosition { turn_index, block_index: *next };
             *next += 1;
             place
         })

@@ -6,7 +6,7 @@
 //! Until the run's total arrives, the sum of the turns is reported, including those of subagents. The total is never less than
 //! that.
 
-use super::envelope::Stage;
+use super::envelope::EventSink;
 use crate::encode::{Word, data};
 use crate::frame::{Usage, UsageScope};
 use serde::{Deserialize, Serialize};
@@ -122,13 +122,13 @@ impl Meter {
     }
 
     /// Emits the total if it is known and has changed, or if a turn ends.
-    pub(super) fn tick(&mut self, is_boundary: bool, stage: &mut Stage<'_>) {
+    pub(super) fn tick(&mut self, is_boundary: bool, sink: &mut EventSink<'_>) {
         let total = self.total();
         if !total.is_known() || (!is_boundary && total == self.told) {
             return;
         }
         let remaining = self.budget.map(|budget| budget.saturating_sub(total.cost_micros_usd.unwrap_or_default()));
-        stage.say(
+        sink.emit(
             "cost.tick",
             &Tick {
                 cumulative_input_tokens: total.input_tokens,
@@ -140,15 +140,15 @@ impl Meter {
             },
         );
         if let (Some(budget), Some(cost)) = (self.budget, total.cost_micros_usd) {
-            self.judge(budget, cost, stage);
+            self.judge(budget, cost, sink);
         }
         self.told = total;
     }
 
-    fn judge(&mut self, budget: u64, cost: u64, stage: &mut Stage<'_>) {
+    fn judge(&mut self, budget: u64, cost: u64, sink: &mut EventSink<'_>) {
         let reaches_warning = u128::from(cost) * 100 >= u128::from(budget) * u128::from(WARNING_PCT);
         if reaches_warning && !std::mem::replace(&mut self.warned, true) {
-            stage.say(
+            sink.emit(
                 "cost.budget_warning",
                 &Warned {
                     threshold_pct: WARNING_PCT,
@@ -159,7 +159,7 @@ impl Meter {
         }
         if cost > budget && !std::mem::replace(&mut self.exceeded, true) {
             // An encoder only reports. The client that set the budget decides whether to stop the run.
-            stage.say(
+            sink.emit(
                 "cost.budget_exceeded",
                 &Exceeded { cumulative_cost_micros_usd: cost, task_budget_micros_usd: budget, action: Word("none") },
             );

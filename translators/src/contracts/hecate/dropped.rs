@@ -1,7 +1,7 @@
 //! The notice for a run that is no longer kept: `gap.events_pruned`. Retention removes whole runs, so the gap begins at
 //! sequence 0. It ends at the last event that is known from reading the run.
 
-use super::envelope::Shared;
+use super::envelope::SharedFields;
 use super::ids::RunBits;
 use crate::contracts::wire::rfc3339_millis;
 use crate::dropped::Dropped;
@@ -16,5 +16,5 @@ pub(super) fn notice(dropped: &Dropped<'_>, out: &mut Events) {
         "reason": dropped.message(),
     });
     let event_id = RunBits::new(dropped.stream.id).event_id(dropped.at_ms, sequence);
-    Shared::new(dropped.stream).write(&event_id, sequence, &occurred_at, "gap.events_pruned", &data, out);
+    SharedFields::new(dropped.stream).write(&event_id, sequence, &occurred_at, "gap.events_pruned", &data, out);
 }

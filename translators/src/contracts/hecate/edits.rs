@@ -6,7 +6,7 @@
 //! Runners report a change when it is already made. So its proposal and its application are emitted together. The proposal has
 //! `auto_apply` unless a person was asked.
 
-use super::envelope::Stage;
+use super::envelope::EventSink;
 use super::ids;
 use crate::contracts::wire::rfc3339_millis;
 use crate::encode::{Time, data};
@@ -80,11 +80,11 @@ data! {
 }
 
 /// Emits what a call changed.
-pub(super) fn tell(edits: &[Edit], tool_call_id: &str, tool_name: &str, auto_apply: bool, stage: &mut Stage<'_>) {
+pub(super) fn emit(edits: &[Edit], tool_call_id: &str, tool_name: &str, auto_apply: bool, sink: &mut EventSink<'_>) {
     for edit in edits {
-        created(edit, stage);
+        created(edit, sink);
     }
-    let now_ms = stage.now_ms;
+    let now_ms = sink.now_ms;
     let applied_at = || Time(rfc3339_millis(now_ms));
     match edits {
         [] => {}
@@ -99,9 +99,9 @@ pub(super) fn tell(edits: &[Edit], tool_call_id: &str, tool_name: &str, auto_app
                 summary: &edit.summary,
                 auto_apply,
             };
-            stage.say(event, &proposed);
+            sink.emit(event, &proposed);
             let patch_artifact_id = &edit.artifact_id;
-            stage.say(
+            sink.emit(
                 "tool.edit.applied",
                 &Applied { tool_call_id, tool_name, patch_artifact_id, applied_at: applied_at() },
             );
@@ -116,15 +116,15 @@ pub(super) fn tell(edits: &[Edit], tool_call_id: &str, tool_name: &str, auto_app
                 summary: format!("{} files", batch.len()),
                 auto_apply,
             };
-            stage.say("tool.multi_edit.proposed", &proposed);
+            sink.emit("tool.multi_edit.proposed", &proposed);
             let applied = BatchApplied { tool_call_id, tool_name, patch_artifact_ids: &ids, applied_at: applied_at() };
-            stage.say("tool.multi_edit.applied", &applied);
+            sink.emit("tool.multi_edit.applied", &applied);
         }
     }
 }
 
 /// A patch was stored.
-pub(super) fn created(edit: &Edit, stage: &mut Stage<'_>) {
+pub(super) fn created(edit: &Edit, sink: &mut EventSink<'_>) {
     if edit.patch_bytes.is_none() {
         return;
     }
@@ -133,21 +133,21 @@ pub(super) fn created(edit: &Edit, stage: &mut Stage<'_>) {
         kind: "patch",
         size_bytes: edit.patch_bytes,
         summary: Some(format!("{}: {}", edit.path, edit.summary)),
-        created_by_event_id: stage.last_event_id(),
+        created_by_event_id: sink.last_event_id(),
     };
-    stage.say("artifact.created", &created);
+    sink.emit("artifact.created", &created);
 }
 
 /// A stored object was written.
-pub(super) fn written(artifact: &ArtifactWritten, stage: &mut Stage<'_>) {
+pub(super) fn written(artifact: &ArtifactWritten, sink: &mut EventSink<'_>) {
     let created = Created {
         artifact_id: &ids::artifact_id(&artifact.artifact_id),
         kind: if artifact.kind.is_empty() { "tool_result_blob" } else { &artifact.kind },
         size_bytes: Some(artifact.bytes),
         summary: None,
-        created_by_event_id: stage.last_event_id(),
+        created_by_event_id: sink.last_event_id(),
     };
-    stage.say("artifact.created", &created);
+    sink.emit("artifact.created", &created);
 }
 
 /// `1 hunk, +1/-1`, or what happened to the file if there is no diff.

@@ -1,10 +1,10 @@
 //! Frames to `hecate.v1` events: passes each frame to its event group, and emits the beginning and the end of a run.
 
 use super::approvals::Approvals;
-use super::blocks::{Blocks, Voice};
+use super::blocks::{Blocks, Channel};
 use super::budget::Meter;
 use super::edits::{self, Edit};
-use super::envelope::{Outlet, Stage};
+use super::envelope::{EventSequence, EventSink};
 use super::errors;
 use super::ids;
 use super::tools::{Outcome, Tools};
@@ -30,7 +30,7 @@ pub(super) fn new(stream: &Arc<Stream>, options: &EncoderOptions) -> Option<Box<
         return None;
     }
     Some(Box::new(Hecate {
-        outlet: Outlet::new(stream),
+        outlet: EventSequence::new(stream),
         provider: stream.provider,
         thinking: options.experimental || options.thinking,
         user_messages: options.user_messages,
@@ -50,7 +50,7 @@ pub(super) fn new(stream: &Arc<Stream>, options: &EncoderOptions) -> Option<Box<
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Hecate {
-    outlet: Outlet,
+    outlet: EventSequence,
     #[serde(skip)]
     provider: &'static str,
     #[serde(skip)]
@@ -138,15 +138,15 @@ data! {
 
 impl Encoder for Hecate {
     fn frame(&mut self, frame: &Frame, out: &mut Events) {
-        let mut stage = Stage::new(&mut self.outlet, out, frame);
-        let stage = &mut stage;
-        stage.flush_due();
+        let mut sink = EventSink::new(&mut self.outlet, out, frame);
+        let sink = &mut sink;
+        sink.flush_due();
         let is_main = !frame.is_subagent();
         match &frame.body {
             Body::SessionStarted { .. } => {
                 self.began_ms = frame.timestamp_ms;
                 let lease_until = Time(rfc3339_millis(frame.timestamp_ms.saturating_add(LEASE_MS)));
-                stage.say("run.started", &Started { worker_id: self.provider, lease_until });
+                sink.emit("run.started", &Started { worker_id: self.provider, lease_until });
             }
             Body::SessionEnded(end) => {
                 let ending = Ending {
@@ -154,17 +154,17 @@ impl Encoder for Hecate {
                     turns: &self.turns,
                     last_error: self.last_error.as_ref().map(|(code, retryable)| (&**code, *retryable)),
                 };
-                self.meter.tick(false, stage);
-                ending.tell(end, self.meter.total().cost_micros_usd, stage);
+                self.meter.tick(false, sink);
+                ending.emit(end, self.meter.total().cost_micros_usd, sink);
             }
             Body::TurnStarted { turn_index, model } if is_main => {
                 self.blocks.begin_turn(*turn_index);
-                self.turns.begin(*turn_index, model.as_deref(), self.provider, stage);
+                self.turns.begin(*turn_index, model.as_deref(), self.provider, sink);
             }
             Body::TurnEnded { turn_index, stop_reason, duration_ms } if is_main => {
                 // The run's duration must not span two clocks either.
-                self.began_ms += self.turns.end(*turn_index, stop_reason.as_deref(), *duration_ms, stage);
-                self.meter.tick(true, stage);
+                self.began_ms += self.turns.end(*turn_index, stop_reason.as_deref(), *duration_ms, sink);
+                self.meter.tick(true, sink);
             }
             Body::UsageReported(usage) => {
                 self.meter.take(usage);
@@ -173,15 +173,15 @@ impl Encoder for Hecate {
                 }
             }
             Body::UserMessage(message) if is_main && self.user_messages => {
-                user(message, self.turns.index_of_input(), stage);
+                user(message, self.turns.index_of_input(), sink);
             }
-            Body::OutputTextDelta(block) if is_main => self.blocks.delta(Voice::Text, block, true, stage),
-            Body::OutputTextCompleted(block) if is_main => self.blocks.complete(Voice::Text, block, true, stage),
+            Body::OutputTextDelta(block) if is_main => self.blocks.delta(Channel::Text, block, true, sink),
+            Body::OutputTextCompleted(block) if is_main => self.blocks.complete(Channel::Text, block, true, sink),
             Body::ReasoningDelta(block) if is_main => {
-                self.blocks.delta(Voice::Thinking, block, self.thinking, stage);
+                self.blocks.delta(Channel::Thinking, block, self.thinking, sink);
             }
             Body::ReasoningCompleted { block, .. } if is_main => {
-                self.blocks.complete(Voice::Thinking, block, self.thinking && !block.text.is_empty(), stage);
+                self.blocks.complete(Channel::Thinking, block, self.thinking && !block.text.is_empty(), sink);
             }
             Body::ToolCallProposed(call) => {
                 let is_new = self.tools.propose(&call.tool, is_main);
@@ -189,50 +189,50 @@ impl Encoder for Hecate {
                     self.turns.count_call();
                 }
                 if let Some(tool_call_id) = is_new.filter(|_| is_main) {
-                    propose(&tool_call_id, &call.name, &call.args, self.turns.index(), stage);
+                    propose(&tool_call_id, &call.name, &call.args, self.turns.index(), sink);
                 }
             }
-            Body::ToolStarted { call, .. } => self.tools.start(call, self.turns.index(), stage),
+            Body::ToolStarted { call, .. } => self.tools.start(call, self.turns.index(), sink),
             Body::ToolStdout { tool, chunk } | Body::ToolStdoutTail { tool, chunk } => {
-                self.tools.output(tool, "stdout", chunk, false, stage);
+                self.tools.output(tool, "stdout", chunk, false, sink);
             }
-            Body::ToolStdoutFront { tool, chunk } => self.tools.output(tool, "stdout", chunk, true, stage),
-            Body::ToolStderr { tool, chunk } => self.tools.output(tool, "stderr", chunk, false, stage),
+            Body::ToolStdoutFront { tool, chunk } => self.tools.output(tool, "stdout", chunk, true, sink),
+            Body::ToolStderr { tool, chunk } => self.tools.output(tool, "stderr", chunk, false, sink),
             Body::ToolEnded { tool, exit_code, duration_ms, artifacts } => {
                 if let Some(stored) = OutputRef::of(artifacts.as_ref()) {
                     self.tools.stored(tool, &stored, self.artifacts);
                 }
-                self.tools.end(tool, Outcome::Exited(*exit_code), Some(*duration_ms), stage);
+                self.tools.end(tool, Outcome::Exited(*exit_code), Some(*duration_ms), sink);
             }
-            Body::ToolFailed { tool, error } => self.tools.end(tool, Outcome::Failed(error), None, stage),
+            Body::ToolFailed { tool, error } => self.tools.end(tool, Outcome::Failed(error), None, sink),
             Body::FileChanged(change) if self.artifacts => {
                 self.changes += 1;
                 let stored = self.patch.take().filter(|(id, _)| Some(id) == change.artifact_id.as_ref());
                 let edit = Edit::new(change, self.changes, stored.map(|(_, bytes)| bytes));
                 if let Some(edit) = self.tools.edited(change.tool_id, edit) {
-                    edits::created(&edit, stage);
+                    edits::created(&edit, sink);
                 }
             }
             // A patch is emitted together with its change.
             Body::ArtifactWritten(artifact) if self.artifacts && &*artifact.kind == "patch" => {
                 self.patch = Some((artifact.artifact_id.clone(), artifact.bytes));
             }
-            Body::ArtifactWritten(artifact) if self.artifacts => edits::written(artifact, stage),
-            Body::PlanUpdated { entries } if is_main => self.tools.plan(entries, self.turns.index(), stage),
+            Body::ArtifactWritten(artifact) if self.artifacts => edits::written(artifact, sink),
+            Body::PlanUpdated { entries } if is_main => self.tools.plan(entries, self.turns.index(), sink),
             Body::ApprovalRequested(request) => {
-                self.approvals.ask(request, &mut self.tools, self.turns.index(), stage);
+                self.approvals.ask(request, &mut self.tools, self.turns.index(), sink);
             }
-            Body::ApprovalResolved(answer) => self.approvals.answer(answer, &mut self.tools, stage),
+            Body::ApprovalResolved(answer) => self.approvals.answer(answer, &mut self.tools, sink),
             Body::CheckpointCreated { checkpoint_id, .. } => {
-                stage.say("run.checkpoint_saved", &Checkpoint { checkpoint_id: ids::checkpoint_id(*checkpoint_id) });
+                sink.emit("run.checkpoint_saved", &Checkpoint { checkpoint_id: ids::checkpoint_id(*checkpoint_id) });
             }
             Body::ErrorReported(error) => {
                 self.last_error = Some((error.code.clone(), error.retryable));
                 if !(is_main && self.turns.error(error)) {
-                    errors::upstream(error, self.provider, stage);
+                    errors::upstream(error, self.provider, sink);
                 }
             }
-            Body::GapDetected { reason, .. } => errors::disconnected(reason, stage),
+            Body::GapDetected { reason, .. } => errors::disconnected(reason, sink),
             _ => {}
         }
     }
@@ -276,15 +276,15 @@ impl Encoder for Hecate {
 }
 
 /// Emits the proposal of a tool call.
-pub(super) fn propose(tool_call_id: &str, tool_name: &str, args: &RawJson, turn_index: u32, stage: &mut Stage<'_>) {
+pub(super) fn propose(tool_call_id: &str, tool_name: &str, args: &RawJson, turn_index: u32, sink: &mut EventSink<'_>) {
     let proposed = ToolCallProposed { turn_index, tool_call_id, tool_name, input: &as_object(args) };
-    stage.say("assistant.tool_call_proposed", &proposed);
+    sink.emit("assistant.tool_call_proposed", &proposed);
 }
 
 /// Emits a person's message and its attachments.
-fn user(message: &UserMessage, turn_index: u32, stage: &mut Stage<'_>) {
+fn user(message: &UserMessage, turn_index: u32, sink: &mut EventSink<'_>) {
     if !message.text.is_empty() || message.attachments.is_empty() {
-        stage.say("user.message", &Message { turn_index, text: &message.text });
+        sink.emit("user.message", &Message { turn_index, text: &message.text });
     }
     for attachment in &message.attachments {
         let attached = Attached {
@@ -295,7 +295,7 @@ fn user(message: &UserMessage, turn_index: u32, stage: &mut Stage<'_>) {
             artifact_id: attachment.artifact_id.as_deref().map(ids::artifact_id),
             name: attachment.name.as_deref(),
         };
-        stage.say("user.attachment", &attached);
+        sink.emit("user.attachment", &attached);
     }
 }
 
@@ -307,7 +307,7 @@ struct Ending<'a> {
 }
 
 impl Ending<'_> {
-    fn tell(&self, end: &SessionEnded, cost_micros_usd: Option<u64>, stage: &mut Stage<'_>) {
+    fn emit(&self, end: &SessionEnded, cost_micros_usd: Option<u64>, sink: &mut EventSink<'_>) {
         let code = errors::code_of(end.error_code.as_deref().unwrap_or_default());
         let message = end.message.as_deref().filter(|message| !message.is_empty()).unwrap_or(code);
         let turns = self.turns.count();
@@ -315,7 +315,7 @@ impl Ending<'_> {
             EndReason::Completed => {
                 if let Some(summary) = &end.final_text {
                     let turn_index = self.turns.index();
-                    stage.say("assistant.final_answer", &FinalAnswer { turn_index, summary });
+                    sink.emit("assistant.final_answer", &FinalAnswer { turn_index, summary });
                 }
                 let limit = end.error_code.as_deref().filter(|code| !code.is_empty());
                 let finished = Finished {
@@ -326,18 +326,18 @@ impl Ending<'_> {
                     code: limit,
                     message: limit.map(|_| message),
                 };
-                stage.say("run.finished", &finished);
+                sink.emit("run.finished", &finished);
             }
             EndReason::Failed => {
                 // The run's end does not say whether a retry may help, but the error that caused it does.
                 let retriable = self.last_error.is_some_and(|(last, retryable)| last == code && retryable);
-                stage.say("run.failed", &Failed { code, message, retriable, turns });
+                sink.emit("run.failed", &Failed { code, message, retriable, turns });
             }
             EndReason::Interrupted => {
                 if matches!(code, STREAM_ENDED | PROXY_RESTARTED) {
-                    errors::disconnected(code, stage);
+                    errors::disconnected(code, sink);
                 }
-                stage.say("run.cancelled", &Cancelled { by: Word(canceller(code)), reason: message });
+                sink.emit("run.cancelled", &Cancelled { by: Word(canceller(code)), reason: message });
             }
         }
     }

@@ -1,29 +1,29 @@
-//! The envelope, and the outlet that numbers events.
+//! The envelope, and the numbering of events.
 //!
 //! Input: a type, its data, a time. Output: one enveloped event. Never: an event before output that preceded it; held output is
 //! emitted first.
 
 use super::ids::{self, RunBits};
-use super::shell::Held;
+use super::shell::OutputJoiner;
 use crate::contracts::wire::Times;
-use crate::encode::{EventId, Events, Kept, Time, Ulid, Value, key};
+use crate::encode::{EventId, Events, PreparedFields, Time, Ulid, Value, key};
 use crate::frame::{Frame, Stream};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 /// The fields that all envelopes of a run share.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Shared {
-    version: Kept,
-    ids: Kept,
+pub(super) struct SharedFields {
+    version: PreparedFields,
+    ids: PreparedFields,
 }
 
-impl Shared {
+impl SharedFields {
     pub(super) fn new(stream: &Stream) -> Self {
         let session = stream.session.id;
         Self {
-            version: Kept::new(|map| map.word(key!("schema_version"), "1")),
-            ids: Kept::new(|map| {
+            version: PreparedFields::new(|map| map.word(key!("schema_version"), "1")),
+            ids: PreparedFields::new(|map| {
                 map.ulid(key!("run_id"), "run_", &ids::run_id(stream.id));
                 map.ulid(key!("task_id"), "task_", &ids::task_id(session));
                 map.ulid(key!("session_id"), "chat_", &ids::session_id(session));
@@ -42,9 +42,9 @@ impl Shared {
         out: &mut Events,
     ) {
         out.object(kind, EventId::Number(sequence), |map| {
-            map.kept(&self.version);
+            map.prepared(&self.version);
             event_id.field(key!("event_id"), map);
-            map.kept(&self.ids);
+            map.prepared(&self.ids);
             map.entry(key!("sequence"), &sequence);
             time.field(key!("occurred_at"), map);
             map.word(key!("type"), kind);
@@ -56,13 +56,13 @@ impl Shared {
 /// The state of a run's event sequence.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Outlet {
+pub(super) struct EventSequence {
     #[serde(skip)]
     run: Uuid,
     #[serde(skip)]
     bits: RunBits,
     #[serde(skip)]
-    shared: Shared,
+    shared: SharedFields,
     #[serde(skip)]
     times: Times,
     /// The number of events so far.
@@ -70,32 +70,32 @@ pub(super) struct Outlet {
     /// The time of the last event.
     last_ms: u64,
     /// Shell output that is held for joining.
-    pub(super) held: Held,
+    pub(super) held: OutputJoiner,
 }
 
-impl Outlet {
+impl EventSequence {
     pub(super) fn new(stream: &Stream) -> Self {
         Self {
             run: stream.id,
             bits: RunBits::new(stream.id),
-            shared: Shared::new(stream),
+            shared: SharedFields::new(stream),
             times: Times::MILLIS,
             next: 0,
             last_ms: 0,
-            held: Held::default(),
+            held: OutputJoiner::default(),
         }
     }
 
-    /// The same state with the ids of another outlet for the stream.
+    /// The same state with the ids of another encoder of the stream.
     pub(super) fn named_as(self, other: &Self) -> Self {
         let Self { next, last_ms, held, .. } = self;
         Self { next, last_ms, held, ..other.clone() }
     }
 
-    /// The sequence number of the last event, and the outlet's state before it; `None` before the first event.
+    /// The sequence number of the last event, and the state before it; `None` before the first event.
     pub(super) fn before_last(&self) -> Option<(u64, Self)> {
         let last = self.next.checked_sub(1)?;
-        Some((last, Self { next: last, held: Held::default(), ..self.clone() }))
+        Some((last, Self { next: last, held: OutputJoiner::default(), ..self.clone() }))
     }
 
     /// Writes an event that replaces an earlier one.
@@ -114,8 +114,8 @@ impl Outlet {
 }
 
 /// The output for the events of one frame.
-pub(super) struct Stage<'s> {
-    outlet: &'s mut Outlet,
+pub(super) struct EventSink<'s> {
+    outlet: &'s mut EventSequence,
     out: &'s mut Events,
     /// The frame's time.
     pub(super) now_ms: u64,
@@ -123,13 +123,13 @@ pub(super) struct Stage<'s> {
     pub(super) parent: Option<Uuid>,
 }
 
-impl<'s> Stage<'s> {
-    pub(super) fn new(outlet: &'s mut Outlet, out: &'s mut Events, frame: &Frame) -> Self {
+impl<'s> EventSink<'s> {
+    pub(super) fn new(outlet: &'s mut EventSequence, out: &'s mut Events, frame: &Frame) -> Self {
         Self { outlet, out, now_ms: frame.timestamp_ms, parent: frame.parent_tool_id }
     }
 
     /// Emits an event.
-    pub(super) fn say(&mut self, kind: &'static str, data: &impl Value) {
+    pub(super) fn emit(&mut self, kind: &'static str, data: &impl Value) {
         self.flush();
         self.outlet.write(self.now_ms, kind, data, self.out);
     }

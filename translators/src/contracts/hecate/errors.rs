@@ -3,7 +3,7 @@
 //! Input: what a runner reports. Output: `error.upstream`, `gap.run_disconnected`. Never: an error of a turn, which is reported
 //! as the turn's failure.
 
-use super::envelope::Stage;
+use super::envelope::EventSink;
 use crate::contracts::wire::rfc3339_millis;
 use crate::encode::{Time, data};
 use crate::frame::ErrorReported;
@@ -33,8 +33,8 @@ data! {
     }
 }
 
-pub(super) fn upstream(error: &ErrorReported, provider: &'static str, stage: &mut Stage<'_>) {
-    stage.say(
+pub(super) fn upstream(error: &ErrorReported, provider: &'static str, sink: &mut EventSink<'_>) {
+    sink.emit(
         "error.upstream",
         &Upstream {
             provider,
@@ -49,9 +49,9 @@ pub(super) fn upstream(error: &ErrorReported, provider: &'static str, stage: &mu
 }
 
 /// Contact with the run was lost after the last event.
-pub(super) fn disconnected(reason: &str, stage: &mut Stage<'_>) {
-    let last = stage.last_event();
-    stage.say(
+pub(super) fn disconnected(reason: &str, sink: &mut EventSink<'_>) {
+    let last = sink.last_event();
+    sink.emit(
         "gap.run_disconnected",
         &Disconnected {
             since_sequence: last.map(|(sequence, _)| sequence),

@@ -3,7 +3,7 @@
 //! Input: a call. Output: its kind, and `tool.shell.command` or a `requested` event. Never: a runner's table of tool names. The
 //! frame's kind and the arguments decide; a name decides only between two kinds with the same ones.
 
-use super::envelope::Stage;
+use super::envelope::EventSink;
 use crate::encode::data;
 use crate::frame::{ToolCall, ToolKind};
 use crate::json::{Json, Object};
@@ -100,7 +100,7 @@ data! {
 }
 
 /// Emits the event for the start of a call of that kind.
-pub(super) fn begin(kind: Kind, call_id: &str, name: &str, args: &Object<'_>, stage: &mut Stage<'_>) {
+pub(super) fn begin(kind: Kind, call_id: &str, name: &str, args: &Object<'_>, sink: &mut EventSink<'_>) {
     let text = |key: &str| args.str(key).filter(|text| !text.is_empty()).map(std::borrow::Cow::into_owned);
     let requested = |query, url| Requested {
         tool_call_id: call_id,
@@ -116,19 +116,19 @@ pub(super) fn begin(kind: Kind, call_id: &str, name: &str, args: &Object<'_>, st
             let argv = argv_of(args);
             if !argv.is_empty() {
                 let cwd = text("cwd").or_else(|| text("workdir"));
-                stage.say("tool.shell.command", &Command { tool_call_id: call_id, tool_name: name, argv, cwd });
+                sink.emit("tool.shell.command", &Command { tool_call_id: call_id, tool_name: name, argv, cwd });
             }
         }
         Kind::Http | Kind::WebFetch => {
             if let Some(url) = text("url") {
                 let is_http = kind == Kind::Http;
                 let event = if is_http { "tool.http.requested" } else { "tool.web_fetch.requested" };
-                stage.say(event, &requested(None, Some(url)));
+                sink.emit(event, &requested(None, Some(url)));
             }
         }
         Kind::WebSearch => {
             if let Some(query) = text("query") {
-                stage.say("tool.web_search.requested", &requested(Some(query), None));
+                sink.emit("tool.web_search.requested", &requested(Some(query), None));
             }
         }
         _ => {}

@@ -3,9 +3,9 @@
 //! Input: a call that is over, with the beginning of its output. Output: `tool.shell.exited`, `tool.glob.completed` and similar
 //! events; the terminal event's summary. Never: a count or a match that the output does not show.
 
-use super::envelope::Stage;
+use super::envelope::EventSink;
 use super::kinds::{Kind, path_of};
-use super::tools::{Outcome, Running};
+use super::tools::{Outcome, RunningCall};
 use crate::encode::{Key, Null, ObjectWriter, Value, data};
 use crate::frame::PlanEntry;
 use crate::json::Object;
@@ -27,7 +27,7 @@ data! {
         truncated: bool,
     }
 
-    struct Found<'a> {
+    struct SearchResults<'a> {
         tool_call_id: &'a str,
         tool_name: &'a str,
         pattern: &'a str,
@@ -36,7 +36,7 @@ data! {
         truncated: Option<bool>,
     }
 
-    struct Place<'a> {
+    struct SearchMatch<'a> {
         path: &'a str,
         line: Option<u64>,
         text: Option<&'a str>,
@@ -69,7 +69,7 @@ data! {
 /// The matches of a search.
 enum Matches<'a> {
     Paths(Vec<&'a str>),
-    Places(Vec<Place<'a>>),
+    Places(Vec<SearchMatch<'a>>),
 }
 
 impl Value for Matches<'_> {
@@ -82,7 +82,7 @@ impl Value for Matches<'_> {
 }
 
 /// Emits the last event specific to the kind.
-pub(super) fn tell(running: &Running, outcome: Outcome<'_>, duration_ms: Option<u64>, stage: &mut Stage<'_>) {
+pub(super) fn emit(running: &RunningCall, outcome: Outcome<'_>, duration_ms: Option<u64>, sink: &mut EventSink<'_>) {
     let (tool_call_id, tool_name) = (&*running.call_id, &*running.name);
     let Outcome::Exited(exit_code) = outcome else { return };
     if running.kind == Kind::Shell {
@@ -95,7 +95,7 @@ pub(super) fn tell(running: &Running, outcome: Outcome<'_>, duration_ms: Option<
             stderr_bytes: running.stderr.bytes,
             truncated: running.is_cut,
         };
-        return stage.say("tool.shell.exited", &exited);
+        return sink.emit("tool.shell.exited", &exited);
     }
     if exit_code != 0 {
         return;
@@ -108,33 +108,33 @@ pub(super) fn tell(running: &Running, outcome: Outcome<'_>, duration_ms: Option<
             if running.kind == Kind::Glob {
                 let paths: Vec<&str> = shown(running).lines().filter(|line| is_path(line)).collect();
                 let count = paths.len();
-                stage.say("tool.glob.completed", &found(running, &pattern, count, Matches::Paths(paths)));
+                sink.emit("tool.glob.completed", &search_results(running, &pattern, count, Matches::Paths(paths)));
             } else {
-                let places: Vec<Place<'_>> = shown(running).lines().filter_map(place).collect();
+                let places: Vec<SearchMatch<'_>> = shown(running).lines().filter_map(search_match).collect();
                 let count = places.len();
-                stage.say("tool.grep.completed", &found(running, &pattern, count, Matches::Places(places)));
+                sink.emit("tool.grep.completed", &search_results(running, &pattern, count, Matches::Places(places)));
             }
         }
         Kind::FileRead => {
             if let Some(path) = path_of(&args) {
-                stage.say("tool.file_read.completed", &Read { tool_call_id, tool_name, path: &path });
+                sink.emit("tool.file_read.completed", &Read { tool_call_id, tool_name, path: &path });
             }
         }
-        Kind::Http if args.str("url").is_some() => stage.say("tool.http.response", &response),
-        Kind::WebFetch if args.str("url").is_some() => stage.say("tool.web_fetch.response", &response),
-        Kind::WebSearch if args.str("query").is_some() => stage.say("tool.web_search.response", &response),
+        Kind::Http if args.str("url").is_some() => sink.emit("tool.http.response", &response),
+        Kind::WebFetch if args.str("url").is_some() => sink.emit("tool.web_fetch.response", &response),
+        Kind::WebSearch if args.str("query").is_some() => sink.emit("tool.web_search.response", &response),
         _ => {}
     }
 }
 
 /// Emits the whole plan.
-pub(super) fn todos(tool_call_id: &str, tool_name: &str, entries: &[PlanEntry], stage: &mut Stage<'_>) {
+pub(super) fn todos(tool_call_id: &str, tool_name: &str, entries: &[PlanEntry], sink: &mut EventSink<'_>) {
     let todos = entries.iter().map(|entry| Todo { content: &entry.content, status: &entry.status }).collect();
-    stage.say("tool.todo_write.updated", &Todos { tool_call_id, tool_name, todos });
+    sink.emit("tool.todo_write.updated", &Todos { tool_call_id, tool_name, todos });
 }
 
 /// One line for people; never empty.
-pub(super) fn summary(running: &Running, outcome: Outcome<'_>) -> String {
+pub(super) fn summary(running: &RunningCall, outcome: Outcome<'_>) -> String {
     match outcome {
         Outcome::Exited(code) if running.kind == Kind::Shell => format!("exited with status {code}"),
         Outcome::Exited(code) => {
@@ -146,7 +146,7 @@ pub(super) fn summary(running: &Running, outcome: Outcome<'_>) -> String {
 }
 
 /// The outcome of a call without output, and what the call was about.
-fn verdict(running: &Running, code: i32) -> String {
+fn verdict(running: &RunningCall, code: i32) -> String {
     let args = running.args();
     let said = if code == 0 { "completed" } else { "failed" };
     let about = path_of(&args)
@@ -166,7 +166,7 @@ fn files_of(args: &Object<'_>) -> Option<String> {
 }
 
 /// The error message of a call that ran and failed; `None` if it gave none.
-pub(super) fn complaint(running: &Running) -> Option<&str> {
+pub(super) fn complaint(running: &RunningCall) -> Option<&str> {
     let said = [&running.stderr.text, &running.stdout.text].into_iter().find(|text| !text.trim().is_empty())?;
     said.get(..said.floor_char_boundary(COMPLAINT_BYTES.min(said.len())))
 }
@@ -179,9 +179,14 @@ fn first_line(text: &str) -> Option<String> {
 }
 
 /// The matches of a search, if the output shows them; output in another form gives no matches.
-fn found<'a>(running: &'a Running, pattern: &'a str, count: usize, matches: Matches<'a>) -> Found<'a> {
+fn search_results<'a>(
+    running: &'a RunningCall,
+    pattern: &'a str,
+    count: usize,
+    matches: Matches<'a>,
+) -> SearchResults<'a> {
     let is_shown = count > 0;
-    Found {
+    SearchResults {
         tool_call_id: &running.call_id,
         tool_name: &running.name,
         pattern,
@@ -192,7 +197,7 @@ fn found<'a>(running: &'a Running, pattern: &'a str, count: usize, matches: Matc
 }
 
 /// The complete lines of the kept output.
-fn shown(running: &Running) -> &str {
+fn shown(running: &RunningCall) -> &str {
     let text = &running.stdout.text;
     if running.stdout.is_whole() { text } else { text.rsplit_once('\n').map_or("", |(lines, _)| lines) }
 }
@@ -203,14 +208,14 @@ fn is_path(line: &str) -> bool {
 }
 
 /// `path:line:text`, or a path alone.
-fn place(line: &str) -> Option<Place<'_>> {
+fn search_match(line: &str) -> Option<SearchMatch<'_>> {
     let mut parts = line.splitn(3, ':');
     if let (Some(path), Some(number), Some(text)) = (parts.next(), parts.next(), parts.next())
         && let Ok(number) = number.parse()
     {
-        return Some(Place { path, line: Some(number), text: Some(text) });
+        return Some(SearchMatch { path, line: Some(number), text: Some(text) });
     }
-    (is_path(line) && line.contains(['/', '.']) && !line.contains(':')).then_some(Place {
+    (is_path(line) && line.contains(['/', '.']) && !line.contains(':')).then_some(SearchMatch {
         path: line,
         line: None,
         text: None,

@@ -23,7 +23,7 @@ struct Run {
     begun: bool,
     ended: bool,
     /// The number that may follow the pruned events at the stream's beginning.
-    behind_gap: Option<u64>,
+    after_gap: Option<u64>,
     /// The beginning of the stream is missing.
     is_cut: bool,
     /// The run waits for a worker: it was resumed, or lost its worker.
@@ -72,7 +72,7 @@ impl Run {
             last_id: String::new(),
             begun: false,
             ended: false,
-            behind_gap: None,
+            after_gap: None,
             is_cut: false,
             may_queue: false,
             turns: HashSet::new(),
@@ -104,7 +104,7 @@ impl Run {
         let sequence = event.get("sequence").and_then(Value::as_u64);
         if !self.begun {
             self.begin(kind, event, &begin.next_stream(), findings);
-        } else if let Some(next) = self.behind_gap.take().filter(|next| sequence == Some(*next)) {
+        } else if let Some(next) = self.after_gap.take().filter(|next| sequence == Some(*next)) {
             self.numbering.go_on_from(next);
         }
         self.numbering.take("sequence", sequence, findings);
@@ -125,7 +125,7 @@ impl Run {
             self.is_cut = true;
             self.numbering.go_on_from(sequence);
             let last = event.pointer("/data/last_pruned_sequence").and_then(Value::as_u64);
-            self.behind_gap = last.map(|last| last.saturating_add(1));
+            self.after_gap = last.map(|last| last.saturating_add(1));
         } else if *begin == Begin::Anywhere && !is_first(kind) {
             self.is_cut = true;
             self.numbering.go_on_from(sequence);
@@ -384,7 +384,7 @@ impl Verifier for HecateRules {
         event.get("run_id").and_then(Value::as_str).unwrap_or_default()
     }
 
-    fn tells_of_withheld(&self, event: &Value) -> bool {
+    fn reports_withheld(&self, event: &Value) -> bool {
         super::withheld::is_notice(event)
     }
 

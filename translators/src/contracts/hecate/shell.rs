@@ -68,21 +68,21 @@ impl Chunk {
 /// Output held for joining.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Held {
-    waiting: Option<Waiting>,
+pub(super) struct OutputJoiner {
+    waiting: Option<PendingChunk>,
     /// When output was last emitted.
     released_ms: Option<u64>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Waiting {
+struct PendingChunk {
     chunk: Chunk,
     since_ms: u64,
     last_ms: u64,
 }
 
-impl Held {
+impl OutputJoiner {
     /// Whether a piece can be joined to the held output.
     pub(super) fn joins(&self, chunk: &Chunk) -> bool {
         self.waiting.as_ref().is_none_or(|waiting| {
@@ -102,7 +102,7 @@ impl Held {
                 waiting.chunk.data.push_str(&chunk.data);
                 waiting.last_ms = now_ms;
             }
-            None => self.waiting = Some(Waiting { chunk, since_ms: now_ms, last_ms: now_ms }),
+            None => self.waiting = Some(PendingChunk { chunk, since_ms: now_ms, last_ms: now_ms }),
         }
         is_quiet || self.waiting.as_ref().is_some_and(|waiting| waiting.chunk.data.len() >= JOINED_BYTES)
     }

@@ -4,7 +4,7 @@
 //! terminal event, a call without one, or more of a tool's output in memory than its summary needs.
 
 use super::edits::Edit;
-use super::envelope::Stage;
+use super::envelope::EventSink;
 use super::ids;
 use super::kinds::{self, Kind, mcp_parts};
 use super::results;
@@ -27,7 +27,7 @@ const REMEMBERED: usize = 1024;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Tools {
-    open: HashMap<Uuid, Running>,
+    open: HashMap<Uuid, RunningCall>,
     proposed: HashMap<Uuid, Proposal>,
     started: u64,
 }
@@ -44,7 +44,7 @@ struct Proposal {
 /// A running call.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Running {
+pub(super) struct RunningCall {
     pub(super) call_id: SharedStr,
     pub(super) name: SharedStr,
     pub(super) kind: Kind,
@@ -52,8 +52,8 @@ pub(super) struct Running {
     parent: Option<SharedStr>,
     turn_index: u32,
     order: u64,
-    pub(super) stdout: Kept,
-    pub(super) stderr: Kept,
+    pub(super) stdout: OutputPrefix,
+    pub(super) stderr: OutputPrefix,
     /// A person was asked.
     is_asked: bool,
     /// A person refused it.
@@ -68,12 +68,12 @@ pub(super) struct Running {
 /// The beginning of a stream, and the stream's length.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Kept {
+pub(super) struct OutputPrefix {
     pub(super) text: String,
     pub(super) bytes: u64,
 }
 
-impl Kept {
+impl OutputPrefix {
     fn push(&mut self, chunk: &str, is_front: bool) {
         self.bytes += chunk.len() as u64;
         if is_front {
@@ -101,7 +101,7 @@ pub(super) enum Outcome<'a> {
 }
 
 data! {
-    struct Begun<'a> {
+    struct CallFields<'a> {
         tool_call_id: &'a str,
         tool_name: &'a str,
         kind: Word,
@@ -111,8 +111,8 @@ data! {
         mcp_tool: Option<&'a str>,
     }
 
-    struct Over<'a> {
-        begun: Flat<Begun<'a>>,
+    struct CallEnd<'a> {
+        begun: Flat<CallFields<'a>>,
         duration_ms: Option<u64>,
         summary: String,
         result: Option<Word>,
@@ -126,10 +126,10 @@ pub(super) fn call_id_of(tool: &Tool) -> SharedStr {
     if tool.call_id.is_empty() { SharedStr::from(ids::tool_call_id(tool.id)) } else { tool.call_id.clone() }
 }
 
-impl Running {
-    fn begun(&self) -> Begun<'_> {
+impl RunningCall {
+    fn begun(&self) -> CallFields<'_> {
         let mcp = mcp_parts(&self.name).filter(|_| self.kind == Kind::Mcp);
-        Begun {
+        CallFields {
             tool_call_id: &self.call_id,
             tool_name: &self.name,
             kind: Word(self.kind.as_str()),
@@ -144,7 +144,7 @@ impl Running {
         Json::new(&self.args).object().unwrap_or_default()
     }
 
-    fn over<'a>(&'a self, outcome: Outcome<'a>, duration_ms: Option<u64>, stage: &mut Stage<'_>) {
+    fn over<'a>(&'a self, outcome: Outcome<'a>, duration_ms: Option<u64>, sink: &mut EventSink<'_>) {
         let (event, message) = match outcome {
             Outcome::Exited(0) => ("tool.completed", None),
             Outcome::Exited(_) => ("tool.failed", results::complaint(self)),
@@ -153,7 +153,7 @@ impl Running {
             Outcome::Failed(error) => ("tool.failed", Some(error)),
         };
         let is_dispatched = self.kind == Kind::Mcp && event == "tool.completed";
-        let over = Over {
+        let over = CallEnd {
             begun: Flat(self.begun()),
             duration_ms,
             summary: results::summary(self, outcome),
@@ -161,7 +161,7 @@ impl Running {
             message: message.filter(|message| !message.is_empty()),
             result_artifact_id: self.result_artifact_id.as_deref(),
         };
-        stage.say(event, &over);
+        sink.emit(event, &over);
     }
 }
 
@@ -220,28 +220,28 @@ impl Tools {
         (!was_told).then(|| proposal.call_id.clone())
     }
 
-    pub(super) fn start(&mut self, call: &ToolCall, turn_index: u32, stage: &mut Stage<'_>) {
+    pub(super) fn start(&mut self, call: &ToolCall, turn_index: u32, sink: &mut EventSink<'_>) {
         let proposal = self.proposed.remove(&call.tool.id);
         self.started += 1;
-        let running = Running {
+        let running = RunningCall {
             call_id: proposal.map_or_else(|| call_id_of(&call.tool), |proposal| proposal.call_id),
             name: call.name.clone(),
             kind: Kind::of(call, &Json::new(&call.args).object().unwrap_or_default()),
             args: call.args.clone(),
-            parent: stage.parent.and_then(|parent| self.call_id(parent)),
+            parent: sink.parent.and_then(|parent| self.call_id(parent)),
             turn_index,
             order: self.started,
-            stdout: Kept::default(),
-            stderr: Kept::default(),
+            stdout: OutputPrefix::default(),
+            stderr: OutputPrefix::default(),
             is_asked: false,
             is_refused: false,
             is_cut: false,
             edits: Vec::new(),
             result_artifact_id: None,
         };
-        stage.say("tool.invoked", &running.begun());
-        stage.say("tool.started", &running.begun());
-        kinds::begin(running.kind, &running.call_id, &running.name, &running.args(), stage);
+        sink.emit("tool.invoked", &running.begun());
+        sink.emit("tool.started", &running.begun());
+        kinds::begin(running.kind, &running.call_id, &running.name, &running.args(), sink);
         self.open.insert(call.tool.id, running);
     }
 
@@ -251,10 +251,10 @@ impl Tools {
         stream: &'static str,
         chunk: &str,
         is_front: bool,
-        stage: &mut Stage<'_>,
+        sink: &mut EventSink<'_>,
     ) {
         if chunk.is_empty() {
-            return stage.flush();
+            return sink.flush();
         }
         let Some(running) = self.open.get_mut(&tool.id) else { return };
         let kept = if stream == "stderr" { &mut running.stderr } else { &mut running.stdout };
@@ -262,7 +262,7 @@ impl Tools {
         let byte_offset = if is_front { 0 } else { kept.bytes };
         kept.push(chunk, is_front);
         if running.kind == Kind::Shell {
-            stage.output(Chunk {
+            sink.output(Chunk {
                 tool_call_id: running.call_id.clone(),
                 tool_name: running.name.clone(),
                 stream,
@@ -274,11 +274,17 @@ impl Tools {
     }
 
     /// A call is over.
-    pub(super) fn end(&mut self, tool: &Tool, outcome: Outcome<'_>, duration_ms: Option<u64>, stage: &mut Stage<'_>) {
+    pub(super) fn end(
+        &mut self,
+        tool: &Tool,
+        outcome: Outcome<'_>,
+        duration_ms: Option<u64>,
+        sink: &mut EventSink<'_>,
+    ) {
         let Some(running) = self.open.remove(&tool.id) else { return };
-        super::edits::tell(&running.edits, &running.call_id, &running.name, !running.is_asked, stage);
-        results::tell(&running, outcome, duration_ms, stage);
-        running.over(outcome, duration_ms, stage);
+        super::edits::emit(&running.edits, &running.call_id, &running.name, !running.is_asked, sink);
+        results::emit(&running, outcome, duration_ms, sink);
+        running.over(outcome, duration_ms, sink);
     }
 
     /// A call's output was too large for frames, so that only its beginning was received.
@@ -304,21 +310,21 @@ impl Tools {
     }
 
     /// The plan changed: attributed to the running plan call, otherwise to a separate call.
-    pub(super) fn plan(&mut self, entries: &[PlanEntry], turn_index: u32, stage: &mut Stage<'_>) {
+    pub(super) fn plan(&mut self, entries: &[PlanEntry], turn_index: u32, sink: &mut EventSink<'_>) {
         let planning = self.open.values().filter(|running| running.kind == Kind::TodoWrite);
         if let Some(running) = planning.max_by_key(|running| running.order) {
-            return results::todos(&running.call_id, &running.name, entries, stage);
+            return results::todos(&running.call_id, &running.name, entries, sink);
         }
         let name = SharedStr::from(Kind::TodoWrite.as_str());
-        let tool = Tool { id: Uuid::nil(), call_id: SharedStr::from(stage.new_call_id()) };
+        let tool = Tool { id: Uuid::nil(), call_id: SharedStr::from(sink.new_call_id()) };
         let call = ToolCall {
             tool: tool.clone(),
             name: name.clone(),
             kind: crate::frame::ToolKind::Plan,
             args: crate::json::empty_object(),
         };
-        self.start(&call, turn_index, stage);
-        results::todos(&tool.call_id, &name, entries, stage);
-        self.end(&tool, Outcome::Exited(0), None, stage);
+        self.start(&call, turn_index, sink);
+        results::todos(&tool.call_id, &name, entries, sink);
+        self.end(&tool, Outcome::Exited(0), None, sink);
     }
 }

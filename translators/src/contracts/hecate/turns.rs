@@ -4,7 +4,7 @@
 //! `turn.failed`. Never: two ends of one turn, or a 0 for a figure that was not reported.
 
 use super::budget::Figures;
-use super::envelope::Stage;
+use super::envelope::EventSink;
 use crate::encode::data;
 use crate::frame::{ErrorReported, ErrorScope, MAX_OUTPUT_TOKENS, Usage, UsageScope};
 use serde::{Deserialize, Serialize};
@@ -85,13 +85,13 @@ impl Turns {
         turn_index: u32,
         model: Option<&str>,
         provider: &'static str,
-        stage: &mut Stage<'_>,
+        sink: &mut EventSink<'_>,
     ) {
         self.count += 1;
         self.last_index = turn_index;
-        self.open = Some(Turn { began_ms: stage.now_ms, ..Turn::default() });
+        self.open = Some(Turn { began_ms: sink.now_ms, ..Turn::default() });
         let model = model.filter(|model| !model.is_empty());
-        stage.say("turn.started", &Started { turn_index, model, provider });
+        sink.emit("turn.started", &Started { turn_index, model, provider });
     }
 
     /// Counts a tool call that the model proposed.
@@ -141,20 +141,20 @@ impl Turns {
         turn_index: u32,
         stop_reason: Option<&str>,
         duration_ms: Option<u64>,
-        stage: &mut Stage<'_>,
+        sink: &mut EventSink<'_>,
     ) -> u64 {
         let Some(turn) = self.open.take() else { return 0 };
-        let began_ms = stage.now_ms.saturating_sub(duration_ms.unwrap_or_default());
+        let began_ms = sink.now_ms.saturating_sub(duration_ms.unwrap_or_default());
         let correction = duration_ms.map_or(0, |_| began_ms.saturating_sub(turn.began_ms));
         let says_failed = matches!(stop_reason, Some("failed" | "error"));
         if let Some(failure) = turn.failure.filter(|failure| failure.is_turn || says_failed) {
             let failed = Failed { turn_index, code: &failure.code, message: &failure.message, will_retry: false };
-            stage.say("turn.failed", &failed);
+            sink.emit("turn.failed", &failed);
             return correction;
         }
         if says_failed {
             let failed = Failed { turn_index, code: "execution_error", message: "the turn failed", will_retry: false };
-            stage.say("turn.failed", &failed);
+            sink.emit("turn.failed", &failed);
             return correction;
         }
         // The total of a run with one turn is that turn's usage.
@@ -162,7 +162,7 @@ impl Turns {
             Some(run) if self.count == 1 && !turn.figures.is_known() => run,
             _ => turn.figures,
         };
-        stage.say(
+        sink.emit(
             "turn.completed",
             &Completed {
                 turn_index,

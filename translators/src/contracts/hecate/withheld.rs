@@ -2,7 +2,7 @@
 //! `run.cancelled` is replaced by another `run.cancelled`; the other ends are replaced by `run.failed` with the code
 //! `event_withheld`.
 
-use super::envelope::Shared;
+use super::envelope::SharedFields;
 use super::ids::RunBits;
 use crate::contracts::wire::rfc3339_millis;
 use crate::encode::Events;
@@ -28,7 +28,7 @@ pub(super) fn stand_in(withheld: &Withheld<'_>, out: &mut Events) {
             }),
         ),
     };
-    Shared::new(&frame.stream).write(&event_id, sequence, &occurred_at, kind, &data, out);
+    SharedFields::new(&frame.stream).write(&event_id, sequence, &occurred_at, kind, &data, out);
 }
 
 /// Whether an event is a stand-in for a withheld one.

@@ -16,7 +16,7 @@ pub(super) struct Calls {
     open: HashMap<SharedStr, Call>,
     opened: u64,
     outputs: ToolOutputs,
-    asked: HashMap<SharedStr, Asked>,
+    asked: HashMap<SharedStr, PendingQuestion>,
 }
 
 /// A call without a result.
@@ -36,14 +36,14 @@ pub(super) struct Call {
 /// An unanswered question.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Asked {
+struct PendingQuestion {
     tool_id: Option<Uuid>,
     tool_name: SharedStr,
 }
 
 /// The subject of a question.
 #[derive(Clone, Debug, Default)]
-pub(super) struct About {
+pub(super) struct QuestionSubject {
     /// The id of the call, if the question names a known call.
     pub(super) call_id: Option<SharedStr>,
     /// The tool's name.
@@ -84,19 +84,19 @@ impl Calls {
 
     /// Registers a question.
     pub(super) fn ask(&mut self, request: &ApprovalRequested) {
-        let asked = Asked { tool_id: request.tool_id, tool_name: request.tool_name.clone() };
+        let asked = PendingQuestion { tool_id: request.tool_id, tool_name: request.tool_name.clone() };
         self.asked.insert(request.approval_id.clone(), asked);
     }
 
     /// Resolves a question; returns its subject.
-    pub(super) fn answer(&mut self, answer: &ApprovalResolved) -> About {
-        let Some(asked) = self.asked.remove(&answer.approval_id) else { return About::default() };
+    pub(super) fn answer(&mut self, answer: &ApprovalResolved) -> QuestionSubject {
+        let Some(asked) = self.asked.remove(&answer.approval_id) else { return QuestionSubject::default() };
         let call = asked.tool_id.and_then(|id| self.open.values_mut().find(|call| call.tool_id == id));
         let call_id = call.map(|call| {
             call.denied |= answer.decision != Decision::Approved;
             call.call_id.clone()
         });
-        About { call_id, tool_name: Some(asked.tool_name).filter(|name| !name.is_empty()) }
+        QuestionSubject { call_id, tool_name: Some(asked.tool_name).filter(|name| !name.is_empty()) }
     }
 
     /// Takes the remaining calls, in the order in which they were made.

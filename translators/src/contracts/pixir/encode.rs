@@ -8,9 +8,9 @@ use super::data::{
     SkillActivation, Status, UserMessage,
 };
 use super::is_terminal;
-use super::message::Said;
+use super::message::PendingText;
 use super::subagents::{Subagent, Subagents};
-use super::usage::Told;
+use super::usage::ReportedUsage;
 use super::writer::Writer;
 use crate::contracts::wire::{SaidTexts, as_object};
 use crate::encode::{Encoder, EncoderOptions, Events, Flat, Pruned, Value, Word};
@@ -39,7 +39,7 @@ pub(super) struct Pixir {
     prompt: Option<String>,
     /// The last `status`.
     status: Option<SharedStr>,
-    pub(super) said: Said,
+    pub(super) said: PendingText,
     /// The main thread's texts.
     #[serde(default)]
     pub(super) answered: SaidTexts,
@@ -47,7 +47,7 @@ pub(super) struct Pixir {
     model: Option<SharedStr>,
     pub(super) calls: Calls,
     pub(super) subagents: Subagents,
-    pub(super) usage: Told,
+    pub(super) usage: ReportedUsage,
 }
 
 impl Encoder for Pixir {
@@ -96,12 +96,12 @@ impl Pixir {
             writer: Writer::new(stream),
             prompt: None,
             status: None,
-            said: Said::default(),
+            said: PendingText::default(),
             answered: SaidTexts::default(),
             model: None,
             calls: Calls::default(),
             subagents: Subagents::default(),
-            usage: Told::default(),
+            usage: ReportedUsage::default(),
         }
     }
 
@@ -221,7 +221,7 @@ impl Pixir {
     }
 
     fn text(&mut self, block: &BlockDelta, frame: &Frame, out: &mut Events) {
-        if !self.said.goes_on(&block.message_id) {
+        if !self.said.continues_with(&block.message_id) {
             self.flush(frame, out);
         }
         if !block.delta.is_empty() {

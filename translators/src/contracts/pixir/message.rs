@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 /// The text since the last `assistant_message`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Said {
+pub(super) struct PendingText {
     message_id: Option<SharedStr>,
     text: String,
 }
 
-impl Said {
+impl PendingText {
     /// Whether a piece of that message continues the text so far.
-    pub(super) fn goes_on(&self, message_id: &SharedStr) -> bool {
+    pub(super) fn continues_with(&self, message_id: &SharedStr) -> bool {
         self.message_id.as_ref().is_none_or(|current| current == message_id)
     }
 

@@ -32,7 +32,7 @@ struct Session {
     turn: Turn,
     /// The `text_delta` chunks since the last `assistant_message`, and the offset of those after the last call.
     said: String,
-    behind_call: usize,
+    after_call: usize,
 }
 
 /// The state of the last turn.
@@ -59,7 +59,7 @@ impl Session {
             is_live: false,
             turn: Turn::None,
             said: String::new(),
-            behind_call: 0,
+            after_call: 0,
         }
     }
 
@@ -111,16 +111,16 @@ impl Session {
         match kind {
             "user_message" => self.forget(),
             "text_delta" => self.said.push_str(text("/data/chunk")),
-            "tool_call" | "tool_result" => self.behind_call = self.said.len(),
+            "tool_call" | "tool_result" => self.after_call = self.said.len(),
             "assistant_message" => {
-                let behind_call = self.said.get(self.behind_call..).unwrap_or_default();
+                let after_call = self.said.get(self.after_call..).unwrap_or_default();
                 let (said, message) = (self.said.as_str(), text("/data/text"));
                 // A message that was withheld or broke off has its error instead.
                 let is_error = !text("/data/metadata/error_kind").is_empty() && message.is_empty();
                 let is_rest = self.is_cut && message.ends_with(said);
                 if !(said.is_empty() || is_rest || is_error || said == message) {
                     // Text before a call need not be part of the answer.
-                    let basis = if behind_call == message { Basis::Ours } else { Basis::Document };
+                    let basis = if after_call == message { Basis::Ours } else { Basis::Document };
                     let message = "the text differs from the text_delta chunks before it";
                     findings.push(Finding::error("text.differs", "/data/text", message).on(basis));
                 }
@@ -140,7 +140,7 @@ impl Session {
     /// The text was kept in a message, or dropped.
     fn forget(&mut self) {
         self.said.clear();
-        self.behind_call = 0;
+        self.after_call = 0;
     }
 
     fn calls(&mut self, kind: &str, event: &Value, findings: &mut Vec<Finding>) {
@@ -216,7 +216,7 @@ impl Verifier for PixirRules {
         event.get("session_id").and_then(Value::as_str).unwrap_or_default()
     }
 
-    fn tells_of_withheld(&self, event: &Value) -> bool {
+    fn reports_withheld(&self, event: &Value) -> bool {
         super::withheld::is_notice(event)
     }
 

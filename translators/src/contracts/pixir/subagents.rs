@@ -39,7 +39,7 @@ impl Subagents {
 
     /// Who caused the frame: the subagent's id, or the id of its tool call if the subagent is unknown; `None` for the main
     /// thread.
-    pub(super) fn behind(&self, frame: &Frame) -> Option<SharedStr> {
+    pub(super) fn cause_of(&self, frame: &Frame) -> Option<SharedStr> {
         let parent = frame.parent_tool_id?;
         let known = self.open.iter().find(|open| open.tool_id == Some(parent));
         Some(known.map_or_else(|| SharedStr::from(parent.to_string()), |open| open.id.clone()))

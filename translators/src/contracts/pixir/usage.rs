@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// The usage that a run has reported.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Told {
+pub(super) struct ReportedUsage {
     calls: u64,
     /// What calls have reported and no total has covered yet.
     input: u64,
@@ -22,7 +22,7 @@ pub(super) struct Told {
     cost_usd: f64,
 }
 
-impl Told {
+impl ReportedUsage {
     /// Records one model call; returns its index and usage.
     pub(super) fn call(&mut self, usage: &Usage) -> (u64, UsageSummary) {
         let index = self.calls;
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn a_total_says_only_what_the_calls_did_not() {
-        let mut told = Told::default();
+        let mut told = ReportedUsage::default();
         assert_eq!(told.call(&usage(10, 1, None)).0, 0);
         assert_eq!(told.call(&usage(20, 2, None)).0, 1);
         assert_eq!(told.total(&usage(30, 3, None)), None);
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn a_total_alone_is_told_as_it_is() {
-        let mut told = Told::default();
+        let mut told = ReportedUsage::default();
         let alone = usage(0, 3, None);
         assert_eq!(told.total(&alone), Some(summary(&alone)));
         assert_eq!(told.total(&alone), Some(summary(&alone)), "a total of another model");
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn costs_that_were_added_up_are_no_rest() {
-        let mut told = Told::default();
+        let mut told = ReportedUsage::default();
         told.call(&usage(1, 1, Some(0.1)));
         told.call(&usage(1, 1, Some(0.2)));
         assert_eq!(told.total(&usage(2, 2, Some(0.3))), None);

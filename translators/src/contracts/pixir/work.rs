@@ -13,7 +13,7 @@ use crate::frame::{ApprovalResolved, Body, Decision, Frame, RUN_ENDED_FIRST, Too
 
 impl Pixir {
     pub(super) fn call(&mut self, call: &ToolCall, frame: &Frame, out: &mut Events) {
-        let subagent_id = self.subagents.behind(frame);
+        let subagent_id = self.subagents.cause_of(frame);
         if !self.calls.begin(call, subagent_id.clone()) {
             return;
         }
@@ -56,7 +56,7 @@ impl Pixir {
 
     pub(super) fn decision(&mut self, answer: &ApprovalResolved, frame: &Frame, out: &mut Events) {
         let about = self.calls.answer(answer);
-        let subagent_id = self.subagents.behind(frame);
+        let subagent_id = self.subagents.cause_of(frame);
         let data = PermissionDecision {
             call_id: about.call_id.as_deref().unwrap_or(&answer.approval_id),
             decision: Word(if answer.decision == Decision::Approved { "allow" } else { "deny" }),
@@ -85,7 +85,7 @@ impl Pixir {
                 None => return,
             },
         };
-        let subagent_id = self.subagents.behind(frame);
+        let subagent_id = self.subagents.cause_of(frame);
         let data = ProviderUsage {
             model: usage.model.as_deref(),
             call_index,

@@ -5,7 +5,7 @@
 use super::is_ephemeral;
 use crate::contracts::wire::Times;
 use crate::derived::numbered;
-use crate::encode::{EventId, Events, Kept, Value, key};
+use crate::encode::{EventId, Events, PreparedFields, Value, key};
 use crate::frame::{Frame, Stream};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -18,7 +18,7 @@ pub(super) struct Writer {
     run: Uuid,
     /// The constant fields of the envelope.
     #[serde(skip)]
-    shared: Kept,
+    shared: PreparedFields,
     #[serde(skip)]
     times: Times,
     /// The number of events so far, canonical and ephemeral.
@@ -28,14 +28,14 @@ pub(super) struct Writer {
 }
 
 /// The envelope fields that all events of a run share.
-pub(super) fn shared_fields(run: &Uuid) -> Kept {
-    Kept::new(|map| map.id(key!("session_id"), run))
+pub(super) fn shared_fields(run: &Uuid) -> PreparedFields {
+    PreparedFields::new(|map| map.id(key!("session_id"), run))
 }
 
 /// Writes an event; it is ephemeral if `seq` is `None`.
 pub(super) fn write(
     id: &str,
-    shared: &Kept,
+    shared: &PreparedFields,
     seq: Option<u64>,
     time: &str,
     kind: &'static str,
@@ -49,7 +49,7 @@ pub(super) fn write(
 /// The same, with a cursor that need not be the number.
 pub(super) fn write_at(
     id: &str,
-    shared: &Kept,
+    shared: &PreparedFields,
     (seq, cursor): (Option<u64>, EventId),
     time: &str,
     kind: &'static str,
@@ -58,7 +58,7 @@ pub(super) fn write_at(
 ) {
     out.object(kind, cursor, |map| {
         map.text(key!("id"), id);
-        map.kept(shared);
+        map.prepared(shared);
         map.entry(key!("seq"), &seq);
         map.time(key!("ts"), time);
         map.word(key!("type"), kind);

@@ -2,7 +2,7 @@
 
 use crate::contracts::tool_output::{ToolOutput, ToolOutputs};
 use crate::contracts::wire::{Times, as_object};
-use crate::encode::{Encoder, EncoderOptions, EventId, Events, Kept, Value, Word, data, key};
+use crate::encode::{Encoder, EncoderOptions, EventId, Events, PreparedFields, Value, Word, data, key};
 use crate::frame::{Body, Decision, EndReason, Frame, SessionEnded, SharedStr, Stream, StreamKind};
 use crate::hash::{HashMap, HashSet};
 use crate::saved;
@@ -38,7 +38,7 @@ struct Sse {
     prefix: String,
     /// The constant fields of the envelope.
     #[serde(skip)]
-    shared: Kept,
+    shared: PreparedFields,
     #[serde(skip)]
     times: Times,
     next: u64,
@@ -94,8 +94,8 @@ data! {
 }
 
 /// The envelope fields that all events of a run share.
-pub(super) fn shared_fields(stream: &Stream) -> Kept {
-    Kept::new(|map| {
+pub(super) fn shared_fields(stream: &Stream) -> PreparedFields {
+    PreparedFields::new(|map| {
         map.id(key!("session_id"), &stream.session.id);
         map.id(key!("run_id"), &stream.id);
     })
@@ -104,7 +104,7 @@ pub(super) fn shared_fields(stream: &Stream) -> Kept {
 /// Writes an event.
 pub(super) fn write(
     event_id: &str,
-    shared: &Kept,
+    shared: &PreparedFields,
     kind: &'static str,
     time: &str,
     payload: &impl Value,
@@ -112,7 +112,7 @@ pub(super) fn write(
 ) {
     out.object(kind, EventId::Text(event_id.to_owned()), |map| {
         map.text(key!("event_id"), event_id);
-        map.kept(shared);
+        map.prepared(shared);
         map.word(key!("type"), kind);
         map.time(key!("ts"), time);
         payload.field(key!("payload"), map);

@@ -106,7 +106,7 @@ impl Verifier for SseRules {
         event.get("run_id").and_then(Value::as_str).unwrap_or_default()
     }
 
-    fn tells_of_withheld(&self, event: &Value) -> bool {
+    fn reports_withheld(&self, event: &Value) -> bool {
         super::withheld::is_notice(event)
     }
 

@@ -15,7 +15,7 @@ use crate::sequence::StreamKey;
 #[derive(Debug)]
 pub(super) struct Agent {
     /// The stream and speaker of the call.
-    pub(super) place: Target,
+    pub(super) target: Target,
     /// The call.
     pub(super) tool: Tool,
     /// Whether the subagent continues after its call returned.
@@ -33,7 +33,7 @@ pub(super) struct Agent {
 
 /// What a record says about a subagent.
 #[derive(Default)]
-pub(super) struct Told<'r> {
+pub(super) struct AgentInfo<'r> {
     pub(super) id: Option<&'r str>,
     pub(super) kind: Option<&'r str>,
     pub(super) task: Option<&'r str>,
@@ -42,8 +42,8 @@ pub(super) struct Told<'r> {
 
 impl Claude {
     /// Registers a subagent when the model calls it.
-    pub(super) fn agent_called(&mut self, place: Target, tool: &Tool, args: &Object<'_>) {
-        let depth = match place.parent {
+    pub(super) fn agent_called(&mut self, target: Target, tool: &Tool, args: &Object<'_>) {
+        let depth = match target.parent {
             None => 1,
             Some(parent) => {
                 let outer = self.agents.values().find(|agent| agent.tool.id == parent);
@@ -51,7 +51,7 @@ impl Claude {
             }
         };
         let agent = Agent {
-            place,
+            target,
             tool: tool.clone(),
             background: false,
             id: None,
@@ -66,15 +66,15 @@ impl Claude {
     }
 
     /// Starts a subagent at its first sign of life. Does nothing if it has already started.
-    pub(super) fn agent_begins(&mut self, call_id: &str, told: &Told<'_>, normalizer: &mut Normalizer) {
+    pub(super) fn agent_begins(&mut self, call_id: &str, told: &AgentInfo<'_>, normalizer: &mut Normalizer) {
         if !self.agents.contains_key(call_id) {
             // The call was never seen, but an active subagent must have been called: register it now.
-            let place = Target::main(self.runs.stream(normalizer));
-            if self.runs.run(place.stream).is_none() {
+            let target = Target::main(self.runs.stream(normalizer));
+            if self.runs.run(target.stream).is_none() {
                 return;
             }
-            let tool = self.tool(normalizer, place, call_id);
-            self.agent_called(place, &tool, &Object::default());
+            let tool = self.tool(normalizer, target, call_id);
+            self.agent_called(target, &tool, &Object::default());
         }
         let Some(agent) = self.agents.get_mut(call_id).filter(|agent| agent.id.is_none()) else { return };
         let id = SharedStr::from(told.id.filter(|id| !id.is_empty()).unwrap_or(call_id));
@@ -83,7 +83,7 @@ impl Claude {
         let task = agent.task.clone().or_else(|| told.task.map(str::to_owned));
         let depth = told.depth.and_then(|depth| u32::try_from(depth).ok()).unwrap_or(agent.depth);
         agent.depth = depth;
-        normalizer.subagent_started(agent.place, &id, Some(agent.tool.id), kind, task, depth);
+        normalizer.subagent_started(agent.target, &id, Some(agent.tool.id), kind, task, depth);
     }
 
     /// Handles a record written by the subagent itself.
@@ -92,7 +92,7 @@ impl Claude {
         let id = fields.str("agent_id").or_else(|| fields.str("agentId"));
         let kind = fields.str("subagent_type").or_else(|| fields.str("attributionAgent"));
         let task = fields.str("task_description");
-        let told = Told { id: id.as_deref(), kind: kind.as_deref(), task: task.as_deref(), depth: None };
+        let told = AgentInfo { id: id.as_deref(), kind: kind.as_deref(), task: task.as_deref(), depth: None };
         self.agent_begins(call_id, &told, normalizer);
     }
 
@@ -105,13 +105,13 @@ impl Claude {
         normalizer: &mut Normalizer,
     ) {
         let Some(agent) = self.agents.remove(call_id) else { return };
-        let child = Target { stream: agent.place.stream, parent: Some(agent.tool.id) };
+        let child = Target { stream: agent.target.stream, parent: Some(agent.tool.id) };
         self.runs.leave(normalizer, child);
         if let Some(id) = &agent.id {
-            normalizer.subagent_ended(agent.place.stream, id, status, summary);
+            normalizer.subagent_ended(agent.target.stream, id, status, summary);
         }
         // Its late records still belong to the run that called it.
-        if self.runs.run(agent.place.stream).is_some() {
+        if self.runs.run(agent.target.stream).is_some() {
             self.agents.insert(SharedStr::from(call_id), Agent { background: false, ..agent });
         }
     }
@@ -133,7 +133,7 @@ impl Claude {
         let in_background = result.bool("isAsync") == Some(true)
             || matches!(result.str("status").as_deref(), Some("async_launched" | "remote_launched"));
         if went_well {
-            self.agent_begins(&tool.call_id, &Told { id: id.as_deref(), ..Told::default() }, normalizer);
+            self.agent_begins(&tool.call_id, &AgentInfo { id: id.as_deref(), ..AgentInfo::default() }, normalizer);
         }
         if in_background {
             if let Some(agent) = self.agents.get_mut(&tool.call_id) {
@@ -172,7 +172,7 @@ impl Claude {
                 u8::from(agent.last_record.is_none())
             }
         };
-        let here = self.agents.values_mut().filter(|agent| agent.place.stream == stream && !agent.background);
+        let here = self.agents.values_mut().filter(|agent| agent.target.stream == stream && !agent.background);
         let agent = here.max_by_key(|agent| (fit(agent), agent.depth, agent.order))?;
         agent.last_record = fields.str("uuid").map(|uuid| SharedStr::from(&*uuid)).or_else(|| agent.last_record.take());
         Some(agent.tool.clone())

@@ -11,11 +11,11 @@ use crate::json::{Json, Object};
 use crate::normalizer::{Block, BlockKind, Normalizer, Target};
 
 /// One `assistant` record of either surface.
-pub(super) struct Said<'r, 'a> {
+pub(super) struct AssistantRecord<'r, 'a> {
     /// The provider's message, with the blocks of this record.
     pub(super) message: &'r Object<'a>,
     /// The speaker.
-    pub(super) place: Target,
+    pub(super) target: Target,
     /// The record's id.
     pub(super) uuid: &'r str,
     /// Whether an interrupt cut the block off.
@@ -38,18 +38,18 @@ impl Claude {
             self.runs.ensure(normalizer, "");
         }
         let Some(message) = fields.object("message") else {
-            return normalizer.fault("an assistant record without a message");
+            return normalizer.add_error("an assistant record without a message");
         };
-        let place = self.place(normalizer, parent.as_deref());
+        let target = self.target(normalizer, parent.as_deref());
         if let Some(call_id) = &parent {
             self.child_spoke(call_id, fields, normalizer);
         }
         let error = fields.str("error");
         let is_error = fields.bool("is_api_error_message") == Some(true);
         self.assistant(
-            &Said {
+            &AssistantRecord {
                 message: &message,
-                place,
+                target,
                 uuid: &fields.str("uuid").unwrap_or_default(),
                 aborted: fields.bool("aborted") == Some(true),
                 error: error.as_deref().or(is_error.then_some("unknown")),
@@ -60,15 +60,15 @@ impl Claude {
         );
     }
 
-    pub(super) fn assistant(&mut self, said: &Said<'_, '_>, normalizer: &mut Normalizer) {
+    pub(super) fn assistant(&mut self, said: &AssistantRecord<'_, '_>, normalizer: &mut Normalizer) {
         let model = said.message.str("model");
         if model.as_deref() == Some("<synthetic>") {
             return self.synthetic(said, normalizer);
         }
         let id = said.message.str("id").filter(|id| !id.is_empty());
         let id = id.as_deref().unwrap_or(said.uuid);
-        self.runs.enter(normalizer, said.place, id, model.map(|model| SharedStr::from(&*model)));
-        if let Some(message) = self.runs.message(said.place) {
+        self.runs.enter(normalizer, said.target, id, model.map(|model| SharedStr::from(&*model)));
+        if let Some(message) = self.runs.message(said.target) {
             let reason = said.message.str("stop_reason").map(|reason| SharedStr::from(&*reason));
             let newer = reason.is_some() || message.stop_reason.is_none();
             if let Some(usage) = said.message.object("usage").filter(|_| newer) {
@@ -77,8 +77,8 @@ impl Claude {
             // The figures are final only with a stop reason. Before that, they are those of the start of the message.
             if let Some(reason) = reason {
                 message.stop_reason = Some(reason.clone());
-                self.stopped(said.place, reason);
-                self.count(said.place, normalizer);
+                self.stopped(said.target, reason);
+                self.count(said.target, normalizer);
             }
         }
         if let Some(text) = said.message.get("content").and_then(Json::str) {
@@ -89,8 +89,8 @@ impl Claude {
         }
     }
 
-    fn block(&mut self, said: &Said<'_, '_>, id: &str, json: Json<'_>, normalizer: &mut Normalizer) {
-        let place = said.place;
+    fn block(&mut self, said: &AssistantRecord<'_, '_>, id: &str, json: Json<'_>, normalizer: &mut Normalizer) {
+        let target = said.target;
         let Some(block) = json.object() else { return };
         match &*block.str("type").unwrap_or_default() {
             "text" => self.whole_text(said, id, &block.str("text").unwrap_or_default(), normalizer),
@@ -99,52 +99,52 @@ impl Claude {
                 let index = self.index(said, BlockKind::Reasoning);
                 let at = Block::reasoning(id, index);
                 if said.aborted {
-                    normalizer.cut(place, at, Some(&text));
+                    normalizer.cut(target, at, Some(&text));
                 } else {
                     let sealed = kind == "redacted_thinking" || block.some("signature").is_some();
                     let opaque = sealed.then(|| json.to_raw());
-                    normalizer.complete(place, at, Some(&text), opaque);
+                    normalizer.complete(target, at, Some(&text), opaque);
                 }
             }
             "tool_use" | "server_tool_use" | "mcp_tool_use" => {
-                if let Some(message) = self.runs.message(place) {
+                if let Some(message) = self.runs.message(target) {
                     message.whole_other(block.str("id").as_deref());
                 }
-                self.acts(place);
-                self.call(place, &block, normalizer);
+                self.acts(target);
+                self.call(target, &block, normalizer);
             }
             kind if kind.ends_with("_tool_result") => {
-                if let Some(message) = self.runs.message(place) {
+                if let Some(message) = self.runs.message(target) {
                     message.whole_other(None);
                 }
-                self.server_result(place, &block, normalizer);
+                self.server_result(target, &block, normalizer);
             }
             other => {
                 normalizer.unknown(format!("unknown block {other:?}"));
-                if let Some(message) = self.runs.message(place) {
+                if let Some(message) = self.runs.message(target) {
                     message.whole_other(None);
                 }
             }
         }
     }
 
-    fn whole_text(&mut self, said: &Said<'_, '_>, id: &str, text: &str, normalizer: &mut Normalizer) {
+    fn whole_text(&mut self, said: &AssistantRecord<'_, '_>, id: &str, text: &str, normalizer: &mut Normalizer) {
         let index = self.index(said, BlockKind::Text);
         let block = Block::text(id, index);
         if said.aborted {
-            normalizer.cut(said.place, block, Some(text));
+            normalizer.cut(said.target, block, Some(text));
         } else {
-            normalizer.complete(said.place, block, Some(text), None);
-            self.answers(said.place);
+            normalizer.complete(said.target, block, Some(text), None);
+            self.answers(said.target);
         }
     }
 
-    fn index(&mut self, said: &Said<'_, '_>, kind: BlockKind) -> u32 {
-        self.runs.message(said.place).map_or(0, |message: &mut Message| message.whole(kind, said.index))
+    fn index(&mut self, said: &AssistantRecord<'_, '_>, kind: BlockKind) -> u32 {
+        self.runs.message(said.target).map_or(0, |message: &mut Message| message.whole(kind, said.index))
     }
 
     /// Handles text that the runner writes in the model's place: an error, or the output of one of its own commands.
-    fn synthetic(&mut self, said: &Said<'_, '_>, normalizer: &mut Normalizer) {
+    fn synthetic(&mut self, said: &AssistantRecord<'_, '_>, normalizer: &mut Normalizer) {
         let mut texts = Vec::new();
         if let Some(text) = said.message.get("content").and_then(Json::str) {
             texts.push(text.into_owned());
@@ -154,29 +154,29 @@ impl Claude {
         }
         if let Some(code) = said.error {
             let status = said.http_status.and_then(|status| u16::try_from(status).ok());
-            return self.provider_error(said.place, code, texts.join("\n"), status, normalizer);
+            return self.provider_error(said.target, code, texts.join("\n"), status, normalizer);
         }
         let id = said.message.str("id").unwrap_or_default();
         for (text, index) in texts.iter().zip(0..) {
             if text == NO_ANSWER {
-                normalizer.push(said.place, Body::LogEmitted { level: LogLevel::Debug, message: text.clone() });
+                normalizer.push(said.target, Body::LogEmitted { level: LogLevel::Debug, message: text.clone() });
             } else {
-                normalizer.complete(said.place, Block::text(&id, index), Some(text), None);
+                normalizer.complete(said.target, Block::text(&id, index), Some(text), None);
             }
         }
     }
 
     /// Notes that the main thread produced text, which is its answer unless a call follows.
-    fn answers(&mut self, place: Target) {
-        if let Some(run) = self.runs.run(place.stream).filter(|_| place.parent.is_none()) {
+    fn answers(&mut self, target: Target) {
+        if let Some(run) = self.runs.run(target.stream).filter(|_| target.parent.is_none()) {
             run.answered = true;
             run.error = None;
         }
     }
 
     /// Notes that the main thread is working.
-    pub(super) fn acts(&mut self, place: Target) {
-        if let Some(run) = self.runs.run(place.stream).filter(|_| place.parent.is_none()) {
+    pub(super) fn acts(&mut self, target: Target) {
+        if let Some(run) = self.runs.run(target.stream).filter(|_| target.parent.is_none()) {
             run.answered = false;
         }
     }

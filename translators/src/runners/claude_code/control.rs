@@ -13,10 +13,10 @@ use crate::normalizer::{Normalizer, Target};
 
 /// A question that awaits its answer.
 #[derive(Debug)]
-pub(super) struct Ask {
+pub(super) struct PendingQuestion {
     approval_id: SharedStr,
     /// The stream and speaker of the call that the question is about.
-    pub(super) place: Target,
+    pub(super) target: Target,
 }
 
 impl Claude {
@@ -36,9 +36,9 @@ impl Claude {
         // A question without a request id or a call id cannot be answered.
         let Some(id) = Some(id).filter(|id| !id.is_empty()).or(call_id.as_deref()) else { return };
         let call = call_id.as_deref().and_then(|call_id| self.calls.get(call_id));
-        let place = call.map(|call| call.place);
-        let place = place.unwrap_or_else(|| Target::main(self.runs.stream(normalizer)));
-        let tool_id = call_id.as_deref().map(|call_id| self.tool(normalizer, place, call_id).id);
+        let target = call.map(|call| call.target);
+        let target = target.unwrap_or_else(|| Target::main(self.runs.stream(normalizer)));
+        let tool_id = call_id.as_deref().map(|call_id| self.tool(normalizer, target, call_id).id);
         let reason = request.str("decision_reason").or_else(|| request.str("description"));
         let approval_id = SharedStr::from(id);
         let ask = ApprovalRequested {
@@ -51,8 +51,8 @@ impl Claude {
                 .map_or_else(crate::json::empty_object, Json::to_raw),
             reason: reason.map(|reason| reason.into_owned()),
         };
-        normalizer.approval_requested(place, ask);
-        self.asks.insert(SharedStr::from(call_id.as_deref().unwrap_or(id)), Ask { approval_id, place });
+        normalizer.approval_requested(target, ask);
+        self.asks.insert(SharedStr::from(call_id.as_deref().unwrap_or(id)), PendingQuestion { approval_id, target });
     }
 
     /// Reports an MCP server's question. Whether it can be answered depends on the host: another host may be able to if this
@@ -62,7 +62,7 @@ impl Claude {
         if id.is_empty() {
             return self.log(LogLevel::Info, Some(message), normalizer);
         }
-        let (approval_id, place) = (SharedStr::from(id), Target::main(self.runs.stream(normalizer)));
+        let (approval_id, target) = (SharedStr::from(id), Target::main(self.runs.stream(normalizer)));
         let ask = ApprovalRequested {
             approval_id: approval_id.clone(),
             tool_id: None,
@@ -70,8 +70,8 @@ impl Claude {
             args: form_args(request),
             reason: Some(message.into_owned()).filter(|message| !message.is_empty()),
         };
-        normalizer.approval_requested(place, ask);
-        self.asks.insert(approval_id.clone(), Ask { approval_id, place });
+        normalizer.approval_requested(target, ask);
+        self.asks.insert(approval_id.clone(), PendingQuestion { approval_id, target });
     }
 
     /// Resolves the question about a call when the call's result arrives.
@@ -119,7 +119,7 @@ impl Claude {
         }
     }
 
-    fn take_ask(&mut self, approval_id: &str) -> Option<Ask> {
+    fn take_ask(&mut self, approval_id: &str) -> Option<PendingQuestion> {
         let asked = self.asks.iter().filter(|(_, ask)| *ask.approval_id == *approval_id);
         let key = asked.map(|(key, _)| key).min()?.clone();
         self.asks.remove(&key)
@@ -131,7 +131,13 @@ pub(super) fn form_args(request: &Object<'_>) -> RawJson {
     elicitation::args_of(request, &["subtype"])
 }
 
-fn resolve(ask: &Ask, decision: Decision, by: Option<SharedStr>, reason: Option<String>, normalizer: &mut Normalizer) {
+fn resolve(
+    ask: &PendingQuestion,
+    decision: Decision,
+    by: Option<SharedStr>,
+    reason: Option<String>,
+    normalizer: &mut Normalizer,
+) {
     let answer = ApprovalResolved { approval_id: ask.approval_id.clone(), decision, by, reason, scope: None };
-    normalizer.approval_resolved(ask.place.stream, answer);
+    normalizer.approval_resolved(ask.target.stream, answer);
 }

@@ -5,7 +5,7 @@
 
 use super::agents::Agent;
 use super::clock::Clock;
-use super::control::Ask;
+use super::control::PendingQuestion;
 use super::runs::Runs;
 use super::system::Compaction;
 use super::tasks::Tasks;
@@ -34,7 +34,7 @@ pub(super) struct Claude {
     pub(super) agents_called: u64,
     pub(super) tasks: Tasks,
     /// Questions that await their answer, by the id of the call that they are about.
-    pub(super) asks: HashMap<SharedStr, Ask>,
+    pub(super) asks: HashMap<SharedStr, PendingQuestion>,
     /// A compaction whose summary may come next.
     pub(super) compaction: Option<Compaction>,
 }
@@ -114,12 +114,12 @@ impl Claude {
             | "tombstone" | "task_assignment" | "task_completed" | "attachment" => {}
             // An error of the runner itself, in the form that the API uses.
             "error" => {
-                let place = Target::main(self.runs.stream(normalizer));
+                let target = Target::main(self.runs.stream(normalizer));
                 let error = fields.object("error");
                 let of = |key: &str| error.as_ref().and_then(|error| error.str(key)).or_else(|| fields.str(key));
                 let code = error.as_ref().and_then(|error| error.str("type").or_else(|| error.str("code")));
                 let message = of("message").or_else(|| fields.str("error")).unwrap_or_default().into_owned();
-                self.provider_error(place, code.as_deref().unwrap_or("error"), message, None, normalizer);
+                self.provider_error(target, code.as_deref().unwrap_or("error"), message, None, normalizer);
             }
             "" => normalizer.unknown("a record without a type"),
             other => normalizer.unknown(format!("unknown type {other:?}")),
@@ -128,10 +128,10 @@ impl Claude {
 
     /// The place for the frames of a speaker. Frames of a subagent belong to the run that started it, or to the session's
     /// thread once that run has ended.
-    pub(super) fn place(&mut self, normalizer: &mut Normalizer, parent_call: Option<&str>) -> Target {
+    pub(super) fn target(&mut self, normalizer: &mut Normalizer, parent_call: Option<&str>) -> Target {
         let Some(call_id) = parent_call else { return Target::main(self.runs.stream(normalizer)) };
-        let agent = self.agents.get(call_id).map(|agent| agent.place.stream);
-        let known = agent.or_else(|| self.calls.get(call_id).map(|call| call.place.stream));
+        let agent = self.agents.get(call_id).map(|agent| agent.target.stream);
+        let known = agent.or_else(|| self.calls.get(call_id).map(|call| call.target.stream));
         let stream = match known {
             Some(stream) if normalizer.is_open(stream) => stream,
             Some(_) => normalizer.thread(),
@@ -142,30 +142,30 @@ impl Claude {
     }
 
     /// The ids of a call. They are derived within the session, so they are the same in every run.
-    pub(super) fn tool(&self, normalizer: &Normalizer, place: Target, call_id: &str) -> Tool {
-        let scope = normalizer.stream(place.stream).map_or(Uuid::nil(), |stream| stream.session.id);
+    pub(super) fn tool(&self, normalizer: &Normalizer, target: Target, call_id: &str) -> Tool {
+        let scope = normalizer.stream(target.stream).map_or(Uuid::nil(), |stream| stream.session.id);
         normalizer.tool(scope, call_id)
     }
 
     /// Logs a line on the current stream, unless the message is empty.
     pub(super) fn log(&mut self, level: LogLevel, message: Option<impl Into<String>>, normalizer: &mut Normalizer) {
         if let Some(message) = message.map(Into::into).filter(|message: &String| !message.is_empty()) {
-            let place = Target::main(self.runs.stream(normalizer));
-            normalizer.push(place, Body::LogEmitted { level, message });
+            let target = Target::main(self.runs.stream(normalizer));
+            normalizer.push(target, Body::LogEmitted { level, message });
         }
     }
 
     /// Reports an error of the provider, or of the runner in its place, within the turn. The run may continue.
     pub(super) fn provider_error(
         &mut self,
-        place: Target,
+        target: Target,
         code: &str,
         message: String,
         http_status: Option<u16>,
         normalizer: &mut Normalizer,
     ) {
         let code = SharedStr::from(if code.is_empty() { "unknown" } else { code });
-        if let Some(run) = self.runs.run(place.stream).filter(|_| place.parent.is_none()) {
+        if let Some(run) = self.runs.run(target.stream).filter(|_| target.parent.is_none()) {
             run.error = Some((code.clone(), message.clone()));
         }
         let retryable = is_retryable(&code);
@@ -178,15 +178,15 @@ impl Claude {
             max_attempts: None,
             http_status,
         };
-        normalizer.push(place, Body::ErrorReported(Box::new(body)));
+        normalizer.push(target, Body::ErrorReported(Box::new(body)));
     }
 
     /// Ends a run and forgets the state that only it used.
     pub(super) fn end_run(&mut self, normalizer: &mut Normalizer, key: StreamKey, end: RunEnd) {
         self.runs.end(normalizer, key, end);
-        self.calls.retain(|_, call| call.place.stream != key);
-        self.asks.retain(|_, ask| ask.place.stream != key);
-        self.agents.retain(|_, agent| agent.place.stream != key || agent.background);
+        self.calls.retain(|_, call| call.target.stream != key);
+        self.asks.retain(|_, ask| ask.target.stream != key);
+        self.agents.retain(|_, agent| agent.target.stream != key || agent.background);
     }
 }
 

@@ -8,7 +8,7 @@ use super::super::elicitation::{Form, object_of};
 use super::control::form_args;
 use crate::decode::Record;
 use crate::frame::{Decision, RawJson};
-use crate::host::{Answer, Asked, Dialogue, Opening, Sending, Unsayable, Waiting, Wish};
+use crate::host::{Answer, Asked, Dialogue, Opening, PendingQuestions, Sending, Unsayable, Wish};
 use crate::json::{Json, Object, to_raw};
 use serde::Serialize;
 use serde_json::json;
@@ -27,11 +27,11 @@ pub(super) struct Control {
     prompts: Option<Vec<String>>,
     requests: u64,
     /// Open questions, by the id of their request.
-    asks: Waiting<Ask>,
+    asks: PendingQuestions<PendingQuestion>,
 }
 
 #[derive(Debug)]
-enum Ask {
+enum PendingQuestion {
     Permission(Permission),
     /// An MCP server's question: its form, or why this host cannot fill it in.
     Elicitation {
@@ -112,12 +112,12 @@ impl Dialogue for Control {
 
     fn asked(&self, approval_id: &str) -> Option<Asked> {
         Some(match self.asks.get(approval_id)? {
-            Ask::Permission(asked) => Asked {
+            PendingQuestion::Permission(asked) => Asked {
                 args: Some(asked.input.clone()),
                 wants_answers: !asked.questions.is_empty(),
                 unanswerable: None,
             },
-            Ask::Elicitation { form, args } => Asked {
+            PendingQuestion::Elicitation { form, args } => Asked {
                 args: Some(args.clone()),
                 wants_answers: form.as_ref().is_ok_and(|form| !form.is_empty()),
                 unanswerable: form.as_ref().err().cloned(),
@@ -134,11 +134,11 @@ impl Control {
             // The decoder names the question the same way: by its request, or else by its call. Only a question with a request
             // id can be answered.
             (Some("can_use_tool"), Some(request_id)) => {
-                self.asks.insert(&request_id, Ask::Permission(Permission::read(&request)));
+                self.asks.insert(&request_id, PendingQuestion::Permission(Permission::read(&request)));
             }
             (Some("elicitation"), Some(request_id)) => {
                 let form = Form::asked(request.str("mode").as_deref(), request.some("requested_schema"));
-                self.asks.insert(&request_id, Ask::Elicitation { form, args: form_args(&request) });
+                self.asks.insert(&request_id, PendingQuestion::Elicitation { form, args: form_args(&request) });
             }
             (subtype, Some(request_id)) => {
                 let error = format!("this host does not support {} requests", subtype.unwrap_or("nameless"));
@@ -179,7 +179,7 @@ impl Control {
     }
 }
 
-impl Ask {
+impl PendingQuestion {
     fn response(&self, answer: &Answer) -> Result<RawJson, Unsayable> {
         let (form, none) = match self {
             Self::Permission(asked) => return asked.response(answer),

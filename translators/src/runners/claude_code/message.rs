@@ -126,36 +126,36 @@ impl Message {
 
 impl Runs {
     /// The message that this speaker is writing.
-    pub(super) fn message(&mut self, place: Target) -> Option<&mut Message> {
-        self.messages.get_mut(&(place.stream, place.parent))
+    pub(super) fn message(&mut self, target: Target) -> Option<&mut Message> {
+        self.messages.get_mut(&(target.stream, target.parent))
     }
 
     /// Starts a message, unless the speaker is already writing it. On the main thread a message is a turn.
-    pub(super) fn enter(&mut self, normalizer: &mut Normalizer, place: Target, id: &str, model: Option<SharedStr>) {
-        if self.message(place).is_some_and(|message| *message.id == *id) {
+    pub(super) fn enter(&mut self, normalizer: &mut Normalizer, target: Target, id: &str, model: Option<SharedStr>) {
+        if self.message(target).is_some_and(|message| *message.id == *id) {
             return;
         }
-        self.leave(normalizer, place);
-        self.messages.insert((place.stream, place.parent), Message::new(id, model.clone()));
-        if place.parent.is_none() {
-            self.begin_turn(normalizer, place.stream, model);
+        self.leave(normalizer, target);
+        self.messages.insert((target.stream, target.parent), Message::new(id, model.clone()));
+        if target.parent.is_none() {
+            self.begin_turn(normalizer, target.stream, model);
         }
     }
 
     /// Ends the speaker's message. Blocks whose whole frame has not arrived by now will never get one. Such a block counts as
     /// complete only if the model stopped regularly.
-    pub(super) fn leave(&mut self, normalizer: &mut Normalizer, place: Target) {
-        let Some(message) = self.messages.remove(&(place.stream, place.parent)) else { return };
+    pub(super) fn leave(&mut self, normalizer: &mut Normalizer, target: Target) {
+        let Some(message) = self.messages.remove(&(target.stream, target.parent)) else { return };
         for open in message.open {
             let Some(kind) = open.content.kind() else { continue };
             let block = Block { kind, message_id: &message.id, index: open.index };
-            if normalizer.said(place, block).is_none() {
+            if normalizer.text_so_far(target, block).is_none() {
                 continue;
             }
             if open.stopped && message.stop_reason.is_some() {
-                normalizer.complete(place, block, None, None);
+                normalizer.complete(target, block, None, None);
             } else {
-                normalizer.cut(place, block, None);
+                normalizer.cut(target, block, None);
             }
         }
     }

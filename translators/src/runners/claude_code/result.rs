@@ -20,18 +20,18 @@ impl Claude {
             None => (self.runs.begin(normalizer, ""), true),
         };
         normalizer.record_on(key);
-        let place = Target::main(key);
+        let target = Target::main(key);
         let is_error = fields.bool("is_error") == Some(true)
             || fields.str("subtype").is_some_and(|subtype| subtype.starts_with("error"));
         let text = fields.str("result").filter(|text| !text.trim().is_empty() && !is_error);
         if let Some(text) = text.as_deref().filter(|_| alone) {
             let id = fields.str("uuid").unwrap_or_default();
-            normalizer.complete(place, Block::text(if id.is_empty() { "result" } else { &id }, 0), Some(text), None);
+            normalizer.complete(target, Block::text(if id.is_empty() { "result" } else { &id }, 0), Some(text), None);
         }
         self.deny(fields, normalizer);
         self.last_stop(key, fields);
         // The turn must end before the run's usage is reported.
-        self.runs.leave(normalizer, place);
+        self.runs.leave(normalizer, target);
         self.runs.end_turn(normalizer, key);
         if let Some((usage, covers)) = self.run_usage(key, fields, normalizer) {
             normalizer.run_used(key, usage, covers);
@@ -56,7 +56,7 @@ impl Claude {
     fn deny(&mut self, fields: &Object<'_>, normalizer: &mut Normalizer) {
         for denial in fields.items("permission_denials").into_iter().filter_map(Json::object) {
             if let Some(call) = denial.str("tool_use_id").and_then(|id| self.calls.remove(&*id)) {
-                normalizer.tool_failed(call.place, &call.tool, "permission denied");
+                normalizer.tool_failed(call.target, &call.tool, "permission denied");
             }
         }
     }
@@ -100,7 +100,7 @@ impl Claude {
         };
         // Other runs of the session may be active at the same time. Subtract the usage that they reported themselves.
         for other in self.runs.others(key) {
-            let theirs = normalizer.told_usage(other).unwrap_or_default();
+            let theirs = normalizer.reported_usage(other).unwrap_or_default();
             total.subtract(&Figures { cost_usd: None, ..theirs });
         }
         let is_all = told.is_some() || table.is_some();

@@ -192,7 +192,7 @@ impl Runs {
     }
 
     /// The open runs that a transcript started, oldest first.
-    pub(super) fn told_by_transcript(&self) -> Vec<StreamKey> {
+    pub(super) fn transcript_runs(&self) -> Vec<StreamKey> {
         self.open.iter().filter(|run| run.transcript).map(|run| run.key).collect()
     }
 

@@ -19,42 +19,42 @@ impl Claude {
         if kind == "message_start" && parent.is_none() {
             self.runs.ensure(normalizer, "");
         }
-        let place = self.place(normalizer, parent.as_deref());
+        let target = self.target(normalizer, parent.as_deref());
         match &*kind {
-            "message_start" => self.message_start(&event, place, normalizer),
-            "content_block_start" => self.block_start(&event, place, normalizer),
-            "content_block_delta" => self.block_delta(&event, place, normalizer),
+            "message_start" => self.message_start(&event, target, normalizer),
+            "content_block_start" => self.block_start(&event, target, normalizer),
+            "content_block_delta" => self.block_delta(&event, target, normalizer),
             "content_block_stop" => {
-                if let (Some(message), Some(index)) = (self.runs.message(place), index(&event)) {
+                if let (Some(message), Some(index)) = (self.runs.message(target), index(&event)) {
                     message.stop(index);
                 }
             }
-            "message_delta" => self.message_delta(&event, place),
-            "message_stop" => self.message_stop(place, normalizer),
+            "message_delta" => self.message_delta(&event, target),
+            "message_stop" => self.message_stop(target, normalizer),
             "ping" => {}
             "error" => {
                 let error = event.object("error").unwrap_or_default();
                 let message = error.str("message").unwrap_or_default().into_owned();
-                self.provider_error(place, &error.str("type").unwrap_or_default(), message, None, normalizer);
+                self.provider_error(target, &error.str("type").unwrap_or_default(), message, None, normalizer);
             }
             other => normalizer.unknown(format!("unknown stream event {other:?}")),
         }
     }
 
-    fn message_start(&mut self, event: &Object<'_>, place: Target, normalizer: &mut Normalizer) {
+    fn message_start(&mut self, event: &Object<'_>, target: Target, normalizer: &mut Normalizer) {
         let Some(message) = event.object("message") else { return };
         let Some(id) = message.str("id") else { return };
         let model = message.str("model").map(|model| SharedStr::from(&*model));
-        if let Some(run) = self.runs.run(place.stream).filter(|_| place.parent.is_none()) {
+        if let Some(run) = self.runs.run(target.stream).filter(|_| target.parent.is_none()) {
             run.answered = false;
         }
-        self.runs.enter(normalizer, place, &id, model);
-        if let (Some(entered), Some(usage)) = (self.runs.message(place), message.object("usage")) {
+        self.runs.enter(normalizer, target, &id, model);
+        if let (Some(entered), Some(usage)) = (self.runs.message(target), message.object("usage")) {
             entered.tokens.update(Tokens::read(&usage));
         }
     }
 
-    fn block_start(&mut self, event: &Object<'_>, place: Target, normalizer: &mut Normalizer) {
+    fn block_start(&mut self, event: &Object<'_>, target: Target, normalizer: &mut Normalizer) {
         let Some(block) = event.object("content_block") else { return };
         let Some(index) = index(event) else { return };
         let content = match &*block.str("type").unwrap_or_default() {
@@ -62,7 +62,7 @@ impl Claude {
             "thinking" | "redacted_thinking" => Content::Reasoning,
             "tool_use" | "server_tool_use" | "mcp_tool_use" => {
                 let Some(id) = block.str("id") else { return };
-                let tool = self.tool(normalizer, place, &id);
+                let tool = self.tool(normalizer, target, &id);
                 Content::Tool { tool, name: SharedStr::from(&*block.str("name").unwrap_or_default()) }
             }
             _ => Content::Other,
@@ -72,14 +72,14 @@ impl Claude {
             Content::Reasoning => block.get("thinking"),
             Content::Tool { .. } | Content::Other => None,
         };
-        let Some(message) = self.runs.message(place) else { return };
+        let Some(message) = self.runs.message(target) else { return };
         message.start(index, content);
         if let Some(text) = first.and_then(crate::json::Json::utf16) {
-            self.say(index, text, place, normalizer);
+            self.say(index, text, target, normalizer);
         }
     }
 
-    fn block_delta(&mut self, event: &Object<'_>, place: Target, normalizer: &mut Normalizer) {
+    fn block_delta(&mut self, event: &Object<'_>, target: Target, normalizer: &mut Normalizer) {
         let Some(delta) = event.object("delta") else { return };
         let Some(index) = index(event) else { return };
         let key = match &*delta.str("type").unwrap_or_default() {
@@ -91,28 +91,28 @@ impl Claude {
             other => return normalizer.unknown(format!("unknown delta {other:?}")),
         };
         if let Some(text) = delta.get(key).and_then(crate::json::Json::utf16) {
-            self.say(index, text, place, normalizer);
+            self.say(index, text, target, normalizer);
         }
     }
 
-    fn say(&mut self, index: u32, text: Utf16Text, place: Target, normalizer: &mut Normalizer) {
-        let Some(message) = self.runs.message(place) else { return };
+    fn say(&mut self, index: u32, text: Utf16Text, target: Target, normalizer: &mut Normalizer) {
+        let Some(message) = self.runs.message(target) else { return };
         let Some(open) = message.block(index) else { return };
         let empty = text.text.is_empty() && text.low.is_none() && text.high.is_none();
         match &open.content {
             _ if empty => {}
-            Content::Text => normalizer.delta(place, Block::text(&message.id, index), text),
-            Content::Reasoning => normalizer.delta(place, Block::reasoning(&message.id, index), text),
+            Content::Text => normalizer.delta(target, Block::text(&message.id, index), text),
+            Content::Reasoning => normalizer.delta(target, Block::reasoning(&message.id, index), text),
             Content::Tool { tool, name } => {
                 let body = Body::ToolInputDelta { tool: tool.clone(), name: name.clone(), delta: text.into_string() };
-                normalizer.push(place, body);
+                normalizer.push(target, body);
             }
             Content::Other => {}
         }
     }
 
-    fn message_delta(&mut self, event: &Object<'_>, place: Target) {
-        let Some(message) = self.runs.message(place) else { return };
+    fn message_delta(&mut self, event: &Object<'_>, target: Target) {
+        let Some(message) = self.runs.message(target) else { return };
         // The runner closes an abandoned stream with a null stop reason and usage that is not the provider's.
         let Some(reason) =
             event.object("delta").and_then(|delta| delta.str("stop_reason").map(|at| SharedStr::from(&*at)))
@@ -123,31 +123,31 @@ impl Claude {
             message.tokens.update(Tokens::read(&usage));
         }
         message.stop_reason = Some(reason.clone());
-        self.stopped(place, reason);
+        self.stopped(target, reason);
     }
 
-    fn message_stop(&mut self, place: Target, normalizer: &mut Normalizer) {
-        let Some(message) = self.runs.message(place) else { return };
-        let Some(reason) = message.stop_reason.clone() else { return self.runs.leave(normalizer, place) };
-        self.count(place, normalizer);
-        if place.parent.is_none() && is_final(&reason) {
-            self.runs.end_turn(normalizer, place.stream);
+    fn message_stop(&mut self, target: Target, normalizer: &mut Normalizer) {
+        let Some(message) = self.runs.message(target) else { return };
+        let Some(reason) = message.stop_reason.clone() else { return self.runs.leave(normalizer, target) };
+        self.count(target, normalizer);
+        if target.parent.is_none() && is_final(&reason) {
+            self.runs.end_turn(normalizer, target.stream);
         }
     }
 
     /// Notes why the model stopped.
-    pub(super) fn stopped(&mut self, place: Target, reason: SharedStr) {
-        if let Some(run) = self.runs.run(place.stream).filter(|_| place.parent.is_none()) {
+    pub(super) fn stopped(&mut self, target: Target, reason: SharedStr) {
+        if let Some(run) = self.runs.run(target.stream).filter(|_| target.parent.is_none()) {
             run.stop_reason = Some(reason);
         }
     }
 
     /// Reports the message's usage once it is final.
-    pub(super) fn count(&mut self, place: Target, normalizer: &mut Normalizer) {
-        let Some(message) = self.runs.message(place).filter(|message| !message.counted) else { return };
+    pub(super) fn count(&mut self, target: Target, normalizer: &mut Normalizer) {
+        let Some(message) = self.runs.message(target).filter(|message| !message.counted) else { return };
         if let Some(usage) = message.tokens.report(UsageScope::Turn, message.model.clone(), None) {
             message.counted = true;
-            normalizer.call_used(place, usage);
+            normalizer.call_used(target, usage);
         }
     }
 }

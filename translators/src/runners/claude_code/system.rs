@@ -11,7 +11,7 @@ use crate::normalizer::{Normalizer, Target};
 /// An announced compaction. The next record may contain its summary.
 #[derive(Debug)]
 pub(super) struct Compaction {
-    place: Target,
+    target: Target,
     trigger: Option<SharedStr>,
     before: Option<u64>,
     after: Option<u64>,
@@ -86,7 +86,7 @@ impl Claude {
         if let Some(mode) = fields.str("permissionMode") {
             self.log(LogLevel::Info, Some(format!("permission mode: {mode}")), normalizer);
         }
-        let place = Target::main(self.runs.stream(normalizer));
+        let target = Target::main(self.runs.stream(normalizer));
         let new = status.map(|status| SharedStr::from(&*status));
         let old = std::mem::replace(&mut self.runs.session(normalizer).status, new.clone());
         if old == new {
@@ -101,29 +101,29 @@ impl Claude {
             (None, error) => error.map(|error| error.into_owned()),
         };
         let (old_status, new_status) = (old.unwrap_or_else(running), new.unwrap_or_else(running));
-        normalizer.push(place, Body::StatusChanged { old_status, new_status, reason });
+        normalizer.push(target, Body::StatusChanged { old_status, new_status, reason });
     }
 
     /// Notes that a summary replaces the history. The next record may contain the summary.
     pub(super) fn compacted(&mut self, data: &Object<'_>, [before, after]: [&str; 2], normalizer: &mut Normalizer) {
         self.flush_compaction(None, normalizer);
-        let place = Target::main(self.runs.stream(normalizer));
+        let target = Target::main(self.runs.stream(normalizer));
         let trigger = data.str("trigger").map(|trigger| SharedStr::from(&*trigger));
-        self.compaction = Some(Compaction { place, trigger, before: data.u64(before), after: data.u64(after) });
+        self.compaction = Some(Compaction { target, trigger, before: data.u64(before), after: data.u64(after) });
     }
 
     /// Reports the pending compaction, with its summary if there is one.
     pub(super) fn flush_compaction(&mut self, summary: Option<String>, normalizer: &mut Normalizer) {
-        let Some(Compaction { place, trigger, before, after }) = self.compaction.take() else { return };
+        let Some(Compaction { target, trigger, before, after }) = self.compaction.take() else { return };
         // The current record may belong to another stream.
         let stream = self.runs.stream(normalizer);
         normalizer.record_on(stream);
         let body = Body::HistoryCompacted { trigger, tokens_before: before, tokens_after: after, summary };
-        normalizer.push(place, body);
+        normalizer.push(target, body);
     }
 
     fn api_retry(&mut self, fields: &Object<'_>, normalizer: &mut Normalizer) {
-        let place = Target::main(self.runs.stream(normalizer));
+        let target = Target::main(self.runs.stream(normalizer));
         let small = |key: &str| fields.u64(key).and_then(|number| u32::try_from(number).ok());
         let http_status = fields.u64("error_status").and_then(|status| u16::try_from(status).ok());
         let code = fields.str("error").unwrap_or_default();
@@ -142,19 +142,19 @@ impl Claude {
             max_attempts: small("max_retries"),
             http_status,
         };
-        normalizer.push(place, Body::ErrorReported(Box::new(report)));
+        normalizer.push(target, Body::ErrorReported(Box::new(report)));
     }
 
     fn permission_denied(&mut self, fields: &Object<'_>, normalizer: &mut Normalizer) {
         let call = fields.str("tool_use_id").and_then(|id| self.calls.get_mut(&*id));
-        let place = call.map(|call| {
+        let target = call.map(|call| {
             call.denied = true;
-            call.place
+            call.target
         });
-        let place = place.unwrap_or_else(|| Target::main(self.runs.stream(normalizer)));
+        let target = target.unwrap_or_else(|| Target::main(self.runs.stream(normalizer)));
         let name = fields.str("tool_name").unwrap_or_default();
         let message = format!("{name} denied: {}", fields.str("message").unwrap_or_default());
-        normalizer.push(place, Body::LogEmitted { level: LogLevel::Warn, message });
+        normalizer.push(target, Body::LogEmitted { level: LogLevel::Warn, message });
     }
 
     fn hook_response(&mut self, fields: &Object<'_>, normalizer: &mut Normalizer) {
@@ -183,7 +183,7 @@ impl Claude {
             line.push_str(&format!(", {:.0} % used", part * 100.0));
         }
         if &*status == "rejected" {
-            let place = Target::main(self.runs.stream(normalizer));
+            let target = Target::main(self.runs.stream(normalizer));
             let report = ErrorReported {
                 scope: ErrorScope::Provider,
                 code: SharedStr::from("rate_limit"),
@@ -193,7 +193,7 @@ impl Claude {
                 max_attempts: None,
                 http_status: None,
             };
-            normalizer.push(place, Body::ErrorReported(Box::new(report)));
+            normalizer.push(target, Body::ErrorReported(Box::new(report)));
         } else {
             self.log(level, Some(line), normalizer);
         }

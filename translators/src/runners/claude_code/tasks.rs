@@ -3,7 +3,7 @@
 //! Input: the runner's `task_*` records, and results that say that a call continues in the background. Output: task streams,
 //! and the start and end of subagents. Never: a task stream for a call that is merely slow; two streams for one task.
 
-use super::agents::Told;
+use super::agents::AgentInfo;
 use super::decoder::Claude;
 use super::tools::Call;
 use crate::frame::{Body, ExecutionMode, SharedStr, TaskEvent, TaskStatus};
@@ -52,7 +52,7 @@ impl Claude {
             && (kind.is_some() || fields.str("task_type").as_deref() == Some("local_agent"))
         {
             let prompt = fields.str("prompt").or_else(|| fields.str("description"));
-            let told = Told {
+            let told = AgentInfo {
                 id: Some(&task_id),
                 kind: kind.as_deref(),
                 task: prompt.as_deref(),
@@ -115,7 +115,7 @@ impl Claude {
         if let Some(agent) = call.and_then(|call| self.agents.get_mut(&call.tool.call_id)) {
             agent.background = true;
         }
-        let origin = call.map_or_else(|| self.runs.stream(normalizer), |call| call.place.stream);
+        let origin = call.map_or_else(|| self.runs.stream(normalizer), |call| call.target.stream);
         let origin = if normalizer.is_open(origin) { origin } else { normalizer.thread() };
         if let Some(run) = self.runs.run(origin) {
             run.background = true;
@@ -173,7 +173,7 @@ impl Claude {
             run.background = true;
         }
         let Some(id) = normalizer.stream(task.stream).map(|stream| stream.id) else { return };
-        let place = Target::main(task.stream);
+        let target = Target::main(task.stream);
         let end = match how {
             "failed" => {
                 let error = task.error.or(summary).unwrap_or_else(|| "the task failed".to_owned());
@@ -184,12 +184,12 @@ impl Claude {
                 // The summary is the task's title and does not give the reason.
                 let reason = task.error.or(task.unwanted).unwrap_or_else(|| how.to_owned());
                 let event = TaskEvent::Cancelled { task_id: id, reason, wall_time_ms: None };
-                normalizer.push(place, Body::Task(Box::new(event)));
+                normalizer.push(target, Body::Task(Box::new(event)));
                 status(id, TaskStatus::Cancelled, None, task.end_ms, None)
             }
             _ => status(id, TaskStatus::Exited, summary.as_deref().and_then(exit_code), task.end_ms, None),
         };
-        normalizer.push(place, Body::Task(Box::new(end)));
+        normalizer.push(target, Body::Task(Box::new(end)));
         normalizer.close_task(task.stream);
     }
 

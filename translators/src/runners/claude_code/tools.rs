@@ -21,7 +21,7 @@ pub(super) struct Call {
     /// How a client displays it.
     pub(super) kind: ToolKind,
     /// The caller.
-    pub(super) place: Target,
+    pub(super) target: Target,
     /// The arguments.
     pub(super) args: RawJson,
     /// Whether the runner reported the call as denied.
@@ -48,10 +48,10 @@ pub(super) fn kind_of(name: &str) -> ToolKind {
 
 impl Claude {
     /// Handles the model's whole call.
-    pub(super) fn call(&mut self, place: Target, block: &Object<'_>, normalizer: &mut Normalizer) {
+    pub(super) fn call(&mut self, target: Target, block: &Object<'_>, normalizer: &mut Normalizer) {
         let Some(id) = block.str("id").filter(|id| !id.is_empty() && !self.calls.contains_key(&**id)) else { return };
         let name = SharedStr::from(&*block.str("name").unwrap_or_default());
-        let tool = self.tool(normalizer, place, &id);
+        let tool = self.tool(normalizer, target, &id);
         let kind = match block.str("type").as_deref() {
             Some("mcp_tool_use") => ToolKind::Mcp,
             _ => kind_of(&name),
@@ -60,12 +60,12 @@ impl Claude {
         let fields = input.and_then(Json::object).unwrap_or_default();
         let args = arguments(input, &fields);
         let call = ToolCall { tool: tool.clone(), name: name.clone(), kind, args: args.clone() };
-        normalizer.tool_proposed(place, call.clone());
+        normalizer.tool_proposed(target, call.clone());
         let timeout_ms = fields.u64("timeout").filter(|_| kind == ToolKind::Shell);
-        normalizer.tool_started(place, call, timeout_ms);
+        normalizer.tool_started(target, call, timeout_ms);
         let call_id = tool.call_id.clone();
         if kind == ToolKind::Subagent {
-            self.agent_called(place, &tool, &fields);
+            self.agent_called(target, &tool, &fields);
         }
         if matches!(&*name, "TaskStop" | "KillShell" | "KillBash")
             && let Some(task_id) = fields.str("task_id").or_else(|| fields.str("shell_id"))
@@ -80,10 +80,10 @@ impl Claude {
             let args = fields.some("args").filter(is_args).map(Json::to_raw);
             let name = SharedStr::from(&*skill);
             let event = SkillEvent::Invoked { name, args, mode: SkillMode::Auto, effective_allowed_tools: None };
-            normalizer.push(place, Body::Skill(Box::new(event)));
+            normalizer.push(target, Body::Skill(Box::new(event)));
         }
         self.forget_calls(normalizer);
-        self.calls.insert(call_id, Call { tool, name, kind, place, args, denied: false });
+        self.calls.insert(call_id, Call { tool, name, kind, target, args, denied: false });
     }
 
     /// Forgets calls that no longer run: the normalizer closed them because too many were open.
@@ -91,37 +91,37 @@ impl Claude {
         if self.calls.len() < self.forget_at.max(normalizer.most_open()) {
             return;
         }
-        self.calls.retain(|_, call| normalizer.tool_runs(call.place.stream, &call.tool));
+        self.calls.retain(|_, call| normalizer.tool_runs(call.target.stream, &call.tool));
         self.agents.retain(|id, agent| {
-            agent.background || normalizer.tool_runs(agent.place.stream, &agent.tool) || self.calls.contains_key(id)
+            agent.background || normalizer.tool_runs(agent.target.stream, &agent.tool) || self.calls.contains_key(id)
         });
-        self.asks.retain(|_, ask| normalizer.is_open(ask.place.stream));
+        self.asks.retain(|_, ask| normalizer.is_open(ask.target.stream));
         self.forget_at = self.calls.len() * 2;
     }
 
-    /// Handles a call's result. `place` is that of the record; the call's own place takes precedence.
+    /// Handles a call's result. `target` is that of the record; the call's own target takes precedence.
     pub(super) fn tool_result(
         &mut self,
-        place: Target,
+        target: Target,
         block: &Object<'_>,
         outcome: &Outcome<'_>,
         normalizer: &mut Normalizer,
     ) {
         let Some(id) = block.str("tool_use_id").filter(|id| !id.is_empty()) else { return };
         let call = self.calls.remove(&*id);
-        let place = call.as_ref().map_or(place, |call| call.place);
-        if call.is_none() && self.runs.run(place.stream).is_none() {
+        let target = call.as_ref().map_or(target, |call| call.target);
+        if call.is_none() && self.runs.run(target.stream).is_none() {
             // The call's run is over; its end closed the call.
             return;
         }
-        self.acts(place);
+        self.acts(target);
         let text = result_text(block.get("content"));
         let is_error = block.bool("is_error") == Some(true);
         let verdict = outcome.verdict(is_error, &text, call.as_ref());
         self.answered(&id, &verdict, outcome, normalizer);
         let tool = match &call {
             Some(call) => call.tool.clone(),
-            None => self.tool(normalizer, place, &id),
+            None => self.tool(normalizer, target, &id),
         };
         if let Some(call) = call.as_ref().filter(|_| !is_error) {
             self.effects(call, &text, outcome, normalizer);
@@ -132,11 +132,11 @@ impl Claude {
         match verdict {
             Verdict::Ended(exit_code) => {
                 if !text.is_empty() {
-                    normalizer.tool_output(place, &tool, OutputStream::Stdout, text);
+                    normalizer.tool_output(target, &tool, OutputStream::Stdout, text);
                 }
-                normalizer.tool_ended(place, &tool, exit_code, outcome.duration_ms(), None);
+                normalizer.tool_ended(target, &tool, exit_code, outcome.duration_ms(), None);
             }
-            Verdict::Refused(error) | Verdict::Cancelled(error) => normalizer.tool_failed(place, &tool, error),
+            Verdict::Refused(error) | Verdict::Cancelled(error) => normalizer.tool_failed(target, &tool, error),
         }
     }
 
@@ -148,14 +148,14 @@ impl Claude {
                 let args = Object::parse(call.args.get()).unwrap_or_default();
                 if let Some(change) = super::files::change(&call.name, &args, &result, text) {
                     let change = FileChanged { tool_id: Some(call.tool.id), ..change };
-                    normalizer.push(call.place, Body::FileChanged(Box::new(change)));
+                    normalizer.push(call.target, Body::FileChanged(Box::new(change)));
                 }
             }
             ToolKind::Plan => {
                 let args = Object::parse(call.args.get()).unwrap_or_default();
                 let plan = &mut self.runs.session(normalizer).plan;
                 if let Some(entries) = plan.update(&call.name, &args, &result, text) {
-                    normalizer.push(call.place, Body::PlanUpdated { entries });
+                    normalizer.push(call.target, Body::PlanUpdated { entries });
                 }
             }
             ToolKind::Shell => {
@@ -168,19 +168,19 @@ impl Claude {
     }
 
     /// Handles the result of a tool that the provider ran. It is part of the model's own message.
-    pub(super) fn server_result(&mut self, place: Target, block: &Object<'_>, normalizer: &mut Normalizer) {
+    pub(super) fn server_result(&mut self, target: Target, block: &Object<'_>, normalizer: &mut Normalizer) {
         let Some(id) = block.str("tool_use_id").filter(|id| !id.is_empty()) else { return };
         let content = block.get("content");
         let error = content.and_then(Json::object).and_then(|content| content.str("error_code").map(String::from));
         let call = self.calls.remove(&*id);
-        let place = call.as_ref().map_or(place, |call| call.place);
-        let tool = self.tool(normalizer, place, &id);
+        let target = call.as_ref().map_or(target, |call| call.target);
+        let tool = self.tool(normalizer, target, &id);
         let failed = error.is_some() || block.bool("is_error") == Some(true);
         let text = error.unwrap_or_else(|| result_text(content));
         if !text.is_empty() {
-            normalizer.tool_output(place, &tool, OutputStream::Stdout, text);
+            normalizer.tool_output(target, &tool, OutputStream::Stdout, text);
         }
-        normalizer.tool_ended(place, &tool, i32::from(failed), None, None);
+        normalizer.tool_ended(target, &tool, i32::from(failed), None, None);
     }
 }
 

@@ -6,7 +6,7 @@
 //! wrote for itself taken for a prompt.
 
 use super::super::stops::Stop;
-use super::assistant::Said;
+use super::assistant::AssistantRecord;
 use super::decoder::Claude;
 use super::outcome::Outcome;
 use super::stream_event::is_final;
@@ -67,7 +67,7 @@ impl Claude {
     }
 
     /// The place for a line's frames. A side chain in a separate file is read as a conversation of its own.
-    fn entry_place(&mut self, fields: &Object<'_>, normalizer: &mut Normalizer) -> Target {
+    fn entry_target(&mut self, fields: &Object<'_>, normalizer: &mut Normalizer) -> Target {
         let main = Target::main(self.runs.stream(normalizer));
         if fields.bool("isSidechain") != Some(true) {
             return main;
@@ -84,19 +84,19 @@ impl Claude {
             return self.flush_compaction(Some(content.text), normalizer);
         }
         self.flush_compaction(None, normalizer);
-        let place = self.entry_place(fields, normalizer);
+        let target = self.entry_target(fields, normalizer);
         let mut results = 0;
         for block in message.items("content").into_iter().filter_map(Json::object) {
             if block.str("type").as_deref() == Some("tool_result") {
-                self.tool_result(place, &block, &Outcome::of_entry(fields), normalizer);
+                self.tool_result(target, &block, &Outcome::of_entry(fields), normalizer);
                 results += 1;
             }
         }
-        if results > 0 || place.parent.is_some() {
+        if results > 0 || target.parent.is_some() {
             return;
         }
         if content.is_interruption() {
-            return self.interrupted(place, &content, normalizer);
+            return self.interrupted(target, &content, normalizer);
         }
         if let Some(output) = content.local_output() {
             // A command that the runner executes itself is complete with its output.
@@ -147,16 +147,16 @@ impl Claude {
             }
         }
         let Some(message) = fields.object("message") else {
-            return normalizer.fault("an assistant record without a message");
+            return normalizer.add_error("an assistant record without a message");
         };
-        let place = self.entry_place(fields, normalizer);
+        let target = self.entry_target(fields, normalizer);
         let error = fields.str("error");
         let is_error = fields.bool("isApiErrorMessage") == Some(true);
         let index = fields.u64("apiBlockIndex").and_then(|index| u32::try_from(index).ok());
         self.assistant(
-            &Said {
+            &AssistantRecord {
                 message: &message,
-                place,
+                target,
                 uuid: &fields.str("uuid").unwrap_or_default(),
                 aborted: fields.bool("aborted") == Some(true),
                 error: error.as_deref().or(is_error.then_some("unknown")),
@@ -195,8 +195,8 @@ impl Claude {
             max_attempts: small("maxRetries"),
             http_status,
         };
-        let place = Target::main(self.runs.stream(normalizer));
-        normalizer.push(place, Body::ErrorReported(Box::new(report)));
+        let target = Target::main(self.runs.stream(normalizer));
+        normalizer.push(target, Body::ErrorReported(Box::new(report)));
     }
 
     /// Handles attachments. A prompt that was entered while the model worked is stored in one.
@@ -237,7 +237,7 @@ impl Claude {
 
     /// Handles the end of the transcript.
     pub(super) fn end_transcript(&mut self, normalizer: &mut Normalizer) {
-        for key in self.runs.told_by_transcript() {
+        for key in self.runs.transcript_runs() {
             self.end_entry_run(key, normalizer);
         }
     }

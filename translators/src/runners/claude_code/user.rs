@@ -94,18 +94,18 @@ impl Claude {
         if let Some(call_id) = &parent {
             self.child_spoke(call_id, fields, normalizer);
         }
-        let place = self.place(normalizer, parent.as_deref());
+        let target = self.target(normalizer, parent.as_deref());
         for block in message.items("content").into_iter().filter_map(Json::object) {
             if block.str("type").as_deref() == Some("tool_result") {
                 let outcome = Outcome::of_frame(fields, &block.str("tool_use_id").unwrap_or_default());
-                self.tool_result(place, &block, &outcome, normalizer);
+                self.tool_result(target, &block, &outcome, normalizer);
             }
         }
         if content.is_empty() || parent.is_some() {
             return;
         }
         if content.is_interruption() {
-            self.interrupted(place, &content, normalizer);
+            self.interrupted(target, &content, normalizer);
         } else if let Some(output) = content.local_output() {
             self.log(LogLevel::Info, Some(output), normalizer);
         } else if synthetic {
@@ -119,7 +119,7 @@ impl Claude {
 
     /// Reports a person's message.
     pub(super) fn prompt(&mut self, fields: &Object<'_>, content: Content, index: u64, normalizer: &mut Normalizer) {
-        let place = Target::main(self.runs.stream(normalizer));
+        let target = Target::main(self.runs.stream(normalizer));
         if content.is_empty() {
             return;
         }
@@ -129,12 +129,12 @@ impl Claude {
             None => SharedStr::from(format!("user-{index}")),
         };
         let message = UserMessage { message_id, text: content.text, attachments: content.attachments };
-        normalizer.push(place, Body::UserMessage(Box::new(message)));
+        normalizer.push(target, Body::UserMessage(Box::new(message)));
     }
 
     /// Notes that the user interrupted the turn.
-    pub(super) fn interrupted(&mut self, place: Target, content: &Content, normalizer: &mut Normalizer) {
-        if let Some(run) = self.runs.run(place.stream) {
+    pub(super) fn interrupted(&mut self, target: Target, content: &Content, normalizer: &mut Normalizer) {
+        if let Some(run) = self.runs.run(target.stream) {
             run.interrupted = true;
         }
         self.log(LogLevel::Info, Some(content.text.as_str()), normalizer);

@@ -5,8 +5,8 @@
 
 use super::super::names::NameMap;
 use super::errors::{Failure, attempts};
-use super::items::{Agents, Item, Phase, tell};
-use super::stage::{Stage, Turn};
+use super::items::{Agents, Item, Phase, report};
+use super::thread_context::{ThreadContext, Turn};
 use super::usage::{Meter, Tokens};
 use crate::frame::SharedStr;
 use crate::json::Object;
@@ -78,15 +78,15 @@ impl Exec {
             "turn.failed" => {
                 let Some(run) = self.current(normalizer) else { return };
                 let failure = Failure::of_event(fields);
-                self.stage(run, normalizer).fatal(&failure);
+                self.context(run, normalizer).fatal(&failure);
                 self.end(run, failure.run_end(), failure.stop_reason(), normalizer);
             }
             "error" => {
                 let Some(run) = self.current(normalizer) else { return };
                 let failure = Failure::of_event(fields);
                 let retries = attempts(&failure.message).is_some();
-                let mut stage = self.stage(run, normalizer);
-                if retries { stage.retry(&failure) } else { stage.fatal(&failure) }
+                let mut context = self.context(run, normalizer);
+                if retries { context.retry(&failure) } else { context.fatal(&failure) }
             }
             "item.started" => self.item(Phase::Started, fields, normalizer),
             "item.updated" => self.item(Phase::Updated, fields, normalizer),
@@ -101,30 +101,30 @@ impl Exec {
     /// Handles the end of the input. Emits pending searches before the run is closed.
     pub(super) fn finish(&mut self, normalizer: &mut Normalizer) {
         if let State::Open { run, .. } = self.run {
-            self.stage(run, normalizer).end_of_turn();
+            self.context(run, normalizer).end_of_turn();
         }
     }
 
     fn item(&mut self, phase: Phase, fields: &Object<'_>, normalizer: &mut Normalizer) {
         let Some(run) = self.current(normalizer) else { return };
         let Some(item) = fields.object("item") else {
-            normalizer.fault("an item event without an item");
+            normalizer.add_error("an item event without an item");
             normalizer.record_on(run);
             return;
         };
         let item = Item::read(item);
         let scope = scope(run, normalizer);
-        let place = Target::main(run);
-        let mut stage = Stage { normalizer, place, scope, turn: &mut self.turn, depth: 0 };
-        if !tell(&mut stage, &mut self.agents, &item, phase) {
-            stage.normalizer.unknown(format!("unknown item type {:?}", item.word));
+        let target = Target::main(run);
+        let mut context = ThreadContext { normalizer, target, scope, turn: &mut self.turn, depth: 0 };
+        if !report(&mut context, &mut self.agents, &item, phase) {
+            context.normalizer.unknown(format!("unknown item type {:?}", item.word));
         }
-        stage.normalizer.record_on(run);
+        context.normalizer.record_on(run);
     }
 
-    fn stage<'l>(&'l mut self, run: StreamKey, normalizer: &'l mut Normalizer) -> Stage<'l> {
+    fn context<'l>(&'l mut self, run: StreamKey, normalizer: &'l mut Normalizer) -> ThreadContext<'l> {
         let scope = scope(run, normalizer);
-        Stage { normalizer, place: Target::main(run), scope, turn: &mut self.turn, depth: 0 }
+        ThreadContext { normalizer, target: Target::main(run), scope, turn: &mut self.turn, depth: 0 }
     }
 
     /// The run of the current record. Opens one if the input started in the middle of a run.
@@ -169,12 +169,12 @@ impl Exec {
         meter.total(total, None);
         let running = meter.running();
         if let Some(tokens) = meter.end_turn() {
-            self.stage(run, normalizer).run_used(tokens, None, running);
+            self.context(run, normalizer).run_used(tokens, None, running);
         }
     }
 
     fn end(&mut self, run: StreamKey, end: RunEnd, stop_reason: &str, normalizer: &mut Normalizer) {
-        self.stage(run, normalizer).end_of_turn();
+        self.context(run, normalizer).end_of_turn();
         normalizer.close_work(run);
         normalizer.turn_ended(run, (!stop_reason.is_empty()).then(|| SharedStr::from(stop_reason)));
         normalizer.end_run(run, end);

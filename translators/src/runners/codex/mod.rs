@@ -11,9 +11,9 @@ mod items;
 mod recognise;
 mod rollout;
 mod schemas;
-mod stage;
+mod shell_script;
+mod thread_context;
 mod usage;
-mod words;
 
 use super::{Runner, Surface};
 use crate::decode::{Decoder, Record};

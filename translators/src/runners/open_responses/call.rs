@@ -17,7 +17,7 @@ use crate::normalizer::Normalizer;
 
 /// How complete an item is when it is reported.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Told {
+pub(super) enum Completeness {
     /// The item has just started.
     Begun,
     /// The item's own last event reports it as complete.
@@ -30,7 +30,7 @@ pub(super) enum Told {
 
 /// Handles a delta of a call's input.
 pub(super) fn input(run: &mut Run, at: usize, piece: Utf16Text, normalizer: &mut Normalizer) {
-    let place = run.place();
+    let target = run.target();
     let Some(tool) = run.tool(at, normalizer) else { return };
     let Some(call) = run.items.get_mut(at).and_then(|item| item.call.as_mut()) else { return };
     if call.input_done || call.proposed.is_some() {
@@ -40,7 +40,7 @@ pub(super) fn input(run: &mut Run, at: usize, piece: Utf16Text, normalizer: &mut
     if !delta.is_empty() {
         call.input.push_str(&delta);
         let name = call.name.clone();
-        normalizer.push(place, Body::ToolInputDelta { tool, name, delta });
+        normalizer.push(target, Body::ToolInputDelta { tool, name, delta });
     }
 }
 
@@ -80,11 +80,17 @@ pub(super) fn is_whole(fields: &Object<'_>) -> bool {
 }
 
 /// Handles a call's item, either at its start or as a whole.
-pub(super) fn told(run: &mut Run, at: usize, fields: &Object<'_>, how: Told, normalizer: &mut Normalizer) {
+pub(super) fn handle_item(
+    run: &mut Run,
+    at: usize,
+    fields: &Object<'_>,
+    how: Completeness,
+    normalizer: &mut Normalizer,
+) {
     let Some(item) = run.items.get_mut(at) else { return };
     let kind = item.kind;
     let Some(call) = &item.call else { return };
-    if how == Told::Begun {
+    if how == Completeness::Begun {
         if call.on_server && call.proposed.is_none() {
             // Image calls have no separate input and take long, so they are started at once.
             let begun = match kind {
@@ -108,7 +114,7 @@ pub(super) fn told(run: &mut Run, at: usize, fields: &Object<'_>, how: Told, nor
         Some("incomplete") => true,
         Some("completed" | "failed") => false,
         // If the status is missing, the completeness of the input decides.
-        _ => how == Told::CutShort && !input_done,
+        _ => how == Completeness::CutShort && !input_done,
     };
     if cut {
         cut_off(run, at, normalizer);
@@ -128,7 +134,7 @@ pub(super) fn told(run: &mut Run, at: usize, fields: &Object<'_>, how: Told, nor
 
 /// Proposes the call.
 fn propose(run: &mut Run, at: usize, args: RawJson, normalizer: &mut Normalizer) {
-    let place = run.place();
+    let target = run.target();
     let Some(tool) = run.tool(at, normalizer) else { return };
     let Some(item) = run.items.get_mut(at) else { return };
     let kind = item.kind;
@@ -140,26 +146,26 @@ fn propose(run: &mut Run, at: usize, args: RawJson, normalizer: &mut Normalizer)
     }
     call.proposed = Some(args.clone());
     call.input = String::new();
-    let proposal = ToolCall { tool, name: call.name.clone(), kind: tool::drawn_as(kind, &call.name), args };
-    normalizer.tool_proposed(place, proposal);
+    let proposal = ToolCall { tool, name: call.name.clone(), kind: tool::displayed_as(kind, &call.name), args };
+    normalizer.tool_proposed(target, proposal);
 }
 
 /// Starts the call.
 pub(super) fn start(run: &mut Run, at: usize, normalizer: &mut Normalizer) {
-    let place = run.place();
+    let target = run.target();
     let Some(tool) = run.tool(at, normalizer) else { return };
     let Some(item) = run.items.get_mut(at) else { return };
     let kind = item.kind;
     let Some(call) = item.call.as_mut().filter(|call| !call.started) else { return };
     let Some(args) = call.proposed.clone() else { return };
     call.started = true;
-    let started = ToolCall { tool, name: call.name.clone(), kind: tool::drawn_as(kind, &call.name), args };
-    normalizer.tool_started(place, started, None);
+    let started = ToolCall { tool, name: call.name.clone(), kind: tool::displayed_as(kind, &call.name), args };
+    normalizer.tool_started(target, started, None);
 }
 
 /// Ends the call. Its duration counts from the first record about it.
 pub(super) fn end(run: &mut Run, at: usize, outcome: Outcome, normalizer: &mut Normalizer) {
-    let place = run.place();
+    let target = run.target();
     let Some(tool) = run.tool(at, normalizer) else { return };
     let Some(call) = run.items.get_mut(at).and_then(|item| item.call.as_mut()) else { return };
     if std::mem::replace(&mut call.ended, true) {
@@ -167,24 +173,24 @@ pub(super) fn end(run: &mut Run, at: usize, outcome: Outcome, normalizer: &mut N
     }
     for (stream, chunk) in outcome.said {
         if !chunk.is_empty() {
-            normalizer.tool_output(place, &tool, stream, chunk);
+            normalizer.tool_output(target, &tool, stream, chunk);
         }
     }
     match outcome.verdict {
         Ok(exit_code) => {
             let took = normalizer.time_ms().saturating_sub(call.since_ms);
-            normalizer.tool_ended(place, &tool, exit_code, Some(took), None);
+            normalizer.tool_ended(target, &tool, exit_code, Some(took), None);
         }
-        Err(error) => normalizer.tool_failed(place, &tool, error),
+        Err(error) => normalizer.tool_failed(target, &tool, error),
     }
 }
 
 /// Reports a delta of a running call's output.
-pub(super) fn said(run: &mut Run, at: usize, stream: OutputStream, chunk: String, normalizer: &mut Normalizer) {
-    let place = run.place();
+pub(super) fn output_delta(run: &mut Run, at: usize, stream: OutputStream, chunk: String, normalizer: &mut Normalizer) {
+    let target = run.target();
     start(run, at, normalizer);
     if let Some(tool) = run.tool(at, normalizer).filter(|_| !chunk.is_empty()) {
-        normalizer.tool_output(place, &tool, stream, chunk);
+        normalizer.tool_output(target, &tool, stream, chunk);
     }
 }
 
@@ -214,7 +220,7 @@ fn cut_off(run: &mut Run, at: usize, normalizer: &mut Normalizer) {
         end(run, at, Outcome::failed("the call was cut off"), normalizer);
     } else if call.proposed.is_none() {
         let message = format!("a call of {} was cut off and is not proposed", shown(call));
-        normalizer.push(run.place(), Body::LogEmitted { level: LogLevel::Warn, message });
+        normalizer.push(run.target(), Body::LogEmitted { level: LogLevel::Warn, message });
     }
 }
 

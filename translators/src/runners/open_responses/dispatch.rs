@@ -3,12 +3,12 @@
 //! Input: an event whose run is known. Output: the item that it concerns, and a call on the module for its kind. Approvals,
 //! compactions and messages of other roles, which take one frame each, are reported here. Never: events of the response itself.
 
-use super::call::{self, Told};
-use super::event::{Event, Sort, Stage, Text};
+use super::call::{self, Completeness};
+use super::event::{Event, Sort, Text, ToolStage};
 use super::item::ItemKind;
 use super::items::Address;
 use super::run::Run;
-use super::text::{self, Whole};
+use super::text::{self, CompletePart};
 use super::{output, tool};
 use crate::frame::{ApprovalRequested, ApprovalResolved, Body, Decision, LogLevel, SharedStr, UserMessage};
 use crate::json::{Json, Object};
@@ -23,15 +23,15 @@ pub(super) fn event(
     normalizer: &mut Normalizer,
 ) {
     let now_ms = normalizer.time_ms();
-    let place = |key: &str| fields.u64(key).map(|index| u32::try_from(index).unwrap_or(u32::MAX));
-    let part_index = |sort| place(if sort == Sort::Summary { "summary_index" } else { "content_index" });
+    let index = |key: &str| fields.u64(key).map(|index| u32::try_from(index).unwrap_or(u32::MAX));
+    let part_index = |sort| index(if sort == Sort::Summary { "summary_index" } else { "content_index" });
     let most = normalizer.most_open();
     if run.items.len() >= most && !run.items.knows(address, fields) {
         if !std::mem::replace(&mut run.crowded, true) {
             let message = format!(
                 "a response has more than {most} items (ingest.max_open_tools): those beyond are kept as records"
             );
-            normalizer.push(run.place(), Body::LogEmitted { level: LogLevel::Warn, message });
+            normalizer.push(run.target(), Body::LogEmitted { level: LogLevel::Warn, message });
         }
         return;
     }
@@ -43,9 +43,9 @@ pub(super) fn event(
             let last = event == Event::ItemDone || call::is_whole(&item);
             let at = run.items.of_object(&item, fields.u64("output_index"), last, now_ms);
             if last {
-                whole_item(run, at, object, &item, Told::Whole, normalizer);
+                whole_item(run, at, object, &item, Completeness::Whole, normalizer);
             } else {
-                call::told(run, at, &item, Told::Begun, normalizer);
+                call::handle_item(run, at, &item, Completeness::Begun, normalizer);
             }
         }
         Event::PartAdded(sort) | Event::PartDone(sort) => {
@@ -64,7 +64,7 @@ pub(super) fn event(
             let reasoning = run.items.get(at).is_some_and(|item| item.kind == ItemKind::Reasoning);
             let list = if sort == Sort::Summary { Text::Summary } else { Text::Said };
             if let Some((text, whole)) = text::part_text(&object, list, reasoning) {
-                text::done(run, at, Whole::of(text, part_index(text.sort()), Some(&whole)), normalizer);
+                text::done(run, at, CompletePart::of(text, part_index(text.sort()), Some(&whole)), normalizer);
             }
         }
         Event::Delta(text) => {
@@ -76,7 +76,7 @@ pub(super) fn event(
         Event::Done(text, key) => {
             let whole = fields.str(key);
             if let Some(at) = speaker(run, text, address, true, now_ms) {
-                text::done(run, at, Whole::of(text, part_index(text.sort()), whole.as_deref()), normalizer);
+                text::done(run, at, CompletePart::of(text, part_index(text.sort()), whole.as_deref()), normalizer);
             }
         }
         Event::InputDelta(kind) => {
@@ -95,16 +95,16 @@ pub(super) fn event(
                 output::of_command(run, at, fields, normalizer);
             }
         }
-        Event::Stage(ItemKind::ToolList, Stage::Failed) => {
+        Event::Stage(ItemKind::ToolList, ToolStage::Failed) => {
             let message = "an MCP server's tools could not be listed".to_owned();
-            normalizer.push(run.place(), Body::LogEmitted { level: LogLevel::Warn, message });
+            normalizer.push(run.target(), Body::LogEmitted { level: LogLevel::Warn, message });
         }
-        Event::Stage(kind, stage) if stage != Stage::Runs && kind.is_call() => {
+        Event::Stage(kind, stage) if stage != ToolStage::Runs && kind.is_call() => {
             if let Some(at) = run.items.find_or_make(address, &[kind], true, now_ms)
                 && let Some(call) = run.items.get_mut(at).and_then(|item| item.call.as_mut())
             {
                 call.on_server = true;
-                call.verdict = Some(stage == Stage::Completed);
+                call.verdict = Some(stage == ToolStage::Completed);
             }
         }
         _ => {}
@@ -117,10 +117,10 @@ pub(super) fn whole_item(
     at: usize,
     object: Json<'_>,
     fields: &Object<'_>,
-    told: Told,
+    told: Completeness,
     normalizer: &mut Normalizer,
 ) {
-    let place = run.place();
+    let target = run.target();
     let Some(item) = run.items.get_mut(at) else { return };
     let first = !item.finished;
     match item.kind {
@@ -133,14 +133,14 @@ pub(super) fn whole_item(
                     .filter_map(|part| Some(part.object()?.str("text")?.into_owned()));
                 let message =
                     UserMessage { message_id: item.message_id.clone(), text: text.collect(), attachments: Vec::new() };
-                normalizer.push(place, Body::UserMessage(Box::new(message)));
+                normalizer.push(target, Body::UserMessage(Box::new(message)));
             }
         }
         ItemKind::Message | ItemKind::Reasoning => {
-            text::whole(run, at, object, fields, told == Told::Whole, normalizer)
+            text::whole(run, at, object, fields, told == Completeness::Whole, normalizer)
         }
         ItemKind::Output => output::whole(run, at, fields, normalizer),
-        kind if kind.is_call() => call::told(run, at, fields, told, normalizer),
+        kind if kind.is_call() => call::handle_item(run, at, fields, told, normalizer),
         _ if !first => {}
         ItemKind::ApprovalRequest => {
             item.finished = true;
@@ -152,7 +152,7 @@ pub(super) fn whole_item(
                 args: tool::arguments(&fields.str("arguments").unwrap_or_default()),
                 reason: None,
             };
-            normalizer.approval_requested(place, request);
+            normalizer.approval_requested(target, request);
         }
         ItemKind::ApprovalResponse => {
             item.finished = true;
@@ -165,13 +165,13 @@ pub(super) fn whole_item(
                 reason: fields.str("reason").map(std::borrow::Cow::into_owned),
                 scope: None,
             };
-            normalizer.approval_resolved(place.stream, answer);
+            normalizer.approval_resolved(target.stream, answer);
         }
         ItemKind::Compaction => {
             item.finished = true;
             let compacted =
                 Body::HistoryCompacted { trigger: None, tokens_before: None, tokens_after: None, summary: None };
-            normalizer.push(place, compacted);
+            normalizer.push(target, compacted);
         }
         _ => item.finished = true,
     }

@@ -4,8 +4,8 @@
 //! the turn and of the run. Never: usage counted twice (nothing after the first terminal event is part of the run).
 
 use super::super::stops::Stop;
-use super::call::{self, Told};
-use super::error::Fault;
+use super::call::{self, Completeness};
+use super::error::ResponseError;
 use super::run::Run;
 use super::{item::ItemKind, text};
 use crate::frame::{ErrorScope, SharedStr, Usage, UsageScope};
@@ -27,7 +27,7 @@ pub(super) fn status<'w>(kind: Option<&'w str>, response: Option<&Object<'_>>) -
 
 /// Handles a terminal event: reports what is unreported and ends the run.
 pub(super) fn terminal(mut run: Run, status: &str, response: Option<&Object<'_>>, normalizer: &mut Normalizer) {
-    let told = if status == "completed" { Told::AtEnd } else { Told::CutShort };
+    let told = if status == "completed" { Completeness::AtEnd } else { Completeness::CutShort };
     if let Some(response) = response {
         snapshot(&mut run, response.get("output"), told, normalizer);
     }
@@ -43,10 +43,10 @@ pub(super) fn terminal(mut run: Run, status: &str, response: Option<&Object<'_>>
 }
 
 /// Ends the run when the upstream breaks off after an error.
-pub(super) fn broken(mut run: Run, fault: Fault, normalizer: &mut Normalizer) {
+pub(super) fn broken(mut run: Run, error: ResponseError, normalizer: &mut Normalizer) {
     close(&mut run, true, normalizer);
     normalizer.turn_ended(run.stream, Some(SharedStr::from("failed")));
-    normalizer.end_run(run.stream, RunEnd::failed(fault.code, fault.message));
+    normalizer.end_run(run.stream, RunEnd::failed(error.code, error.message));
 }
 
 /// Reports calls whose item never arrived, and closes open blocks, so that they end before the turn.
@@ -61,7 +61,7 @@ pub(super) fn close(run: &mut Run, cut: bool, normalizer: &mut Normalizer) {
 }
 
 /// Handles the final output: each item reports what is still unreported of it.
-fn snapshot(run: &mut Run, output: Option<Json<'_>>, told: Told, normalizer: &mut Normalizer) {
+fn snapshot(run: &mut Run, output: Option<Json<'_>>, told: Completeness, normalizer: &mut Normalizer) {
     let (objects, fields): (Vec<_>, Vec<_>) =
         output.into_iter().flat_map(Json::objects).map(|(_, object, fields)| (object, fields)).unzip();
     let places = run.items.of_output(&fields, normalizer.time_ms());
@@ -73,15 +73,15 @@ fn snapshot(run: &mut Run, output: Option<Json<'_>>, told: Told, normalizer: &mu
 fn verdict(run: &Run, status: &str, response: Option<&Object<'_>>, normalizer: &mut Normalizer) -> (RunEnd, SharedStr) {
     match status {
         "failed" => {
-            let told = response.and_then(|response| response.some("error")).map(Fault::of);
+            let told = response.and_then(|response| response.some("error")).map(ResponseError::of);
             // An earlier event often contains the same error.
-            if let Some(fault) = told.as_ref().filter(|&fault| run.error.as_ref() != Some(fault)) {
-                normalizer.push(run.place(), fault.frame(ErrorScope::Run));
+            if let Some(error) = told.as_ref().filter(|&error| run.error.as_ref() != Some(error)) {
+                normalizer.push(run.target(), error.frame(ErrorScope::Run));
             }
-            let fault = told.or_else(|| run.error.clone());
-            let (code, message) = fault.map_or_else(
+            let error = told.or_else(|| run.error.clone());
+            let (code, message) = error.map_or_else(
                 || (SharedStr::from("failed"), "the response failed".to_owned()),
-                |fault| (fault.code, fault.message),
+                |error| (error.code, error.message),
             );
             (RunEnd::failed(code, message), SharedStr::from("failed"))
         }

@@ -8,14 +8,14 @@ use crate::json::{Json, Object};
 
 /// An error.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Fault {
+pub(super) struct ResponseError {
     /// The upstream's code for it.
     pub(super) code: SharedStr,
     /// The message for people.
     pub(super) message: String,
 }
 
-impl Fault {
+impl ResponseError {
     /// The error in an event.
     pub(super) fn of_event(fields: &Object<'_>) -> Self {
         match fields.some("error") {

@@ -35,7 +35,7 @@ pub(super) enum Event {
     /// A delta of a command's output, or all of it.
     CommandOutput,
     /// A hosted tool enters another stage.
-    Stage(ItemKind, Stage),
+    Stage(ItemKind, ToolStage),
     /// An error.
     Error,
     /// A known event that is only kept as a record.
@@ -68,9 +68,9 @@ pub(super) enum Text {
     Summary,
 }
 
-/// The stage of a hosted tool.
+/// The progress of a hosted tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stage {
+pub(super) enum ToolStage {
     /// It is running.
     Runs,
     /// It is done.
@@ -150,10 +150,10 @@ impl Event {
             _ => return None,
         };
         match stage {
-            "in_progress" => Some(Self::Stage(tool, Stage::Runs)),
-            "completed" => Some(Self::Stage(tool, Stage::Completed)),
-            "failed" if runs == "failed" => Some(Self::Stage(tool, Stage::Failed)),
-            _ if stage == runs => Some(Self::Stage(tool, Stage::Runs)),
+            "in_progress" => Some(Self::Stage(tool, ToolStage::Runs)),
+            "completed" => Some(Self::Stage(tool, ToolStage::Completed)),
+            "failed" if runs == "failed" => Some(Self::Stage(tool, ToolStage::Failed)),
+            _ if stage == runs => Some(Self::Stage(tool, ToolStage::Runs)),
             _ => None,
         }
     }

@@ -111,7 +111,7 @@ pub(super) struct Item {
     /// Whether it is complete.
     pub(super) finished: bool,
     /// Its parts that have been mentioned.
-    pub(super) parts: BTreeMap<(Sort, u32), Part>,
+    pub(super) parts: BTreeMap<(Sort, u32), ContentPart>,
     /// The part of each list that was mentioned last.
     pub(super) latest: [Option<u32>; 2],
     /// The call, if the item is one.
@@ -124,7 +124,7 @@ pub(super) struct Item {
 
 /// A part of an item.
 #[derive(Debug)]
-pub(super) struct Part {
+pub(super) struct ContentPart {
     /// Its block index.
     pub(super) block: u32,
     /// The kind of its text.

@@ -9,7 +9,7 @@
 //! |---|---|
 //! | event types | `event` |
 //! | recognition; known records | `recognise`, `schemas` |
-//! | faults of records | `validation` |
+//! | errors of records | `validation` |
 //! | items, and the matching of events to them | `item`, `items` |
 //! | routing of events to items | `dispatch` |
 //! | text and reasoning | `text` |
@@ -37,7 +37,7 @@ use crate::frame::{ErrorScope, SharedStr};
 use crate::json::{Json, Kind, Object};
 use crate::normalizer::{Normalizer, RunEnd, STREAM_ENDED};
 use crate::redact::Pieces;
-use error::Fault;
+use error::ResponseError;
 use event::Event;
 use items::Address;
 use run::Run;
@@ -104,7 +104,7 @@ struct OpenResponses {
     over: VecDeque<SharedStr>,
     /// Whether a run has started.
     begun: bool,
-    checked: validation::Checked,
+    checked: validation::CheckedResponse,
 }
 
 impl Decoder for OpenResponses {
@@ -159,14 +159,14 @@ impl Decoder for OpenResponses {
         let Some(run) = self.runs.get_mut(at) else { return };
         normalizer.record_on(run.stream);
         if event == Event::Error {
-            let fault = Fault::of_event(fields);
-            if run.error.as_ref() != Some(&fault) {
-                normalizer.push(run.place(), fault.frame(ErrorScope::Provider));
+            let error = ResponseError::of_event(fields);
+            if run.error.as_ref() != Some(&error) {
+                normalizer.push(run.target(), error.frame(ErrorScope::Provider));
             }
-            run.error = Some(fault.clone());
+            run.error = Some(error.clone());
             // `response.failed` follows a typed error; nothing follows a bare one.
             if bare {
-                self.end_run(at, normalizer, |run, normalizer| ending::broken(run, fault, normalizer));
+                self.end_run(at, normalizer, |run, normalizer| ending::broken(run, error, normalizer));
             }
             return;
         }
@@ -203,8 +203,8 @@ impl Decoder for OpenResponses {
 impl OpenResponses {
     /// Ends a run that has reported an error.
     fn break_off(&mut self, at: usize, normalizer: &mut Normalizer) {
-        if let Some(fault) = self.runs.get(at).and_then(|run| run.error.clone()) {
-            self.end_run(at, normalizer, |run, normalizer| ending::broken(run, fault, normalizer));
+        if let Some(error) = self.runs.get(at).and_then(|run| run.error.clone()) {
+            self.end_run(at, normalizer, |run, normalizer| ending::broken(run, error, normalizer));
         }
     }
 

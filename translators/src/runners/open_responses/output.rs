@@ -106,7 +106,7 @@ pub(super) fn of_command(run: &mut Run, at: usize, fields: &Object<'_>, normaliz
             if let Some(item) = run.items.get_mut(at) {
                 *item.output_said.entry((command, stream == OutputStream::Stderr)).or_default() += chunk.len();
             }
-            call::said(run, call, stream, chunk, normalizer);
+            call::output_delta(run, call, stream, chunk, normalizer);
         }
     }
     for (nth, entry) in fields.items("output").into_iter().enumerate() {
@@ -158,7 +158,7 @@ fn rest(run: &mut Run, at: usize, call: usize, command: u64, entry: Json<'_>, no
         let said = item.output_said.entry((command, stream == OutputStream::Stderr)).or_default();
         let Some(chunk) = whole.get(*said..).map(str::to_owned) else { continue };
         *said = whole.len();
-        call::said(run, call, stream, chunk, normalizer);
+        call::output_delta(run, call, stream, chunk, normalizer);
     }
 }
 

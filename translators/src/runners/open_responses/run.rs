@@ -22,7 +22,7 @@ pub(super) struct Run {
     /// The text of the last message, with the position of its item.
     pub(super) final_text: Option<(usize, String)>,
     /// The error of an `error` event. `response.failed` should follow.
-    pub(super) error: Option<super::error::Fault>,
+    pub(super) error: Option<super::error::ResponseError>,
 }
 
 impl Run {
@@ -40,7 +40,7 @@ impl Run {
         }
     }
 
-    pub(super) fn place(&self) -> Target {
+    pub(super) fn target(&self) -> Target {
         Target::main(self.stream)
     }
 

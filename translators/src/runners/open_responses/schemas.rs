@@ -2,7 +2,7 @@
 //! extensions.
 //!
 //! In [`SCHEMAS`], the events that carry a response include its schema. Validation ([`super::validation`]) checks the response
-//! separately from its event, so that their faults are reported separately.
+//! separately from its event, so that their errors are reported separately.
 
 use crate::schema::SchemaFile;
 

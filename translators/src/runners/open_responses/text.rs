@@ -4,7 +4,7 @@
 //! deltas taken back because of a contradicting snapshot (a log line reports the difference).
 
 use super::event::{Sort, Text};
-use super::item::{Item, ItemKind, Part};
+use super::item::{ContentPart, Item, ItemKind};
 use super::run::Run;
 use crate::frame::{Body, LogLevel, RawJson};
 use crate::json::{Json, Object, Utf16Text};
@@ -21,7 +21,7 @@ pub(super) fn delta(
     piece: Utf16Text,
     normalizer: &mut Normalizer,
 ) {
-    let place = run.place();
+    let target = run.target();
     let Some(item) = run.items.get_mut(at) else { return };
     if item.finished || piece == Utf16Text::default() {
         return;
@@ -32,7 +32,7 @@ pub(super) fn delta(
         return;
     }
     let block = part.block;
-    normalizer.delta(place, block_of(text, &item.message_id, block), piece);
+    normalizer.delta(target, block_of(text, &item.message_id, block), piece);
 }
 
 /// Starts a part.
@@ -46,7 +46,7 @@ pub(super) fn added(run: &mut Run, at: usize, sort: Sort, index: Option<u32>) {
 }
 
 /// A whole part, from any event.
-pub(super) struct Whole<'w> {
+pub(super) struct CompletePart<'w> {
     pub(super) text: Text,
     /// The part's index, if the event contains it.
     pub(super) index: Option<u32>,
@@ -59,7 +59,7 @@ pub(super) struct Whole<'w> {
     pub(super) corrects: bool,
 }
 
-impl<'w> Whole<'w> {
+impl<'w> CompletePart<'w> {
     /// A whole part from an event about that part.
     pub(super) fn of(text: Text, index: Option<u32>, said: Option<&'w str>) -> Self {
         Self { text, index, said, opaque: None, corrects: true }
@@ -67,9 +67,9 @@ impl<'w> Whole<'w> {
 }
 
 /// Completes a part.
-pub(super) fn done(run: &mut Run, at: usize, whole: Whole<'_>, normalizer: &mut Normalizer) {
-    let place = run.place();
-    let Whole { text, index, opaque, corrects, .. } = whole;
+pub(super) fn done(run: &mut Run, at: usize, whole: CompletePart<'_>, normalizer: &mut Normalizer) {
+    let target = run.target();
+    let CompletePart { text, index, opaque, corrects, .. } = whole;
     let said = whole.said.filter(|said| !said.is_empty());
     let Some(item) = run.items.get_mut(at) else { return };
     let sort = text.sort();
@@ -77,7 +77,7 @@ pub(super) fn done(run: &mut Run, at: usize, whole: Whole<'_>, normalizer: &mut 
     match item.parts.get(&(sort, index)) {
         None if said.is_none() && opaque.is_none() => return,
         Some(part) if part.text != text => return,
-        Some(Part { whole: Some(before), .. }) => {
+        Some(ContentPart { whole: Some(before), .. }) => {
             if said.is_some_and(|said| hash(said) != *before) {
                 differs(run, normalizer);
             }
@@ -87,12 +87,12 @@ pub(super) fn done(run: &mut Run, at: usize, whole: Whole<'_>, normalizer: &mut 
     }
     let number = item.part(text, index).block;
     let block = block_of(text, &item.message_id, number);
-    let pieces = normalizer.said(place, block).unwrap_or_default();
+    let pieces = normalizer.text_so_far(target, block).unwrap_or_default();
     let agreed = said.filter(|said| said.starts_with(pieces)).unwrap_or(pieces);
     // A contradiction is reported once: later repetitions are compared with the contradicting text.
     let hash = hash(said.unwrap_or(agreed));
     let last_word = (text == Text::Said).then(|| said.filter(|_| corrects).unwrap_or(agreed).to_owned());
-    let agrees = normalizer.complete(place, block, said, opaque);
+    let agrees = normalizer.complete(target, block, said, opaque);
     if let Some(part) = item.parts.get_mut(&(sort, index)) {
         part.whole = Some(hash);
     }
@@ -146,20 +146,21 @@ pub(super) fn whole(
             .get(at)
             .is_some_and(|item| item.parts.get(&(text.sort(), index)).is_none_or(|part| part.whole.is_none()));
         let opaque = if nth + 1 == count && open { opaque.take() } else { None };
-        done(run, at, Whole { text, index: Some(index), said: Some(&said), opaque, corrects }, normalizer);
+        done(run, at, CompletePart { text, index: Some(index), said: Some(&said), opaque, corrects }, normalizer);
     }
     let first = run.items.get(at).is_some_and(|item| !item.finished);
     close(run, at, false, normalizer);
     if first && let Some(opaque) = opaque {
         // Every part is closed, so the encrypted form gets its own block after them.
-        let behind = Whole { text: Text::Reasoning, index: Some(u32::MAX), said: None, opaque: Some(opaque), corrects };
+        let behind =
+            CompletePart { text: Text::Reasoning, index: Some(u32::MAX), said: None, opaque: Some(opaque), corrects };
         done(run, at, behind, normalizer);
     }
 }
 
 /// Closes an item's open parts. If they were `cut` off, they are no final text.
 pub(super) fn close(run: &mut Run, at: usize, cut: bool, normalizer: &mut Normalizer) {
-    let place = run.place();
+    let target = run.target();
     let Some(item) = run.items.get_mut(at) else { return };
     item.finished = true;
     let open = item.parts.iter().filter(|(_, part)| part.whole.is_none());
@@ -167,12 +168,12 @@ pub(super) fn close(run: &mut Run, at: usize, cut: bool, normalizer: &mut Normal
     open.sort_unstable_by_key(|&(block, ..)| block);
     if cut {
         for (block, text, _) in open {
-            normalizer.cut(place, block_of(text, &item.message_id, block), None);
+            normalizer.cut(target, block_of(text, &item.message_id, block), None);
         }
         return;
     }
     for (_, text, index) in open {
-        done(run, at, Whole { text, index: Some(index), said: None, opaque: None, corrects: false }, normalizer);
+        done(run, at, CompletePart { text, index: Some(index), said: None, opaque: None, corrects: false }, normalizer);
     }
 }
 
@@ -210,7 +211,7 @@ fn merged<'w>(
     let agrees = match part.whole {
         Some(before) => hash(&all) == before,
         None => {
-            let said = normalizer.said(run.place(), block_of(*text, &item.message_id, part.block))?;
+            let said = normalizer.text_so_far(run.target(), block_of(*text, &item.message_id, part.block))?;
             said.len() > first.len() && all.starts_with(said)
         }
     };
@@ -225,13 +226,15 @@ fn is_repeated(run: &Run, at: usize, index: u32, said: &str, normalizer: &Normal
     let said_hash = hash(said);
     item.parts.iter().any(|(_, part)| match part.whole {
         Some(whole) => whole == said_hash,
-        None => normalizer.said(run.place(), block_of(Text::Reasoning, &item.message_id, part.block)) == Some(said),
+        None => {
+            normalizer.text_so_far(run.target(), block_of(Text::Reasoning, &item.message_id, part.block)) == Some(said)
+        }
     })
 }
 
 fn differs(run: &Run, normalizer: &mut Normalizer) {
     let message = "the whole text differs from the pieces that came before it; the pieces stand".to_owned();
-    normalizer.push(run.place(), Body::LogEmitted { level: LogLevel::Warn, message });
+    normalizer.push(run.target(), Body::LogEmitted { level: LogLevel::Warn, message });
 }
 
 fn block_of(text: Text, message_id: &str, index: u32) -> Block<'_> {
@@ -279,7 +282,7 @@ impl Item {
 
     /// The part at an index, created if missing. The content blocks of a message use the index of their part. Reasoning has two
     /// lists of parts, so its blocks are numbered in order of arrival.
-    fn part(&mut self, text: Text, index: u32) -> &mut Part {
+    fn part(&mut self, text: Text, index: u32) -> &mut ContentPart {
         let sort = text.sort();
         match sort {
             Sort::Content => self.latest[0] = Some(index),
@@ -287,6 +290,6 @@ impl Item {
         }
         let counted = u32::try_from(self.parts.len()).unwrap_or(u32::MAX);
         let block = if self.kind == ItemKind::Message && sort == Sort::Content { index } else { counted };
-        self.parts.entry((sort, index)).or_insert(Part { block, text, whole: None })
+        self.parts.entry((sort, index)).or_insert(ContentPart { block, text, whole: None })
     }
 }

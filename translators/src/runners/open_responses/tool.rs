@@ -46,14 +46,14 @@ pub(super) fn runs_on_server(kind: ItemKind, fields: &Object<'_>) -> bool {
         ItemKind::Shell => fields
             .object("environment")
             .and_then(|environment| environment.str("type"))
-            .is_some_and(|place| place.starts_with("container")),
-        ItemKind::ToolSearch => fields.str("execution").is_some_and(|place| place == "server"),
+            .is_some_and(|value| value.starts_with("container")),
+        ItemKind::ToolSearch => fields.str("execution").is_some_and(|value| value == "server"),
         _ => false,
     }
 }
 
 /// How a client displays the tool.
-pub(super) fn drawn_as(kind: ItemKind, name: &str) -> ToolKind {
+pub(super) fn displayed_as(kind: ItemKind, name: &str) -> ToolKind {
     match kind {
         ItemKind::Shell | ItemKind::LocalShell => ToolKind::Shell,
         ItemKind::ApplyPatch => ToolKind::Edit,

@@ -1,32 +1,32 @@
-//! The faults of a record, found with the schemas that this project wrote from the published facts (2026-04-24).
+//! The errors of a record, found with the schemas that this project wrote from the published facts (2026-04-24).
 //!
-//! Input: a record and its event type. Output: faults on the record's frame: `errors` for the event, `response_errors` for the
-//! response object in it. Never: a rejected record; a value of the record in a fault.
+//! Input: a record and its event type. Output: errors on the record's frame: `errors` for the event, `response_errors` for the
+//! response object in it. Never: a rejected record; a value of the record in an error.
 
 use super::event::Event;
 use super::schemas::{PUBLISHED, RESPONSE, WIDER};
 use crate::decode::Record;
-use crate::frame::Faults;
+use crate::frame::RecordErrors;
 use crate::hash::HashMap;
 use crate::json::{Fields, Json, Kind};
 use crate::normalizer::Normalizer;
 use crate::schema::{SchemaFile, Schemas};
 use std::sync::{LazyLock, OnceLock};
 
-/// The fault for an event type that is not published but sent by other implementations.
+/// The error for an event type that is not published but sent by other implementations.
 pub(super) const NOT_PUBLISHED: &str = "the event type is not in the published set";
 
 /// The maximum number of violations reported individually per object.
-const TOLD: usize = 40;
+const MAX_REPORTED: usize = 40;
 
 /// A known event type. Its schema is compiled when its first event arrives.
-struct Known {
+struct EventSchema {
     file: &'static SchemaFile,
     is_published: bool,
     schemas: OnceLock<Option<Schemas>>,
 }
 
-impl Known {
+impl EventSchema {
     /// The compiled schema. A test checks that all of them compile.
     fn schemas(&self) -> Option<&Schemas> {
         let compile = || {
@@ -39,10 +39,10 @@ impl Known {
 }
 
 /// The entry of an event type; `None` if it is unknown.
-fn known(kind: &str) -> Option<&'static Known> {
-    static KNOWN: LazyLock<HashMap<&'static str, Known>> = LazyLock::new(|| {
+fn schema_of(kind: &str) -> Option<&'static EventSchema> {
+    static KNOWN: LazyLock<HashMap<&'static str, EventSchema>> = LazyLock::new(|| {
         let known = |file: &'static SchemaFile, is_published| {
-            (file.kind, Known { file, is_published, schemas: OnceLock::new() })
+            (file.kind, EventSchema { file, is_published, schemas: OnceLock::new() })
         };
         let published = PUBLISHED.iter().map(|file| known(file, true));
         published.chain(WIDER.iter().map(|file| known(file, false))).collect()
@@ -63,30 +63,30 @@ fn response_schema() -> Option<&'static Schemas> {
     COMPILED.get_or_init(compile).as_ref()
 }
 
-/// The last checked response object and its faults. The first events of a response repeat the same object.
+/// The last checked response object and its errors. The first events of a response repeat the same object.
 #[derive(Debug, Default)]
-pub(super) struct Checked {
+pub(super) struct CheckedResponse {
     object: String,
-    faults: Faults,
+    errors: RecordErrors,
 }
 
 /// The maximum size in bytes of a remembered object. Larger objects are checked every time.
 const REMEMBERED_BYTES: usize = 64 << 10;
 
-/// Checks a record and adds the faults to its frame, which must not have been emitted yet. `said` is the `type` in the record,
+/// Checks a record and adds the errors to its frame, which must not have been emitted yet. `said` is the `type` in the record,
 /// `kind` the type that it is checked as.
 pub(super) fn check(
     record: &Record<'_>,
     said: Option<&str>,
     kind: Option<&str>,
     event: Event,
-    checked: &mut Checked,
+    checked: &mut CheckedResponse,
     normalizer: &mut Normalizer,
 ) {
     if let (Some(name), Some(said)) = (record.event_name, said)
         && name != said
     {
-        normalizer.fault(format!("event name '{}' does not match type '{}'", short(name), short(said)));
+        normalizer.add_error(format!("event name '{}' does not match type '{}'", short(name), short(said)));
     }
     match (event, kind) {
         (Event::Untyped, _) => normalizer.unknown("the event does not say its type"),
@@ -107,45 +107,48 @@ pub(super) fn check(
 
 /// Checks a record that is a response object.
 pub(super) fn response(record: &Record<'_>, normalizer: &mut Normalizer) {
-    Checked::default().response(record.json, record.fields.fields(), Event::Terminal, normalizer);
+    CheckedResponse::default().response(record.json, record.fields.fields(), Event::Terminal, normalizer);
 }
 
-impl Checked {
+impl CheckedResponse {
     fn response(&mut self, object: Json<'_>, fields: Fields<'_, '_>, event: Event, normalizer: &mut Normalizer) {
         let Some(schemas) = response_schema() else { return };
         if self.object.is_empty() || self.object != object.text() {
-            self.faults = schemas.check_fields(RESPONSE.kind, object, fields, &|breaches| told(None, breaches));
+            self.errors =
+                schemas.check_fields(RESPONSE.kind, object, fields, &|violations| violation_texts(None, violations));
             self.object.clear();
             // A response that has ended is not repeated.
             if event != Event::Terminal && object.text().len() <= REMEMBERED_BYTES {
                 self.object.push_str(object.text());
             }
         }
-        normalizer.response_faults(&self.faults);
+        normalizer.add_response_errors(&self.errors);
     }
 }
 
 fn check_event(record: &Record<'_>, kind: &str, normalizer: &mut Normalizer) {
-    let known = known(kind);
-    let first = known.is_none_or(|known| !known.is_published).then_some(NOT_PUBLISHED);
-    match known.and_then(Known::schemas) {
+    let schema = schema_of(kind);
+    let first = schema.is_none_or(|schema| !schema.is_published).then_some(NOT_PUBLISHED);
+    match schema.and_then(EventSchema::schemas) {
         Some(schemas) => {
             let fields = record.fields.fields();
-            normalizer.faults(&schemas.check_fields(kind, record.json, fields, &|breaches| told(first, breaches)));
+            normalizer.add_errors(
+                &schemas.check_fields(kind, record.json, fields, &|violations| violation_texts(first, violations)),
+            );
         }
-        None => first.into_iter().for_each(|fault| normalizer.fault(fault)),
+        None => first.into_iter().for_each(|error| normalizer.add_error(error)),
     }
 }
 
-/// The reported faults: `first`, followed by the violations of one object.
-fn told(first: Option<&str>, mut breaches: &mut dyn Iterator<Item = (&str, &str)>) -> Faults {
+/// The reported errors: `first`, followed by the violations of one object.
+fn violation_texts(first: Option<&str>, mut violations: &mut dyn Iterator<Item = (&str, &str)>) -> RecordErrors {
     let mut told: Vec<String> = first.map(str::to_owned).into_iter().collect();
-    let said = (&mut breaches).take(TOLD).map(|(pointer, message)| match pointer {
+    let said = (&mut violations).take(MAX_REPORTED).map(|(pointer, message)| match pointer {
         "" => message.to_owned(),
         pointer => [pointer, ": ", message].concat(),
     });
     told.extend(said);
-    let more = breaches.count();
+    let more = violations.count();
     if more > 0 {
         told.push(format!("and {more} more"));
     }
@@ -169,7 +172,7 @@ mod tests {
         assert_eq!((PUBLISHED.len(), WIDER.len()), (24, 43));
         for file in PUBLISHED.iter().chain(WIDER) {
             assert!(!matches!(Event::of(file.kind), Event::Unknown | Event::Extension), "{}", file.kind);
-            assert!(known(file.kind).and_then(Known::schemas).is_some(), "{}", file.kind);
+            assert!(schema_of(file.kind).and_then(EventSchema::schemas).is_some(), "{}", file.kind);
         }
         for kind in ["response.mcp_call.searching", "ping", "keepalive", ":x", "x:", "response.", ""] {
             assert_eq!(Event::of(kind), Event::Unknown, "{kind}");

@@ -4,15 +4,15 @@
 //! and the run's final text. Never: a truncated text as the answer; a text as the answer if a newer one exists.
 
 use super::super::stops::Stop;
-use super::stage::Stage;
-use super::talk::PartState;
+use super::message_log::PartState;
+use super::session_context::SessionContext;
 use crate::frame::{RawJson, SharedStr};
 use crate::normalizer::{Block, BlockKind};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// A block, and the position of its message within the session.
 #[derive(Clone, Copy)]
-pub(super) struct Spot<'m> {
+pub(super) struct BlockPosition<'m> {
     /// The block.
     pub(super) block: Block<'m>,
     /// The position of the message. Newer messages have greater values.
@@ -30,7 +30,7 @@ pub(super) struct Answer {
 
 /// What is kept of a block that was closed before its whole text arrived: hashes of the text delivered so far.
 #[derive(Debug)]
-pub(super) struct Left {
+pub(super) struct ClosedBlock {
     said: u64,
     /// The hash without trailing whitespace.
     trimmed: u64,
@@ -38,7 +38,7 @@ pub(super) struct Left {
     cut: bool,
 }
 
-impl Left {
+impl ClosedBlock {
     /// Whether the whole text equals the delivered text. Trailing whitespace that the runner omits does not count as a
     /// difference.
     pub(super) fn is_whole(&self, text: &str) -> bool {
@@ -47,49 +47,54 @@ impl Left {
 }
 
 /// Closes a block. If `whole` is given, the undelivered rest of the text is delivered first.
-pub(super) fn close(stage: &mut Stage<'_>, spot: Spot<'_>, whole: Option<&str>, opaque: Option<RawJson>) {
-    if is_answer(stage, spot) {
-        stage.normalizer.complete(stage.place, spot.block, whole, opaque);
+pub(super) fn close(
+    context: &mut SessionContext<'_>,
+    spot: BlockPosition<'_>,
+    whole: Option<&str>,
+    opaque: Option<RawJson>,
+) {
+    if is_answer(context, spot) {
+        context.normalizer.complete(context.target, spot.block, whole, opaque);
     } else {
-        stage.normalizer.cut(stage.place, spot.block, whole);
+        context.normalizer.cut(context.target, spot.block, whole);
     }
 }
 
 /// Closes a block whose whole text may still arrive. Returns `None`, without closing it, if no text was delivered.
-pub(super) fn leave(stage: &mut Stage<'_>, spot: Spot<'_>, cut: bool) -> Option<Left> {
-    let said = stage.normalizer.said(stage.place, spot.block)?;
+pub(super) fn leave(context: &mut SessionContext<'_>, spot: BlockPosition<'_>, cut: bool) -> Option<ClosedBlock> {
+    let said = context.normalizer.text_so_far(context.target, spot.block)?;
     let (said, trimmed) = (hash(said), hash(said.trim_end()));
-    let cut = cut || !is_answer(stage, spot);
+    let cut = cut || !is_answer(context, spot);
     if cut {
-        stage.normalizer.cut(stage.place, spot.block, None);
+        context.normalizer.cut(context.target, spot.block, None);
     } else {
-        stage.normalizer.complete(stage.place, spot.block, None, None);
+        context.normalizer.complete(context.target, spot.block, None, None);
     }
-    Some(Left { said, trimmed, cut })
+    Some(ClosedBlock { said, trimmed, cut })
 }
 
 /// Handles a block's whole text that arrives after the block was closed. It is too late to deliver more text, but the text can
 /// still be the answer.
-pub(super) fn late(stage: &mut Stage<'_>, spot: Spot<'_>, state: &mut PartState, text: &str) {
+pub(super) fn late(context: &mut SessionContext<'_>, spot: BlockPosition<'_>, state: &mut PartState, text: &str) {
     let PartState::Left(left) = std::mem::replace(state, PartState::Done) else { return };
     let is_whole = left.is_whole(text);
     if !is_whole {
-        stage.normalizer.fault("a text came whole after it was closed, and is not what was said of it");
+        context.normalizer.add_error("a text came whole after it was closed, and is not what was said of it");
     }
-    if (left.cut || !is_whole) && !text.is_empty() && is_answer(stage, spot) {
-        stage.normalizer.set_final_text(stage.place, spot.block, text.to_owned());
+    if (left.cut || !is_whole) && !text.is_empty() && is_answer(context, spot) {
+        context.normalizer.set_final_text(context.target, spot.block, text.to_owned());
     }
 }
 
 /// Whether a block's text is the run's final text, as far as known now.
-fn is_answer(stage: &mut Stage<'_>, Spot { block, order }: Spot<'_>) -> bool {
-    if stage.failing || block.kind != BlockKind::Text || !stage.is_main() {
-        return !stage.failing;
+fn is_answer(context: &mut SessionContext<'_>, BlockPosition { block, order }: BlockPosition<'_>) -> bool {
+    if context.failing || block.kind != BlockKind::Text || !context.is_main() {
+        return !context.failing;
     }
-    let newest = (stage.answer.order, stage.answer.index);
+    let newest = (context.answer.order, context.answer.index);
     let is_newest = newest <= (order, block.index);
     if is_newest {
-        (stage.answer.order, stage.answer.index) = (order, block.index);
+        (context.answer.order, context.answer.index) = (order, block.index);
     }
     is_newest
 }

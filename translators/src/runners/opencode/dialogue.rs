@@ -5,7 +5,7 @@
 
 use crate::decode::Record;
 use crate::frame::{Decision, RawJson};
-use crate::host::{Answer, Asked, Dialogue, Opening, Sending, Unsayable, Waiting, Wish};
+use crate::host::{Answer, Asked, Dialogue, Opening, PendingQuestions, Sending, Unsayable, Wish};
 use crate::json::{Json, Object, to_raw};
 use serde_json::{Value, json};
 
@@ -19,21 +19,21 @@ pub(super) struct Client {
     model: Option<Value>,
     /// The query of every request, which contains the directory.
     query: String,
-    asks: Waiting<Ask>,
+    asks: PendingQuestions<PendingQuestion>,
     refusal: Option<String>,
 }
 
 /// A question that awaits its answer.
 #[derive(Debug)]
-struct Ask {
+struct PendingQuestion {
     session: String,
     /// The arguments of a permission.
     args: Option<RawJson>,
-    wants: Wants,
+    wants: AnswerKind,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Wants {
+enum AnswerKind {
     Permission,
     /// A permission of the first release, which uses another path for the answer.
     OldPermission,
@@ -71,9 +71,9 @@ impl Dialogue for Client {
         let kind = event.str("type").unwrap_or_default();
         let Some(props) = event.object("properties").or_else(|| event.object("data")) else { return };
         match &*kind {
-            "permission.asked" | "permission.v2.asked" => self.asked_for(Wants::Permission, &props),
-            "permission.updated" => self.asked_for(Wants::OldPermission, &props),
-            "question.asked" | "question.v2.asked" => self.asked_for(Wants::Answers, &props),
+            "permission.asked" | "permission.v2.asked" => self.asked_for(AnswerKind::Permission, &props),
+            "permission.updated" => self.asked_for(AnswerKind::OldPermission, &props),
+            "question.asked" | "question.v2.asked" => self.asked_for(AnswerKind::Answers, &props),
             "permission.replied"
             | "permission.v2.replied"
             | "question.replied"
@@ -122,7 +122,7 @@ impl Dialogue for Client {
 
     fn asked(&self, approval_id: &str) -> Option<Asked> {
         let ask = self.asks.get(approval_id)?;
-        Some(Asked { args: ask.args.clone(), wants_answers: ask.wants == Wants::Answers, unanswerable: None })
+        Some(Asked { args: ask.args.clone(), wants_answers: ask.wants == AnswerKind::Answers, unanswerable: None })
     }
 
     fn refusal(&self) -> Option<&str> {
@@ -148,14 +148,16 @@ impl Dialogue for Client {
 }
 
 impl Client {
-    fn asked_for(&mut self, wants: Wants, props: &Object<'_>) {
+    fn asked_for(&mut self, wants: AnswerKind, props: &Object<'_>) {
         let Some(id) = props.str("id").filter(|id| !id.is_empty()) else { return };
         let args = match wants {
-            Wants::Permission | Wants::OldPermission => props.get("metadata").filter(|value| value.object().is_some()),
-            Wants::Answers => None,
+            AnswerKind::Permission | AnswerKind::OldPermission => {
+                props.get("metadata").filter(|value| value.object().is_some())
+            }
+            AnswerKind::Answers => None,
         };
         let session = props.str("sessionID").unwrap_or_default().into_owned();
-        self.asks.insert(&id, Ask { session, args: args.map(Json::to_raw_as_it_came), wants });
+        self.asks.insert(&id, PendingQuestion { session, args: args.map(Json::to_raw_as_it_came), wants });
     }
 
     fn prompt(&mut self, session: &str, text: &str) {
@@ -172,7 +174,7 @@ impl Client {
     }
 }
 
-impl Ask {
+impl PendingQuestion {
     fn reply(&self, id: &str, answer: &Answer) -> Result<(String, Option<Value>), Unsayable> {
         let (id, approved) = (escaped(id), answer.decision == Decision::Approved);
         let reply = match (approved, answer.scope.as_deref()) {
@@ -185,7 +187,7 @@ impl Ask {
             }
         };
         Ok(match self.wants {
-            Wants::Permission => {
+            AnswerKind::Permission => {
                 let mut body = json!({"reply": reply});
                 // With a message, the model continues; without one, its turn ends.
                 let message = answer
@@ -197,12 +199,14 @@ impl Ask {
                 }
                 (format!("/permission/{id}/reply"), Some(body))
             }
-            Wants::OldPermission => {
+            AnswerKind::OldPermission => {
                 let session = escaped(&self.session);
                 (format!("/session/{session}/permissions/{id}"), Some(json!({"response": reply})))
             }
-            Wants::Answers if approved => (format!("/question/{id}/reply"), Some(json!({"answers": answer.answers}))),
-            Wants::Answers => (format!("/question/{id}/reject"), None),
+            AnswerKind::Answers if approved => {
+                (format!("/question/{id}/reply"), Some(json!({"answers": answer.answers})))
+            }
+            AnswerKind::Answers => (format!("/question/{id}/reject"), None),
         })
     }
 }

@@ -24,13 +24,13 @@ impl Feed {
                 let session = self.session(id);
                 (session.busy, session.idle) = (true, [0; 2]);
                 self.work(id, normalizer);
-                self.tell_prompt(id, normalizer);
+                self.report_prompt(id, normalizer);
                 if kind == "retry" {
-                    self.on_stage(id, normalizer, |stage, talk| {
-                        for message in talk.open() {
-                            parts::cut_blocks(stage, message);
+                    self.with_context(id, normalizer, |context, message_log| {
+                        for message in message_log.open() {
+                            parts::cut_blocks(context, message);
                         }
-                        stage.normalizer.push(stage.place, retried(&status));
+                        context.normalizer.push(context.target, retried(&status));
                     });
                 }
             }
@@ -54,14 +54,14 @@ impl Feed {
         let failure = Failure::read(props.some("error"));
         let session = self.session(id);
         // Idle follows next. Messages that the error breaks off get their last updates after that.
-        session.talk.forget_early();
+        session.message_log.forget_early();
         if session.prompt.is_some() {
             // The prompt failed before any work started.
             self.work(id, normalizer);
         }
         self.failed(id, failure, normalizer);
         let session = self.session(id);
-        if !session.busy && session.talk.is_complete() && self.run_of(id).is_some() {
+        if !session.busy && session.message_log.is_complete() && self.run_of(id).is_some() {
             self.conclude(id, normalizer);
         }
     }
@@ -71,8 +71,8 @@ impl Feed {
         // The runner repeats the session's error on the message that it broke off.
         let told = self.session(id).failure.as_ref() == Some(&failure);
         if !told && !failure.aborted {
-            match self.place(id, normalizer) {
-                Some(place) => normalizer.push(place, failure.reported(place.parent.is_some())),
+            match self.target(id, normalizer) {
+                Some(target) => normalizer.push(target, failure.reported(target.parent.is_some())),
                 None => {
                     let thread = normalizer.thread();
                     normalizer.push(Target::main(thread), failure.reported(false));
@@ -87,16 +87,16 @@ impl Feed {
     /// after it.
     pub(super) fn compacted(&mut self, id: &SharedStr, normalizer: &mut Normalizer) {
         if !std::mem::take(&mut self.session(id).compacted) {
-            self.tell_compaction(id, None, normalizer);
+            self.report_compaction(id, None, normalizer);
         }
     }
 
     /// Reports a compaction.
-    pub(super) fn tell_compaction(&mut self, id: &SharedStr, summary: Option<String>, normalizer: &mut Normalizer) {
+    pub(super) fn report_compaction(&mut self, id: &SharedStr, summary: Option<String>, normalizer: &mut Normalizer) {
         let trigger = self.session(id).compaction.take().map(SharedStr::from);
-        if let Some(place) = self.place(id, normalizer) {
+        if let Some(target) = self.target(id, normalizer) {
             normalizer
-                .push(place, Body::HistoryCompacted { trigger, tokens_before: None, tokens_after: None, summary });
+                .push(target, Body::HistoryCompacted { trigger, tokens_before: None, tokens_after: None, summary });
         }
     }
 
@@ -113,7 +113,7 @@ impl Feed {
     pub(super) fn end_if_over(&mut self, id: &SharedStr, normalizer: &mut Normalizer) {
         let session = self.session(id);
         let [status, event] = session.idle;
-        if (status > 0 || event > 0) && session.talk.is_complete() || status > 1 || event > 1 {
+        if (status > 0 || event > 0) && session.message_log.is_complete() || status > 1 || event > 1 {
             self.conclude(id, normalizer);
         }
     }
@@ -125,17 +125,17 @@ impl Feed {
         if self.session(id).parent.is_none() {
             // Deltas may have arrived after the end of their message.
             let failed = self.session(id).failure.is_some();
-            self.on_stage(id, normalizer, |stage, talk| {
-                stage.failing |= failed;
-                for message in talk.complete() {
-                    parts::complete_blocks(stage, message);
+            self.with_context(id, normalizer, |context, message_log| {
+                context.failing |= failed;
+                for message in message_log.complete() {
+                    parts::complete_blocks(context, message);
                 }
             });
         }
         let session = self.session(id);
         let failure = session.failure.take();
         (session.busy, session.idle) = (false, [0; 2]);
-        session.talk.close_all();
+        session.message_log.close_all();
         if session.parent.is_some() {
             if session.called {
                 // The call's result contains the child session's report and comes next.
@@ -156,8 +156,8 @@ impl Feed {
         let (children, stop) = open.map(|open| (open.children, open.answer.stop)).unwrap_or_default();
         for child in children {
             let child = self.session(&child);
-            child.talk.close_all();
-            child.talk.plan.clear();
+            child.message_log.close_all();
+            child.message_log.plan.clear();
             child.tasks.clear();
             (child.tool, child.called, child.failure, child.busy, child.idle) = (None, false, None, false, [0; 2]);
         }
@@ -180,7 +180,7 @@ impl Feed {
         waiting.sort_unstable();
         for id in waiting {
             normalizer.set_session(&self.root(&id).0);
-            self.tell_prompt(&id, normalizer);
+            self.report_prompt(&id, normalizer);
         }
         let mut early: Vec<SharedStr> = self.sessions.keys().cloned().collect();
         early.sort_unstable();

@@ -8,10 +8,10 @@ use super::answer::Answer;
 use super::calls::Calls;
 use super::clock::{Clock, of_part};
 use super::failure::{Failure, verdict};
+use super::message_log::MessageLog;
 use super::parts;
 use super::prompt::Prompt;
-use super::stage::Stage;
-use super::talk::Talk;
+use super::session_context::SessionContext;
 use crate::frame::{Body, SharedStr};
 use crate::json::{Json, Object};
 use crate::normalizer::{Normalizer, Target};
@@ -24,7 +24,7 @@ struct Export<'l> {
     run: Option<StreamKey>,
     calls: Calls,
     answer: Answer,
-    talk: Talk,
+    message_log: MessageLog,
     /// How the run's last message ended; `None` while it is incomplete.
     ended: Option<Option<Failure>>,
     compaction: Option<&'static str>,
@@ -42,7 +42,7 @@ pub(super) fn document(document: &Object<'_>, clock: &mut Clock, normalizer: &mu
         run: None,
         calls: Calls::default(),
         answer: Answer::default(),
-        talk: Talk::default(),
+        message_log: MessageLog::default(),
         ended: None,
         compaction: None,
     };
@@ -68,22 +68,25 @@ impl Export<'_> {
             return;
         }
         let run = self.run();
-        let own = self.talk.message(&id);
+        let own = self.message_log.message(&id);
         own.model = info.str("modelID").map(|model| SharedStr::from(&*model));
         own.is_summary = info.bool("summary") == Some(true);
         let failure = info.some("error").map(|error| Failure::read(Some(error)));
         for part in parts.into_iter().filter_map(Json::object) {
             self.clock.at(of_part(&part), self.normalizer);
-            let Some(mut stage) = Stage::main(self.normalizer, run, &mut self.calls, &mut self.answer) else { return };
-            (stage.old, stage.failing) = (self.old, failure.is_some());
-            parts::assistant(&mut stage, &mut self.talk, &id, &part, None);
+            let Some(mut context) = SessionContext::main(self.normalizer, run, &mut self.calls, &mut self.answer)
+            else {
+                return;
+            };
+            (context.old, context.failing) = (self.old, failure.is_some());
+            parts::assistant(&mut context, &mut self.message_log, &id, &part, None);
         }
         self.clock.at(time.u64("completed"), self.normalizer);
-        if let Some(own) = self.talk.close(&id)
-            && let Some(mut stage) = Stage::main(self.normalizer, run, &mut self.calls, &mut self.answer)
+        if let Some(own) = self.message_log.close(&id)
+            && let Some(mut context) = SessionContext::main(self.normalizer, run, &mut self.calls, &mut self.answer)
         {
-            stage.failing = failure.is_some();
-            parts::complete_blocks(&mut stage, own);
+            context.failing = failure.is_some();
+            parts::complete_blocks(&mut context, own);
             if own.is_summary && failure.is_none() {
                 let body = Body::HistoryCompacted {
                     trigger: self.compaction.take().map(SharedStr::from),
@@ -91,7 +94,7 @@ impl Export<'_> {
                     tokens_after: None,
                     summary: own.summary.take(),
                 };
-                stage.normalizer.push(stage.place, body);
+                context.normalizer.push(context.target, body);
             }
         }
         if let Some(failure) = &failure
@@ -124,7 +127,7 @@ impl Export<'_> {
     fn end_run(&mut self) {
         self.calls = Calls::default();
         let stop = std::mem::take(&mut self.answer).stop;
-        self.talk.plan.clear();
+        self.message_log.plan.clear();
         if let (Some(run), Some(failure)) = (self.run.take(), self.ended.take()) {
             self.normalizer.end_run(run, verdict(failure, stop));
         }

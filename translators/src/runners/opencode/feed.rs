@@ -18,10 +18,10 @@
 
 use super::approvals;
 use super::clock::{Clock, timestamp};
+use super::duplicates::unversioned;
 use super::failure::Failure;
 use super::files;
 use super::sessions::Feed;
-use super::twins::unversioned;
 use crate::json::Object;
 use crate::normalizer::{Normalizer, Target};
 use std::borrow::Cow;
@@ -50,7 +50,7 @@ impl Feed {
         let event = Event { kind, props: &props, old: id.is_none() };
         let session = session_of(&event);
         // Only the global feed contains duplicates.
-        if payload.is_some() && self.twins.came_before(id.as_deref().unwrap_or_default()) {
+        if payload.is_some() && self.duplicates.is_duplicate(id.as_deref().unwrap_or_default()) {
             return self.keep(session.as_deref(), normalizer);
         }
         match &session {
@@ -90,7 +90,7 @@ impl Feed {
             "message.updated" => self.message(&id, props, clock, normalizer),
             "message.removed" => {
                 let removed = props.str("messageID").unwrap_or_default();
-                self.session(&id).talk.remove(&removed);
+                self.session(&id).message_log.remove(&removed);
                 self.end_if_over(&id, normalizer);
             }
             "message.part.updated" => self.part(&id, event, clock, normalizer),
@@ -99,28 +99,30 @@ impl Feed {
             "permission.asked" | "permission.updated" | "permission.v2.asked" => {
                 clock.at(props.object("time").and_then(|time| time.u64("created")), normalizer);
                 self.work(&id, normalizer);
-                self.on_stage(&id, normalizer, |stage, _| approvals::permission(stage, props));
+                self.with_context(&id, normalizer, |context, _| approvals::permission(context, props));
             }
             "permission.replied" | "permission.v2.replied" => {
-                self.on_stage(&id, normalizer, |stage, _| approvals::permission_answered(stage, props));
+                self.with_context(&id, normalizer, |context, _| approvals::permission_answered(context, props));
             }
             "question.asked" | "question.v2.asked" => {
                 self.work(&id, normalizer);
-                self.on_stage(&id, normalizer, |stage, _| approvals::question(stage, props));
+                self.with_context(&id, normalizer, |context, _| approvals::question(context, props));
             }
             "question.replied" | "question.v2.replied" => {
-                self.on_stage(&id, normalizer, |stage, _| approvals::question_answered(stage, props));
+                self.with_context(&id, normalizer, |context, _| approvals::question_answered(context, props));
             }
             "question.rejected" | "question.v2.rejected" => {
-                self.on_stage(&id, normalizer, |stage, _| approvals::question_rejected(stage, props));
+                self.with_context(&id, normalizer, |context, _| approvals::question_rejected(context, props));
             }
             "todo.updated" => {
-                self.on_stage(&id, normalizer, |stage, talk| files::plan(stage, talk, &props.items("todos")));
+                self.with_context(&id, normalizer, |context, message_log| {
+                    files::plan(context, message_log, &props.items("todos"))
+                });
             }
             kind => match kind.strip_prefix("session.next.") {
                 Some(step) => {
                     clock.at(props.get("timestamp").and_then(timestamp), normalizer);
-                    self.next(&id, step, props, normalizer);
+                    self.session_next(&id, step, props, normalizer);
                 }
                 None => serverwide(event, normalizer),
             },

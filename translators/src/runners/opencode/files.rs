@@ -2,13 +2,19 @@
 //!
 //! Input: the input and metadata of a successful call. Output: `file_changed`, `plan_updated` and `skill_invoked`.
 
-use super::stage::Stage;
-use super::talk::Talk;
+use super::message_log::MessageLog;
+use super::session_context::SessionContext;
 use crate::frame::{Body, FileChangeKind, FileChanged, PlanEntry, SharedStr, SkillEvent, SkillMode, Tool};
 use crate::json::{Json, Object};
 
 /// Reports what a call changed.
-pub(super) fn changed(stage: &mut Stage<'_>, tool: &Tool, name: &str, input: &Object<'_>, metadata: &Object<'_>) {
+pub(super) fn changed(
+    context: &mut SessionContext<'_>,
+    tool: &Tool,
+    name: &str,
+    input: &Object<'_>,
+    metadata: &Object<'_>,
+) {
     match name {
         "write" => {
             let kind = match metadata.bool("exists") {
@@ -18,7 +24,7 @@ pub(super) fn changed(stage: &mut Stage<'_>, tool: &Tool, name: &str, input: &Ob
             let path = metadata.str("filepath").or_else(|| input.str("filePath"));
             let diff = metadata.object("filediff").and_then(|file| file.str("patch"));
             let diff = diff.or_else(|| metadata.str("diff")).map(std::borrow::Cow::into_owned);
-            push(stage, tool, path.as_deref(), kind, diff);
+            push(context, tool, path.as_deref(), kind, diff);
         }
         "edit" | "multiedit" => {
             let file = metadata.object("filediff").unwrap_or_default();
@@ -29,7 +35,7 @@ pub(super) fn changed(stage: &mut Stage<'_>, tool: &Tool, name: &str, input: &Ob
             };
             let path = input.str("filePath").or_else(|| file.str("file"));
             let diff = metadata.str("diff").or_else(|| file.str("patch")).map(std::borrow::Cow::into_owned);
-            push(stage, tool, path.as_deref(), kind, diff);
+            push(context, tool, path.as_deref(), kind, diff);
         }
         "apply_patch" | "patch" => {
             for file in metadata.items("files").into_iter().filter_map(Json::object) {
@@ -41,14 +47,14 @@ pub(super) fn changed(stage: &mut Stage<'_>, tool: &Tool, name: &str, input: &Ob
                 };
                 let path = file.str("filePath").or_else(|| file.str("relativePath"));
                 let diff = file.str("patch").or_else(|| file.str("diff")).map(std::borrow::Cow::into_owned);
-                push(stage, tool, path.as_deref(), kind, diff);
+                push(context, tool, path.as_deref(), kind, diff);
             }
         }
         _ => {}
     }
 }
 
-fn push(stage: &mut Stage<'_>, tool: &Tool, path: Option<&str>, kind: FileChangeKind, diff: Option<String>) {
+fn push(context: &mut SessionContext<'_>, tool: &Tool, path: Option<&str>, kind: FileChangeKind, diff: Option<String>) {
     let Some(path) = path else { return };
     let change = FileChanged {
         tool_id: Some(tool.id),
@@ -57,11 +63,11 @@ fn push(stage: &mut Stage<'_>, tool: &Tool, path: Option<&str>, kind: FileChange
         diff: diff.filter(|diff| !diff.is_empty()),
         artifact_id: None,
     };
-    stage.normalizer.push(stage.place, Body::FileChanged(Box::new(change)));
+    context.normalizer.push(context.target, Body::FileChanged(Box::new(change)));
 }
 
 /// Reports the plan, unless it equals the last one reported. The to-do list arrives both as an event and as a tool result.
-pub(super) fn plan(stage: &mut Stage<'_>, talk: &mut Talk, todos: &[Json<'_>]) {
+pub(super) fn plan(context: &mut SessionContext<'_>, message_log: &mut MessageLog, todos: &[Json<'_>]) {
     let entries: Vec<PlanEntry> = todos
         .iter()
         .filter_map(|todo| todo.object())
@@ -73,14 +79,14 @@ pub(super) fn plan(stage: &mut Stage<'_>, talk: &mut Talk, todos: &[Json<'_>]) {
             })
         })
         .collect();
-    if talk.plan != entries {
-        talk.plan.clone_from(&entries);
-        stage.normalizer.push(stage.place, Body::PlanUpdated { entries });
+    if message_log.plan != entries {
+        message_log.plan.clone_from(&entries);
+        context.normalizer.push(context.target, Body::PlanUpdated { entries });
     }
 }
 
 /// Reports which skill the model invoked.
-pub(super) fn skill(stage: &mut Stage<'_>, input: &Object<'_>, metadata: &Object<'_>) {
+pub(super) fn skill(context: &mut SessionContext<'_>, input: &Object<'_>, metadata: &Object<'_>) {
     let Some(name) = metadata.str("name").or_else(|| input.str("name")) else { return };
     let event = SkillEvent::Invoked {
         name: SharedStr::from(&*name),
@@ -88,5 +94,5 @@ pub(super) fn skill(stage: &mut Stage<'_>, input: &Object<'_>, metadata: &Object
         mode: SkillMode::Auto,
         effective_allowed_tools: None,
     };
-    stage.normalizer.push(stage.place, Body::Skill(Box::new(event)));
+    context.normalizer.push(context.target, Body::Skill(Box::new(event)));
 }

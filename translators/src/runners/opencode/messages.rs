@@ -2,22 +2,22 @@
 //!
 //! Input: `message.*` events of any session, in order within each. Output: prompts, and the contents of the parts of assistant
 //! messages. Never: an old message taken for a new one; a part lost because its message was completed before the part arrived.
-//! If a text block was closed before its text was complete, the rest appears in the run's final text and as a fault.
+//! If a text block was closed before its text was complete, the rest appears in the run's final text and as an error.
 
 use super::clock::{Clock, of_part, times};
 use super::failure::Failure;
 use super::feed::Event;
+use super::message_log::EarlyEnd;
 use super::parts;
 use super::prompt::Prompt;
 use super::sessions::Feed;
-use super::talk::Early;
 use super::tools::Task;
 use crate::frame::SharedStr;
 use crate::json::Object;
 use crate::normalizer::Normalizer;
 use crate::sequence::StreamKey;
 
-/// The fault for a part with new content that can no longer be reported.
+/// The error for a part with new content that can no longer be reported.
 pub(super) const COMES_LATE: &str = "a part of a message whose run is over";
 
 impl Feed {
@@ -33,11 +33,11 @@ impl Feed {
         let time = info.object("time").unwrap_or_default();
         let message_id = info.str("id").unwrap_or_default();
         let completed_ms = time.u64("completed");
-        let known = self.session(id).talk.get(&message_id).is_some();
+        let known = self.session(id).message_log.get(&message_id).is_some();
         if !known && self.is_old(id, completed_ms) {
             return self.pass_over(id, &message_id, normalizer);
         }
-        if self.session(id).talk.is_closed(&message_id) {
+        if self.session(id).message_log.is_closed(&message_id) {
             return;
         }
         if info.str("role").as_deref() == Some("user") {
@@ -63,7 +63,7 @@ impl Feed {
         if !known {
             self.settle(id, normalizer);
             // The message answers whatever was queued.
-            self.tell_prompt(id, normalizer);
+            self.report_prompt(id, normalizer);
         }
         let session = self.session(id);
         session.classic = true;
@@ -71,7 +71,7 @@ impl Feed {
         if session.parent.is_none() && !completed && session.since_ms.is_none() {
             session.since_ms = time.u64("created");
         }
-        let message = session.talk.message(&message_id);
+        let message = session.message_log.message(&message_id);
         if let Some(model) = info.str("modelID").filter(|model| !model.is_empty())
             && message.model.as_deref() != Some(&*model)
         {
@@ -80,7 +80,7 @@ impl Feed {
         message.is_summary |= info.bool("summary") == Some(true);
         let failure = info.some("error").map(|error| Failure::read(Some(error)));
         if early {
-            message.early = Some(Early { failure });
+            message.early = Some(EarlyEnd { failure });
             return;
         }
         let failed = failure.is_some();
@@ -94,7 +94,7 @@ impl Feed {
 
     /// Completes messages whose end was reported with their start, because the session has moved on or is idle.
     pub(super) fn settle(&mut self, id: &SharedStr, normalizer: &mut Normalizer) {
-        while let Some((message_id, Early { failure })) = self.session(id).talk.take_early() {
+        while let Some((message_id, EarlyEnd { failure })) = self.session(id).message_log.take_early() {
             let failed = failure.is_some();
             if let Some(failure) = failure {
                 self.failed(id, failure, normalizer);
@@ -109,16 +109,16 @@ impl Feed {
             // The session recovered from earlier failures.
             self.session(id).failure = None;
         }
-        let compaction = self.on_stage(id, normalizer, |stage, talk| {
-            let message = talk.close(message_id)?;
-            stage.failing |= failed;
+        let compaction = self.with_context(id, normalizer, |context, message_log| {
+            let message = message_log.close(message_id)?;
+            context.failing |= failed;
             message.failed = failed;
-            parts::complete_blocks(stage, message);
+            parts::complete_blocks(context, message);
             (message.is_summary && !failed).then(|| message.summary.take())
         });
         if let Some(summary) = compaction.flatten() {
             self.session(id).compacted = true;
-            self.tell_compaction(id, summary, normalizer);
+            self.report_compaction(id, summary, normalizer);
         }
         if self.session(id).idle != [0; 2] {
             self.end_if_over(id, normalizer);
@@ -152,7 +152,7 @@ impl Feed {
             return;
         }
         let stale = session.idle != [0; 2] || (!session.busy && session.failure.is_some());
-        self.tell_prompt(id, normalizer);
+        self.report_prompt(id, normalizer);
         if stale && self.session(id).parent.is_none() {
             self.conclude(id, normalizer);
         }
@@ -174,14 +174,14 @@ impl Feed {
         }
         clock.at(event.props.u64("time").or_else(|| of_part(&part)), normalizer);
         let session = self.session(id);
-        if session.talk.is_past(&message_id) {
-            if session.talk.get(&message_id).is_some_and(|message| parts::is_news(message, &part)) {
-                normalizer.fault(COMES_LATE);
+        if session.message_log.is_past(&message_id) {
+            if session.message_log.get(&message_id).is_some_and(|message| parts::is_news(message, &part)) {
+                normalizer.add_error(COMES_LATE);
             }
             return;
         }
         let is_asked = session.prompt.as_ref().is_some_and(|prompt| *prompt.id == *message_id);
-        if is_asked || (session.talk.get(&message_id).is_none() && is_of_user(&part)) {
+        if is_asked || (session.message_log.get(&message_id).is_none() && is_of_user(&part)) {
             if !is_asked {
                 self.asked(id, &message_id, normalizer);
             }
@@ -197,10 +197,10 @@ impl Feed {
         session.busy |= session.idle == [0; 2];
         let stand_in = self.stand_in(id, &message_id, &part);
         let over_in = self.child_over(&part);
-        let task = self.on_stage(id, normalizer, |stage, talk| {
-            (stage.old, stage.child_speaks, stage.stand_in) = (event.old, child_speaks, stand_in);
-            stage.ended_call = over_in.filter(|(run, _)| *run == stage.place.stream).and_then(|(_, tool)| tool);
-            parts::assistant(stage, talk, &message_id, &part, event.props.get("delta"))
+        let task = self.with_context(id, normalizer, |context, message_log| {
+            (context.old, context.child_speaks, context.stand_in) = (event.old, child_speaks, stand_in);
+            context.ended_call = over_in.filter(|(run, _)| *run == context.target.stream).and_then(|(_, tool)| tool);
+            parts::assistant(context, message_log, &message_id, &part, event.props.get("delta"))
         });
         if let Some(task) = task.flatten() {
             self.task(id, task);
@@ -210,15 +210,15 @@ impl Feed {
     /// Whether a part belongs to an unknown or forgotten message that is older than the newest run. Either the part ended
     /// before that run, or its output was removed: the runner removes the output of parts that are several prompts old.
     fn is_of_old(&mut self, id: &SharedStr, message_id: &str, part: &Object<'_>) -> bool {
-        self.session(id).talk.get(message_id).is_none()
+        self.session(id).message_log.get(message_id).is_none()
             && times(part).is_some_and(|time| time.some("compacted").is_some() || self.is_old(id, time.u64("end")))
     }
 
     /// Keeps a record about an old message with its session, but assigns it to no run.
     fn pass_over(&mut self, id: &SharedStr, message_id: &str, normalizer: &mut Normalizer) {
-        let talk = &mut self.session(id).talk;
-        if !talk.is_closed(message_id) {
-            talk.remember(SharedStr::from(message_id));
+        let message_log = &mut self.session(id).message_log;
+        if !message_log.is_closed(message_id) {
+            message_log.remember(SharedStr::from(message_id));
         }
         let thread = normalizer.thread();
         normalizer.record_on(thread);
@@ -242,7 +242,7 @@ impl Feed {
         if own.parent.as_ref() == Some(id) {
             own.called = !task.is_over;
             // Text that was started under another call ends under that call.
-            if own.talk.is_complete() {
+            if own.message_log.is_complete() {
                 own.tool = Some(task.call.tool);
             }
         }
@@ -261,7 +261,7 @@ impl Feed {
         }
         let session = self.session(id);
         let part_id = part.str("id").unwrap_or_default();
-        if session.talk.get(message_id).is_some_and(|message| message.known(&part_id).is_some()) {
+        if session.message_log.get(message_id).is_some_and(|message| message.known(&part_id).is_some()) {
             return None;
         }
         let state = part.object("state").unwrap_or_default();
@@ -289,25 +289,25 @@ impl Feed {
             let metadata = part.object("state")?.object("metadata")?;
             self.sessions.get(&*metadata.str("sessionId")?)
         };
-        part.str("tool").as_deref() == Some("task") && child().is_some_and(|child| !child.talk.is_complete())
+        part.str("tool").as_deref() == Some("task") && child().is_some_and(|child| !child.message_log.is_complete())
     }
 
     /// Handles a delta of a part.
     pub(super) fn delta(&mut self, id: &SharedStr, props: &Object<'_>, normalizer: &mut Normalizer) {
         let (Some(message_id), Some(part_id)) = (props.str("messageID"), props.str("partID")) else { return };
         let Some(piece) = props.get("delta") else { return };
-        let talk = &mut self.session(id).talk;
-        if talk.is_past(&message_id) {
+        let message_log = &mut self.session(id).message_log;
+        if message_log.is_past(&message_id) {
             return;
         }
-        if talk.get(&message_id).is_none() {
+        if message_log.get(&message_id).is_none() {
             // The feed was joined after the message started, but its session is working.
             return self.work(id, normalizer);
         }
         if props.str("field").is_none_or(|field| field == "text") {
-            self.on_stage(id, normalizer, |stage, talk| {
-                if let Some(message) = talk.get(&message_id) {
-                    parts::delta(stage, message, &part_id, piece);
+            self.with_context(id, normalizer, |context, message_log| {
+                if let Some(message) = message_log.get(&message_id) {
+                    parts::delta(context, message, &part_id, piece);
                 }
             });
         }

@@ -12,9 +12,9 @@ use super::answer::Answer;
 use super::calls::Calls;
 use super::clock::{Clock, of_part, timestamp};
 use super::failure::{Failure, verdict};
+use super::message_log::MessageLog;
 use super::parts;
-use super::stage::Stage;
-use super::talk::Talk;
+use super::session_context::SessionContext;
 use super::tools::is_refusal;
 use crate::frame::{Body, SharedStr};
 use crate::json::Object;
@@ -28,8 +28,8 @@ pub(super) struct Run {
     session: Option<SharedStr>,
     calls: Calls,
     answer: Answer,
-    talk: Talk,
-    last: Last,
+    message_log: MessageLog,
+    last: Progress,
     /// Whether a person refused a call of the step.
     refused: bool,
     /// The last failure; cleared when a later step finishes.
@@ -38,7 +38,7 @@ pub(super) struct Run {
 
 /// What the last line says about the run's end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Last {
+enum Progress {
     /// The work continues.
     #[default]
     Working,
@@ -89,14 +89,16 @@ impl Run {
 
     fn part(&mut self, part: &Object<'_>, run: StreamKey, normalizer: &mut Normalizer) {
         let message_id = part.str("messageID").unwrap_or_default();
-        let Some(mut stage) = Stage::main(normalizer, run, &mut self.calls, &mut self.answer) else { return };
+        let Some(mut context) = SessionContext::main(normalizer, run, &mut self.calls, &mut self.answer) else {
+            return;
+        };
         // Only the first release has no token total here.
-        stage.old = true;
+        context.old = true;
         match part.str("type").as_deref() {
-            Some("step-start") => (self.last, self.refused) = (Last::Working, false),
+            Some("step-start") => (self.last, self.refused) = (Progress::Working, false),
             Some("step-finish") => {
                 let goes_on = part.str("reason").as_deref() == Some("tool-calls") && !self.refused;
-                self.last = if goes_on { Last::Working } else { Last::Finished };
+                self.last = if goes_on { Progress::Working } else { Progress::Finished };
                 self.failure = None;
             }
             Some("tool") => {
@@ -110,12 +112,12 @@ impl Run {
                     tokens_after: None,
                     summary: None,
                 };
-                stage.normalizer.push(stage.place, body);
-                self.last = Last::Working;
+                context.normalizer.push(context.target, body);
+                self.last = Progress::Working;
             }
             _ => {}
         }
-        parts::assistant(&mut stage, &mut self.talk, &message_id, part, None);
+        parts::assistant(&mut context, &mut self.message_log, &message_id, part, None);
     }
 
     /// Handles the end of the process.
@@ -125,7 +127,7 @@ impl Run {
         if let Some(session) = &this.session {
             normalizer.set_session(session);
         }
-        let end = if this.failure.is_some() || this.last == Last::Finished {
+        let end = if this.failure.is_some() || this.last == Progress::Finished {
             verdict(this.failure, this.answer.stop)
         } else {
             RunEnd::interrupted(STREAM_ENDED, "the stream ended before the runner said how the run ended")

@@ -1,17 +1,17 @@
-//! The sessions of a feed: open runs, parents and children, and the place of each session's output.
+//! The sessions of a feed: open runs, parents and children, and the target of each session's output.
 //!
-//! Input: session ids, as named by events. Output: the place for each session's frames. Never: a child session on the main
+//! Input: session ids, as named by events. Output: the target for each session's frames. Never: a child session on the main
 //! thread; unbounded memory for the sessions that a feed names (of the idle ones, only the most recent are kept).
 
 use super::super::names::{NameMap, Turnover};
 use super::answer::Answer;
 use super::calls::Calls;
+use super::duplicates::DuplicateFilter;
 use super::failure::Failure;
+use super::message_log::MessageLog;
 use super::prompt::Prompt;
-use super::stage::Stage;
-use super::talk::Talk;
-use super::tasks::Waiting;
-use super::twins::Twins;
+use super::session_context::SessionContext;
+use super::tasks::UnmatchedTasks;
 use crate::derived::uuid_v5;
 use crate::frame::SharedStr;
 use crate::hash::{HashMap, HashSet};
@@ -30,7 +30,7 @@ const MAX_OPEN: usize = 1024;
 pub(super) struct Feed {
     pub(super) sessions: NameMap<Session>,
     pub(super) runs: HashMap<StreamKey, OpenRun>,
-    pub(super) twins: Twins,
+    pub(super) duplicates: DuplicateFilter,
     turnover: Turnover,
 }
 
@@ -66,12 +66,12 @@ pub(super) struct Session {
     /// Whether that call still runs. Its end will end the child's work.
     pub(super) called: bool,
     /// Task calls whose child session is not known yet.
-    pub(super) tasks: Waiting,
+    pub(super) tasks: UnmatchedTasks,
     /// The run in which its work last ended, and the call that it worked for.
     pub(super) over_in: Option<(StreamKey, Option<Uuid>)>,
     /// The title, which describes the task of a child session.
     title: Option<Box<str>>,
-    pub(super) talk: Talk,
+    pub(super) message_log: MessageLog,
     /// The user message whose parts are arriving.
     pub(super) prompt: Option<Prompt>,
     pub(super) failure: Option<Failure>,
@@ -208,7 +208,7 @@ impl Feed {
             (session.run, session.failure, session.idle) = (Some(run), None, [0; 2]);
             let asked_ms = session.prompt.as_ref().and_then(|prompt| prompt.created_ms);
             session.since_ms = asked_ms.or(session.since_ms);
-            session.talk.plan.clear();
+            session.message_log.plan.clear();
             let open = OpenRun {
                 session: root.clone(),
                 calls: Calls::default(),
@@ -217,19 +217,19 @@ impl Feed {
                 by_call: HashSet::default(),
             };
             self.runs.insert(run, open);
-            self.tell_prompt(&root, normalizer);
+            self.report_prompt(&root, normalizer);
         }
     }
 
     /// Reports the pending user message, on the run if one is open. A message without parts keeps waiting for them.
-    pub(super) fn tell_prompt(&mut self, id: &SharedStr, normalizer: &mut Normalizer) {
+    pub(super) fn report_prompt(&mut self, id: &SharedStr, normalizer: &mut Normalizer) {
         let Some(prompt) = self.session(id).prompt.take_if(|prompt| !prompt.is_empty()) else { return };
         let session = self.session(id);
-        session.talk.remember(prompt.id.clone());
+        session.message_log.remember(prompt.id.clone());
         session.compaction = prompt.compaction.or(session.compaction);
         let Some(body) = prompt.into_body() else { return };
-        match self.place(id, normalizer) {
-            Some(place) => normalizer.push(place, body),
+        match self.target(id, normalizer) {
+            Some(target) => normalizer.push(target, body),
             None => {
                 let thread = normalizer.thread();
                 normalizer.push(Target::main(thread), body);
@@ -237,8 +237,8 @@ impl Feed {
         }
     }
 
-    /// The place of a session's output; `None` outside a run.
-    pub(super) fn place(&mut self, id: &SharedStr, normalizer: &mut Normalizer) -> Option<Target> {
+    /// The target of a session's output; `None` outside a run.
+    pub(super) fn target(&mut self, id: &SharedStr, normalizer: &mut Normalizer) -> Option<Target> {
         let run = self.run_of(id)?;
         let Some(parent) = self.session(id).parent.clone() else { return Some(Target::main(run)) };
         let parent_id = match self.session(id).tool {
@@ -259,9 +259,9 @@ impl Feed {
                 };
                 let (_, depth) = self.root(id);
                 self.session(id).tool = Some(tool);
-                if let Some(place) = (depth < MAX_DEPTH).then(|| self.place(&parent, normalizer)).flatten() {
+                if let Some(target) = (depth < MAX_DEPTH).then(|| self.target(&parent, normalizer)).flatten() {
                     let (agent, task) = call.map(|call| (call.agent, call.task)).unwrap_or_default();
-                    normalizer.subagent_started(place, id, Some(tool), agent, task, depth);
+                    normalizer.subagent_started(target, id, Some(tool), agent, task, depth);
                 }
                 tool
             }
@@ -274,25 +274,25 @@ impl Feed {
         Some(Target { stream: run, parent: Some(parent_id) })
     }
 
-    /// Runs `act` with the stage of a session; does nothing outside a run.
-    pub(super) fn on_stage<T>(
+    /// Runs `act` with the context of a session; does nothing outside a run.
+    pub(super) fn with_context<T>(
         &mut self,
         id: &SharedStr,
         normalizer: &mut Normalizer,
-        act: impl FnOnce(&mut Stage<'_>, &mut Talk) -> T,
+        act: impl FnOnce(&mut SessionContext<'_>, &mut MessageLog) -> T,
     ) -> Option<T> {
-        let place = self.place(id, normalizer)?;
+        let target = self.target(id, normalizer)?;
         let (_, depth) = self.root(id);
-        let scope = normalizer.stream(place.stream)?.session.id;
+        let scope = normalizer.stream(target.stream)?.session.id;
         // A child's call may have the same id as one of its parent's.
-        let OpenRun { calls, answer, .. } = self.runs.get_mut(&place.stream)?;
+        let OpenRun { calls, answer, .. } = self.runs.get_mut(&target.stream)?;
         let session = self.sessions.get_mut(id)?;
         let scope = if depth > 0 { session.scope(scope, id) } else { scope };
         // Text between the first idle and the last update was cut off.
         let failing = session.failure.is_some() && session.idle != [0; 2];
-        let mut stage = Stage {
+        let mut context = SessionContext {
             normalizer,
-            place,
+            target,
             scope,
             calls,
             answer,
@@ -303,6 +303,6 @@ impl Feed {
             ended_call: None,
             stand_in: None,
         };
-        Some(act(&mut stage, &mut session.talk))
+        Some(act(&mut context, &mut session.message_log))
     }
 }

@@ -14,10 +14,10 @@ const AHEAD: usize = 1024;
 
 /// The unmatched task calls and child sessions of one session.
 #[derive(Debug, Default)]
-pub(super) struct Waiting {
+pub(super) struct UnmatchedTasks {
     /// Calls without a child, in order of arrival.
     calls: BTreeMap<u64, TaskCall>,
-    places: crate::hash::HashMap<Uuid, u64>,
+    positions: crate::hash::HashMap<Uuid, u64>,
     next: u64,
     /// Children without a call: the stand-in ids of their calls, and their titles.
     children: VecDeque<(Uuid, Option<Box<str>>)>,
@@ -46,29 +46,29 @@ impl TaskCall {
     }
 }
 
-impl Waiting {
+impl UnmatchedTasks {
     /// Adds or updates a call that has not named its child.
     pub(super) fn add(&mut self, call: TaskCall) {
-        let place = *self.places.entry(call.tool).or_insert_with(|| {
+        let position = *self.positions.entry(call.tool).or_insert_with(|| {
             self.next += 1;
             self.next
         });
-        self.calls.insert(place, call);
+        self.calls.insert(position, call);
     }
 
     /// Removes a call that has named its child or is over.
     pub(super) fn remove(&mut self, tool: Uuid) {
-        if let Some(place) = self.places.remove(&tool) {
-            self.calls.remove(&place);
+        if let Some(position) = self.positions.remove(&tool) {
+            self.calls.remove(&position);
         }
     }
 
     /// Takes the call for a child that speaks; `None` if no call is waiting.
     pub(super) fn claim(&mut self, title: Option<&str>) -> Option<TaskCall> {
         let titled = title.and_then(|title| self.calls.iter().find(|(_, call)| call.is_titled(title)));
-        let (&place, _) = titled.or_else(|| self.calls.first_key_value())?;
-        let call = self.calls.remove(&place)?;
-        self.places.remove(&call.tool);
+        let (&position, _) = titled.or_else(|| self.calls.first_key_value())?;
+        let call = self.calls.remove(&position)?;
+        self.positions.remove(&call.tool);
         Some(call)
     }
 
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn a_child_is_known_by_its_title_and_else_by_its_order() {
-        let mut waiting = Waiting::default();
+        let mut waiting = UnmatchedTasks::default();
         for (number, description) in [(1, "One"), (2, "Two"), (3, "Three"), (4, "Four")] {
             waiting.add(call(number, description));
         }
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn a_call_takes_the_id_of_the_child_that_spoke_ahead_of_it() {
-        let mut waiting = Waiting::default();
+        let mut waiting = UnmatchedTasks::default();
         waiting.stand_in(Uuid::from_u128(7), Some("One (@general subagent)".into()));
         waiting.stand_in(Uuid::from_u128(8), Some("Two (@general subagent)".into()));
         assert_eq!(waiting.take_stand_in(&call(2, "Two")), Some(Uuid::from_u128(8)));

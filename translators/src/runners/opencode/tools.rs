@@ -9,9 +9,9 @@
 //! failed, or that the call was refused, malformed or cut off; only the text of the error tells these apart.
 
 use super::files;
+use super::message_log::{MessageLog, PartState};
 use super::prompt::{inline_bytes, reference};
-use super::stage::Stage;
-use super::talk::{PartState, Talk};
+use super::session_context::SessionContext;
 use super::tasks::TaskCall;
 use crate::frame::{OutputStream, SharedStr, Tool, ToolCall, ToolKind};
 use crate::json::{Json, Object, empty_object, to_raw};
@@ -48,12 +48,18 @@ impl Call {
     }
 
     /// Starts the call; `proposed` tells whether a model requested it.
-    pub(super) fn start(&mut self, stage: &mut Stage<'_>, input: Option<Json<'_>>, at: Option<u64>, proposed: bool) {
+    pub(super) fn start(
+        &mut self,
+        context: &mut SessionContext<'_>,
+        input: Option<Json<'_>>,
+        at: Option<u64>,
+        proposed: bool,
+    ) {
         if std::mem::replace(&mut self.started, true) {
             return;
         }
-        let now = stage.normalizer.time_ms();
-        stage.normalizer.set_time(at.map_or(now, |at| at.min(now)));
+        let now = context.normalizer.time_ms();
+        context.normalizer.set_time(at.map_or(now, |at| at.min(now)));
         let call = ToolCall {
             tool: self.tool.clone(),
             name: self.name.clone(),
@@ -62,17 +68,21 @@ impl Call {
         };
         let timeout_ms = input.and_then(Json::object).and_then(|input| input.u64("timeout"));
         if proposed {
-            stage.normalizer.tool_proposed(stage.place, call.clone());
+            context.normalizer.tool_proposed(context.target, call.clone());
         }
-        stage.normalizer.tool_started(stage.place, call, timeout_ms.filter(|_| kind(&self.name) == ToolKind::Shell));
-        stage.normalizer.set_time(now);
+        context.normalizer.tool_started(
+            context.target,
+            call,
+            timeout_ms.filter(|_| kind(&self.name) == ToolKind::Shell),
+        );
+        context.normalizer.set_time(now);
     }
 
     /// Reports the new part of the output. With `more_follows`, keeps the output to compare with the next update.
-    fn output(&mut self, stage: &mut Stage<'_>, output: &str, more_follows: bool) {
+    fn output(&mut self, context: &mut SessionContext<'_>, output: &str, more_follows: bool) {
         let rest = unsaid(&self.shown, output);
         if !rest.is_empty() {
-            stage.normalizer.tool_output(stage.place, &self.tool, OutputStream::Stdout, rest);
+            context.normalizer.tool_output(context.target, &self.tool, OutputStream::Stdout, rest);
         }
         if more_follows {
             self.shown.clear();
@@ -83,15 +93,15 @@ impl Call {
 
 /// Decodes a tool part.
 pub(super) fn part(
-    stage: &mut Stage<'_>,
-    talk: &mut Talk,
+    context: &mut SessionContext<'_>,
+    message_log: &mut MessageLog,
     message_id: &str,
     part_id: &str,
     part: &Object<'_>,
 ) -> Option<Task> {
-    let message = talk.message(message_id);
-    let (most, stream) = (stage.normalizer.most_open(), stage.place.stream);
-    message.forget_calls(most, |call| stage.normalizer.tool_runs(stream, &call.tool));
+    let message = message_log.message(message_id);
+    let (most, stream) = (context.normalizer.most_open(), context.target.stream);
+    message.forget_calls(most, |call| context.normalizer.tool_runs(stream, &call.tool));
     let proposed = message.steps > 0;
     let slot = message.part(part_id);
     if matches!(slot.state, PartState::Done) {
@@ -104,10 +114,10 @@ pub(super) fn part(
             let call_id = part.str("callID").unwrap_or_default();
             // A part without an id is identified by its position alone.
             let owner = if part_id.is_empty() { format!("{message_id}/{}", slot.index) } else { part_id.to_owned() };
-            let mut tool = stage.calls.claim(stage.normalizer, stage.scope, &call_id, &SharedStr::from(owner));
-            if let Some(stand_in) = stage.stand_in {
+            let mut tool = context.calls.claim(context.normalizer, context.scope, &call_id, &SharedStr::from(owner));
+            if let Some(stand_in) = context.stand_in {
                 tool.id = stand_in;
-                stage.calls.renamed(&tool);
+                context.calls.renamed(&tool);
             }
             Box::new(Call::new(tool, &name))
         }
@@ -125,63 +135,63 @@ pub(super) fn part(
     match &*status {
         "pending" => {}
         "running" => {
-            call.start(stage, state.get("input"), time.u64("start"), proposed);
-            if let Some(child) = child.as_ref().filter(|_| stage.ended_call != Some(call.tool.id)) {
-                begin_subagent(stage, &call.tool, child, &state);
+            call.start(context, state.get("input"), time.u64("start"), proposed);
+            if let Some(child) = child.as_ref().filter(|_| context.ended_call != Some(call.tool.id)) {
+                begin_subagent(context, &call.tool, child, &state);
             }
             if let Some(output) = metadata.str("output") {
-                call.output(stage, &output, true);
+                call.output(context, &output, true);
             }
         }
         "completed" | "error" => {
-            call.start(stage, state.get("input"), time.u64("start"), proposed);
+            call.start(context, state.get("input"), time.u64("start"), proposed);
             let outcome = match &*status {
                 "completed" => Ok(state.str("output").unwrap_or_default()),
-                _ => Err(Trouble::of(&state)),
+                _ => Err(CallFailure::of(&state)),
             };
-            let outcome = match (outcome, stage.calls.was_refused(&call.tool)) {
-                (Err(Trouble::Failed), true) => Err(Trouble::NeverRan),
+            let outcome = match (outcome, context.calls.was_refused(&call.tool)) {
+                (Err(CallFailure::Failed), true) => Err(CallFailure::NeverRan),
                 (outcome, _) => outcome,
             };
-            if let Some(child) = child.as_ref().filter(|_| stage.ended_call != Some(call.tool.id)) {
-                begin_subagent(stage, &call.tool, child, &state);
+            if let Some(child) = child.as_ref().filter(|_| context.ended_call != Some(call.tool.id)) {
+                begin_subagent(context, &call.tool, child, &state);
                 // A child that was stopped has its last text after its call is over.
-                if !stage.child_speaks {
+                if !context.child_speaks {
                     let (status, summary) = match &outcome {
                         Ok(output) => ("completed", Some(task_result(output).to_owned())),
-                        Err(Trouble::CutOff) => ("cancelled", None),
+                        Err(CallFailure::CutOff) => ("cancelled", None),
                         Err(_) => ("failed", None),
                     };
                     let summary = summary.filter(|summary| !summary.is_empty());
-                    stage.normalizer.subagent_ended(stage.place.stream, child, status, summary);
+                    context.normalizer.subagent_ended(context.target.stream, child, status, summary);
                 }
             }
             let duration = time.u64("end").and_then(|end| end.checked_sub(time.u64("start")?));
             match outcome {
-                Ok(output) => completed(stage, talk, &mut call, &state, &output, duration),
+                Ok(output) => completed(context, message_log, &mut call, &state, &output, duration),
                 Err(trouble) => {
                     let error = state.str("error").unwrap_or_default();
-                    end_badly(stage, &call.tool, &error, trouble, duration);
+                    end_badly(context, &call.tool, &error, trouble, duration);
                 }
             }
             is_over = true;
         }
-        other => stage.normalizer.unknown(format!("unknown tool state {other:?}")),
+        other => context.normalizer.unknown(format!("unknown tool state {other:?}")),
     }
     let task = is_task.then(|| Task {
         call: task_call(call.tool.id, &state),
         child: child.map(|child| SharedStr::from(&*child)),
         is_over,
     });
-    if !is_over && let Some(slot) = talk.message(message_id).known(part_id) {
+    if !is_over && let Some(slot) = message_log.message(message_id).known(part_id) {
         slot.state = PartState::Tool(call);
     }
     task
 }
 
 fn completed(
-    stage: &mut Stage<'_>,
-    talk: &mut Talk,
+    context: &mut SessionContext<'_>,
+    message_log: &mut MessageLog,
     call: &mut Call,
     state: &Object<'_>,
     output: &str,
@@ -191,23 +201,23 @@ fn completed(
     let metadata = state.object("metadata").unwrap_or_default();
     if *call.name == *"invalid" {
         // The tool does not exist or the arguments are not JSON: nothing ran.
-        stage.normalizer.tool_failed(stage.place, &call.tool, output);
+        context.normalizer.tool_failed(context.target, &call.tool, output);
         return;
     }
-    call.output(stage, output, false);
-    files::changed(stage, &call.tool, &call.name, &input, &metadata);
+    call.output(context, output, false);
+    files::changed(context, &call.tool, &call.name, &input, &metadata);
     match &*call.name {
         "todowrite" => {
             let todos = metadata.get("todos").or_else(|| input.get("todos"));
             if let Some(todos) = todos {
-                files::plan(stage, talk, &todos.items());
+                files::plan(context, message_log, &todos.items());
             }
         }
-        "skill" => files::skill(stage, &input, &metadata),
+        "skill" => files::skill(context, &input, &metadata),
         _ => {}
     }
     let artifacts = artifacts(&metadata, &state.items("attachments"));
-    stage.normalizer.tool_ended(stage.place, &call.tool, exit_code(&metadata), duration_ms, artifacts);
+    context.normalizer.tool_ended(context.target, &call.tool, exit_code(&metadata), duration_ms, artifacts);
 }
 
 /// The shell's exit code, or 1 if it was killed; 0 for every other tool.
@@ -220,7 +230,7 @@ pub(super) fn exit_code(metadata: &Object<'_>) -> i32 {
 
 /// The kind of a call's error. If no person was asked, only the runner's fixed phrases identify it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Trouble {
+pub(super) enum CallFailure {
     /// The tool ran and reported a failure.
     Failed,
     /// A person or a rule refused the call, or its arguments are invalid: it never ran.
@@ -229,7 +239,7 @@ pub(super) enum Trouble {
     CutOff,
 }
 
-impl Trouble {
+impl CallFailure {
     /// The trouble of a call in the state `error`.
     fn of(state: &Object<'_>) -> Self {
         let interrupted = state.object("metadata").is_some_and(|metadata| metadata.bool("interrupted") == Some(true));
@@ -257,19 +267,25 @@ pub(super) fn is_refusal(error: &str) -> bool {
 }
 
 /// Ends a call whose tool returned an error.
-pub(super) fn end_badly(stage: &mut Stage<'_>, tool: &Tool, error: &str, trouble: Trouble, duration_ms: Option<u64>) {
-    if trouble != Trouble::Failed {
-        return stage.normalizer.tool_failed(stage.place, tool, error);
+pub(super) fn end_badly(
+    context: &mut SessionContext<'_>,
+    tool: &Tool,
+    error: &str,
+    trouble: CallFailure,
+    duration_ms: Option<u64>,
+) {
+    if trouble != CallFailure::Failed {
+        return context.normalizer.tool_failed(context.target, tool, error);
     }
     if !error.is_empty() {
-        stage.normalizer.tool_output(stage.place, tool, OutputStream::Stderr, error);
+        context.normalizer.tool_output(context.target, tool, OutputStream::Stderr, error);
     }
-    stage.normalizer.tool_ended(stage.place, tool, 1, duration_ms, None);
+    context.normalizer.tool_ended(context.target, tool, 1, duration_ms, None);
 }
 
-fn begin_subagent(stage: &mut Stage<'_>, tool: &Tool, child: &str, state: &Object<'_>) {
+fn begin_subagent(context: &mut SessionContext<'_>, tool: &Tool, child: &str, state: &Object<'_>) {
     let TaskCall { tool, agent, task, .. } = task_call(tool.id, state);
-    stage.normalizer.subagent_started(stage.place, child, Some(tool), agent, task, stage.depth + 1);
+    context.normalizer.subagent_started(context.target, child, Some(tool), agent, task, context.depth + 1);
 }
 
 /// The task call described by a tool part.

@@ -7,7 +7,7 @@
 use super::super::super::elicitation;
 use super::super::items::{Status, changes_of, command_args, edit_args};
 use super::super::snake;
-use super::super::stage::Stage;
+use super::super::thread_context::ThreadContext;
 use crate::frame::{ApprovalRequested, ApprovalResolved, Decision, RawJson, SharedStr};
 use crate::host::SETTLED;
 use crate::json::{Json, Kind, Object};
@@ -18,11 +18,11 @@ use std::borrow::Cow;
 /// The open questions.
 #[derive(Debug, Default)]
 pub(super) struct Approvals {
-    open: Vec<Asked>,
+    open: Vec<PendingQuestion>,
 }
 
 #[derive(Debug)]
-struct Asked {
+struct PendingQuestion {
     id: SharedStr,
     thread: SharedStr,
     /// The item in question. Its outcome reveals the answer.
@@ -45,7 +45,7 @@ impl Approvals {
     /// ignored.
     pub(super) fn asked(
         &mut self,
-        stage: &mut Stage<'_>,
+        context: &mut ThreadContext<'_>,
         thread: &str,
         method: &str,
         id: Json<'_>,
@@ -57,7 +57,7 @@ impl Approvals {
                 ("bash", command_args(params.some("command")), item)
             }
             "item/fileChange/requestApproval" => {
-                let args = item.as_deref().and_then(|item| stage.turn.edits.get(item)).cloned();
+                let args = item.as_deref().and_then(|item| context.turn.edits.get(item)).cloned();
                 ("file_change", args.unwrap_or_else(crate::json::empty_object), item)
             }
             "applyPatchApproval" => {
@@ -75,17 +75,17 @@ impl Approvals {
         if self.open.iter().any(|asked| asked.id == approval_id) {
             return;
         }
-        let tool_id = item.as_deref().map(|item| stage.tool(item).id);
-        self.open.push(Asked {
+        let tool_id = item.as_deref().map(|item| context.tool(item).id);
+        self.open.push(PendingQuestion {
             id: approval_id.clone(),
             thread: SharedStr::from(thread),
             item: item.as_deref().map(SharedStr::from),
             may_be_refused: method != "item/tool/requestUserInput",
-            stream: stage.place.stream,
+            stream: context.target.stream,
         });
         let reason = params.str("reason").or_else(|| params.str("message")).map(Cow::into_owned);
         let request = ApprovalRequested { approval_id, tool_id, tool_name: SharedStr::from(tool_name), args, reason };
-        stage.normalizer.approval_requested(stage.place, request);
+        context.normalizer.approval_requested(context.target, request);
     }
 
     /// Handles the client's answer from the stream. Returns `false` if the response does not answer a question.
@@ -103,7 +103,7 @@ impl Approvals {
     /// it.
     pub(super) fn resolved(&mut self, id: Json<'_>, normalizer: &mut Normalizer) {
         let id = approval_id(id);
-        let settled = |asked: &Asked| asked.id == id && asked.item.is_none();
+        let settled = |asked: &PendingQuestion| asked.id == id && asked.item.is_none();
         if let Some(at) = self.open.iter().position(settled) {
             let asked = self.open.remove(at);
             // An audit must not show an approval that was never given.
@@ -145,7 +145,7 @@ impl Approvals {
 }
 
 fn resolve(
-    asked: &Asked,
+    asked: &PendingQuestion,
     decision: Decision,
     reason: Option<&str>,
     scope: Option<&'static str>,

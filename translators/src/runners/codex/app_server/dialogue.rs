@@ -11,7 +11,7 @@ use super::approvals::approval_id;
 use super::thread_of;
 use crate::decode::Record;
 use crate::frame::{Decision, RawJson};
-use crate::host::{Answer, Asked, Dialogue, Opening, Sending, Unsayable, Waiting, Wish};
+use crate::host::{Answer, Asked, Dialogue, Opening, PendingQuestions, Sending, Unsayable, Wish};
 use crate::json::{Json, Object, empty_object, to_raw};
 use serde::Serialize;
 use serde_json::json;
@@ -34,7 +34,7 @@ pub(in super::super) struct Client {
     turn: Turn,
     /// Prompts for the next turns, in order.
     prompts: VecDeque<String>,
-    asks: Waiting<Ask>,
+    asks: PendingQuestions<PendingQuestion>,
     refusal: Option<String>,
 }
 
@@ -60,17 +60,17 @@ enum Turn {
 
 /// A question that awaits its answer.
 #[derive(Debug)]
-struct Ask {
+struct PendingQuestion {
     /// The request's id, as the server wrote it.
     id: RawJson,
     thread: String,
     args: Option<RawJson>,
-    wants: Wants,
+    wants: AnswerKind,
 }
 
 /// The kind of answer that a question takes.
 #[derive(Debug)]
-enum Wants {
+enum AnswerKind {
     /// One of today's decision words, and the amendment that would permit similar calls permanently.
     Decision { amendment: Option<RawJson> },
     /// One of the first versions' decision words.
@@ -135,12 +135,12 @@ impl Dialogue for Client {
     fn asked(&self, approval_id: &str) -> Option<Asked> {
         let ask = self.asks.get(approval_id)?;
         let wants_answers = match &ask.wants {
-            Wants::Answers(_) => true,
-            Wants::Form(form) => form.as_ref().is_ok_and(|form| !form.is_empty()),
-            Wants::Decision { .. } | Wants::Review | Wants::Permissions(_) => false,
+            AnswerKind::Answers(_) => true,
+            AnswerKind::Form(form) => form.as_ref().is_ok_and(|form| !form.is_empty()),
+            AnswerKind::Decision { .. } | AnswerKind::Review | AnswerKind::Permissions(_) => false,
         };
         let unanswerable = match &ask.wants {
-            Wants::Form(form) => form.as_ref().err().cloned(),
+            AnswerKind::Form(form) => form.as_ref().err().cloned(),
             _ => None,
         };
         Some(Asked { args: ask.args.clone(), wants_answers, unanswerable })
@@ -153,7 +153,7 @@ impl Dialogue for Client {
 
 impl Client {
     fn server_asks(&mut self, method: &str, id: Json<'_>, params: &Object<'_>) {
-        let Some((wants, args)) = Wants::read(method, params) else {
+        let Some((wants, args)) = AnswerKind::read(method, params) else {
             let error = json!({"code": METHOD_NOT_FOUND, "message": format!("this client does not support {method}")});
             #[derive(Serialize)]
             struct Line<'l> {
@@ -162,7 +162,7 @@ impl Client {
             }
             return self.line(&Line { id: &id.to_raw_as_it_came(), error: &error });
         };
-        let ask = Ask { id: id.to_raw_as_it_came(), thread: thread_of(params).into_owned(), args, wants };
+        let ask = PendingQuestion { id: id.to_raw_as_it_came(), thread: thread_of(params).into_owned(), args, wants };
         self.asks.insert(&approval_id(id), ask);
     }
 
@@ -312,7 +312,7 @@ impl Client {
     }
 }
 
-impl Wants {
+impl AnswerKind {
     /// The kind of answer that a request takes, and its subject if the request contains it; `None` if the request does not ask
     /// a person.
     fn read(method: &str, params: &Object<'_>) -> Option<(Self, Option<RawJson>)> {

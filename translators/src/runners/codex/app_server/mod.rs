@@ -9,7 +9,7 @@ mod dialogue;
 mod threads;
 
 use super::errors::Failure;
-use super::items::{Agents, Item, Phase, Status, plan_entries, raw_reasoning, tell, user_message};
+use super::items::{Agents, Item, Phase, Status, plan_entries, raw_reasoning, report, user_message};
 use super::snake;
 use super::usage::Tokens;
 use crate::frame::{Body, ErrorReported, ErrorScope, LogLevel, SharedStr};
@@ -94,8 +94,8 @@ impl AppServer {
                 self.threads.thread(&thread).input = Some(message.text);
             }
             _ => {
-                if let Some(mut stage) = self.threads.stage(&thread, normalizer) {
-                    self.approvals.asked(&mut stage, &thread, method, id, params);
+                if let Some(mut context) = self.threads.context(&thread, normalizer) {
+                    self.approvals.asked(&mut context, &thread, method, id, params);
                 }
             }
         }
@@ -108,7 +108,7 @@ impl AppServer {
             let code = error
                 .i64("code")
                 .map_or_else(|| SharedStr::from("rpc_error"), |code| SharedStr::from(code.to_string()));
-            let place = Target::main(normalizer.thread());
+            let target = Target::main(normalizer.thread());
             let error = ErrorReported {
                 scope: ErrorScope::Provider,
                 code,
@@ -118,7 +118,7 @@ impl AppServer {
                 max_attempts: None,
                 http_status: None,
             };
-            normalizer.push(place, Body::ErrorReported(Box::new(error)));
+            normalizer.push(target, Body::ErrorReported(Box::new(error)));
             return;
         }
         let result = fields.object("result").unwrap_or_default();
@@ -162,33 +162,33 @@ impl AppServer {
                 }
             }
             "configWarning" | "deprecationNotice" | "warning" => {
-                let place = self.place(&thread, normalizer);
+                let target = self.target(&thread, normalizer);
                 let message = params.str("message").or_else(|| params.str("summary")).unwrap_or_default();
                 let message = match params.str("details") {
                     Some(details) if !details.is_empty() => format!("{message}\n{details}"),
                     _ => message.into_owned(),
                 };
-                normalizer.push(place, Body::LogEmitted { level: LogLevel::Warn, message });
+                normalizer.push(target, Body::LogEmitted { level: LogLevel::Warn, message });
             }
             "mcpServer/startupStatus/updated" if params.some("error").is_some() => {
                 let (name, error) = (params.str("name").unwrap_or_default(), params.str("error").unwrap_or_default());
                 let message = format!("MCP server {name} did not start: {error}");
-                let place = self.place(&thread, normalizer);
-                normalizer.push(place, Body::LogEmitted { level: LogLevel::Warn, message });
+                let target = self.target(&thread, normalizer);
+                normalizer.push(target, Body::LogEmitted { level: LogLevel::Warn, message });
             }
             _ => self.of_turn(method, &thread, params, normalizer),
         }
         // A record about a thread with a running turn belongs to that run.
-        if let Some(stage) = self.threads.stage(&thread, normalizer) {
-            let stream = stage.place.stream;
+        if let Some(context) = self.threads.context(&thread, normalizer) {
+            let stream = context.target.stream;
             normalizer.record_on(stream);
         }
     }
 
     /// The place for a report about a thread: its running turn, or else the thread stream.
-    fn place(&mut self, thread: &str, normalizer: &mut Normalizer) -> Target {
-        match self.threads.stage(thread, normalizer) {
-            Some(stage) => stage.place,
+    fn target(&mut self, thread: &str, normalizer: &mut Normalizer) -> Target {
+        match self.threads.context(thread, normalizer) {
+            Some(context) => context.target,
             None => Target::main(normalizer.thread()),
         }
     }
@@ -218,68 +218,68 @@ impl AppServer {
         if method.starts_with("item/") {
             self.threads.join(thread, params, &mut self.agents, normalizer);
         }
-        let Some(mut stage) = self.threads.stage(thread, normalizer) else { return };
+        let Some(mut context) = self.threads.context(thread, normalizer) else { return };
         let item = params.str("itemId").unwrap_or_default();
         let delta = params.get("delta").and_then(Json::utf16);
         let index = |key| params.u64(key).and_then(|index| u32::try_from(index).ok()).unwrap_or_default();
         match (method, delta) {
-            ("item/agentMessage/delta" | "item/plan/delta", Some(delta)) => stage.delta(Block::text(&item, 0), delta),
+            ("item/agentMessage/delta" | "item/plan/delta", Some(delta)) => context.delta(Block::text(&item, 0), delta),
             ("item/reasoning/summaryTextDelta", Some(delta)) => {
-                stage.delta(Block::reasoning(&item, index("summaryIndex")), delta);
+                context.delta(Block::reasoning(&item, index("summaryIndex")), delta);
             }
             ("item/reasoning/textDelta", Some(delta)) => {
-                stage.delta(Block::reasoning(&raw_reasoning(&item), index("contentIndex")), delta);
+                context.delta(Block::reasoning(&raw_reasoning(&item), index("contentIndex")), delta);
             }
             ("item/commandExecution/outputDelta", Some(delta)) => {
                 // A command that writes output was approved.
-                self.approvals.outcome(thread, &item, None, stage.normalizer);
-                stage.stream(&item, &delta.into_string());
+                self.approvals.outcome(thread, &item, None, context.normalizer);
+                context.stream(&item, &delta.into_string());
             }
             ("item/commandExecution/terminalInteraction", _) => {
                 let stdin = params.str("stdin").unwrap_or_default();
                 if !stdin.is_empty() {
-                    stage.log(LogLevel::Info, format!("written to the command's standard input: {stdin}"));
+                    context.log(LogLevel::Info, format!("written to the command's standard input: {stdin}"));
                 }
             }
             ("item/mcpToolCall/progress", _) => {
-                stage.log(LogLevel::Info, params.str("message").unwrap_or_default());
+                context.log(LogLevel::Info, params.str("message").unwrap_or_default());
             }
             ("turn/plan/updated", _) => {
                 if let Some(plan) = params.get("plan") {
-                    stage.plan(plan_entries(plan));
+                    context.plan(plan_entries(plan));
                 }
             }
             ("thread/compacted", _) => {
-                stage.compaction(false, None);
+                context.compaction(false, None);
             }
             ("model/rerouted", _) => {
                 let (from, to) = (params.str("fromModel"), params.str("toModel"));
                 let (from, to) = (from.unwrap_or_default(), to.unwrap_or_default());
-                stage.log(LogLevel::Warn, format!("model rerouted from {from} to {to}"));
+                context.log(LogLevel::Warn, format!("model rerouted from {from} to {to}"));
             }
             ("error", _) => {
                 let failure = Failure::of_event(params);
                 let retries = params.bool("willRetry").unwrap_or_default();
-                if retries { stage.retry(&failure) } else { stage.fatal(&failure) }
+                if retries { context.retry(&failure) } else { context.fatal(&failure) }
             }
-            _ => stage.normalizer.fault("a delta without text"),
+            _ => context.normalizer.add_error("a delta without text"),
         }
     }
 
     fn item(&mut self, thread: &str, phase: Phase, params: &Object<'_>, normalizer: &mut Normalizer) {
         self.threads.join(thread, params, &mut self.agents, normalizer);
         let Some(fields) = params.object("item") else {
-            normalizer.fault("an item event without an item");
+            normalizer.add_error("an item event without an item");
             return;
         };
         let item = Item::read(fields);
-        let Some(mut stage) = self.threads.stage(thread, normalizer) else { return };
+        let Some(mut context) = self.threads.context(thread, normalizer) else { return };
         if phase == Phase::Completed {
             let status = item.status().unwrap_or(Status::Completed);
-            self.approvals.outcome(thread, &item.id, Some(status), stage.normalizer);
+            self.approvals.outcome(thread, &item.id, Some(status), context.normalizer);
         }
-        if !tell(&mut stage, &mut self.agents, &item, phase) {
-            stage.normalizer.unknown(format!("unknown item type {:?}", item.word));
+        if !report(&mut context, &mut self.agents, &item, phase) {
+            context.normalizer.unknown(format!("unknown item type {:?}", item.word));
         }
     }
 
@@ -293,8 +293,8 @@ impl AppServer {
         }
         let model = state.model.clone();
         let added = state.meter.total(total, last);
-        match (self.threads.stage(thread, normalizer), added) {
-            (Some(mut stage), Some(added)) => stage.call_used(added, model),
+        match (self.threads.context(thread, normalizer), added) {
+            (Some(mut context), Some(added)) => context.call_used(added, model),
             // These tokens belong to no turn.
             (None, _) => drop(self.threads.thread(thread).meter.end_turn()),
             (Some(_), None) => {}

@@ -10,7 +10,7 @@
 use super::super::super::names::{self, NameMap, Turnover};
 use super::super::errors::Failure;
 use super::super::items::Agents;
-use super::super::stage::{Stage, Turn};
+use super::super::thread_context::{ThreadContext, Turn};
 use super::super::usage::Meter;
 use super::word;
 use crate::frame::{Body, SharedStr};
@@ -64,8 +64,8 @@ struct Running {
     /// The turn that it is part of; usually itself.
     root: SharedStr,
     /// How a turn nested in it ended, until its own end arrives.
-    inner_end: Option<Told>,
-    place: Target,
+    inner_end: Option<TurnOutcome>,
+    target: Target,
     /// Whether the run belongs to this thread, and not to the thread that started it.
     own: bool,
     scope: Uuid,
@@ -74,14 +74,14 @@ struct Running {
 
 /// How a turn ended, according to its record.
 #[derive(Clone, Debug)]
-struct Told {
+struct TurnOutcome {
     end: RunEnd,
     status: String,
     /// The text of the last message.
     summary: Option<String>,
 }
 
-impl Told {
+impl TurnOutcome {
     fn read(turn: &Object<'_>) -> Self {
         let status = word(turn, "status");
         let failure = turn.some("error").map(|_| Failure::of_event(turn));
@@ -146,13 +146,13 @@ impl Threads {
         }
     }
 
-    /// The stage of a thread's running turn; `None` between turns.
-    pub(super) fn stage<'l>(&'l mut self, id: &str, normalizer: &'l mut Normalizer) -> Option<Stage<'l>> {
+    /// The context of a thread's running turn; `None` between turns.
+    pub(super) fn context<'l>(&'l mut self, id: &str, normalizer: &'l mut Normalizer) -> Option<ThreadContext<'l>> {
         let thread = self.all.get_mut(id)?;
         let running = thread.running.as_ref()?;
-        Some(Stage {
+        Some(ThreadContext {
             normalizer,
-            place: running.place,
+            target: running.target,
             scope: running.scope,
             turn: &mut thread.turn,
             depth: running.depth,
@@ -202,10 +202,10 @@ impl Threads {
         }
         let (name, root_name) = (SharedStr::from(turn_id), SharedStr::from(root));
         let running = match self.parent_of(id, turn_id, root, agents, normalizer) {
-            Some((place, depth)) => {
+            Some((target, depth)) => {
                 let scope = uuid_of(id);
-                self.children.entry(place.stream).or_default().push(SharedStr::from(id));
-                Running { id: name, root: root_name, inner_end: None, place, own: false, scope, depth }
+                self.children.entry(target.stream).or_default().push(SharedStr::from(id));
+                Running { id: name, root: root_name, inner_end: None, target, own: false, scope, depth }
             }
             None => {
                 normalizer.set_session(id);
@@ -214,8 +214,8 @@ impl Threads {
                 normalizer.record_on(run);
                 normalizer.turn_started(run, thread.model.clone());
                 let scope = normalizer.stream(run).map_or_else(|| uuid_of(id), |stream| stream.session.id);
-                let place = Target::main(run);
-                Running { id: name, root: root_name, inner_end: None, place, own: true, scope, depth: 0 }
+                let target = Target::main(run);
+                Running { id: name, root: root_name, inner_end: None, target, own: true, scope, depth: 0 }
             }
         };
         if let Some(before) = before {
@@ -225,7 +225,7 @@ impl Threads {
         self.thread(id).running = Some(running);
     }
 
-    /// The place of a subagent's turn in the run of the thread that started it, and its depth; `None` for a main thread.
+    /// The target of a subagent's turn in the run of the thread that started it, and its depth; `None` for a main thread.
     fn parent_of(
         &mut self,
         id: &str,
@@ -251,13 +251,13 @@ impl Threads {
             // The run that started the subagent is over. Its thread may have a newer run by now.
             let thread = session.as_ref().and_then(|session| self.all.get(session));
             let running = thread.and_then(|thread| thread.running.as_ref()).filter(|running| running.own);
-            stream = running.map_or(stream, |running| running.place.stream);
+            stream = running.map_or(stream, |running| running.target.stream);
         }
         if let Some(session) = session {
             normalizer.set_session(&session);
             self.thread(id).session = Some(session);
         }
-        let started = Target { stream, parent: parent.and_then(|place| place.parent) };
+        let started = Target { stream, parent: parent.and_then(|target| target.parent) };
         normalizer.subagent_started(started, id, child.map(|child| child.tool), None, None, depth);
         Some((Target { stream, parent: Some(tool) }, depth))
     }
@@ -266,7 +266,7 @@ impl Threads {
     fn owner(&self, turn_id: &str) -> Option<(SharedStr, StreamKey)> {
         let id = self.turns.get(turn_id)?;
         let running = self.all.get(id)?.running.as_ref().filter(|running| *running.id == *turn_id)?;
-        Some((id.clone(), running.place.stream))
+        Some((id.clone(), running.target.stream))
     }
 
     /// Handles the end of a turn. A thread has one turn at a time, so the end of any turn ends the running one. In a review,
@@ -276,56 +276,57 @@ impl Threads {
         let thread = self.thread(id);
         let idle = thread.idle;
         let Some(mut running) = thread.running.take() else { return };
-        let told = Told::read(turn);
+        let outcome = TurnOutcome::read(turn);
         if turn.some("error").is_some() && word(turn, "status") == "failed" {
             let failure = Failure::of_event(turn);
             let turn = &mut self.thread(id).turn;
-            let (place, scope, depth) = (running.place, running.scope, running.depth);
-            Stage { normalizer, place, scope, turn, depth }.fatal(&failure);
+            let (target, scope, depth) = (running.target, running.scope, running.depth);
+            ThreadContext { normalizer, target, scope, turn, depth }.fatal(&failure);
         }
         if running.is_inner(&turn_id, turn.str("rootTurnId").as_deref()) && !idle {
-            running.inner_end = Some(told);
+            running.inner_end = Some(outcome);
             self.thread(id).running = Some(running);
             return;
         }
         self.remember(id, &turn_id);
-        self.over(id, running, Some(told), normalizer);
+        self.over(id, running, Some(outcome), normalizer);
     }
 
     /// Ends a thread's turn as reported, or else as the turn nested in it, or else as interrupted.
-    fn over(&mut self, id: &str, mut running: Running, told: Option<Told>, normalizer: &mut Normalizer) {
-        let told = told.or_else(|| running.inner_end.take());
+    fn over(&mut self, id: &str, mut running: Running, outcome: Option<TurnOutcome>, normalizer: &mut Normalizer) {
+        let outcome = outcome.or_else(|| running.inner_end.take());
         self.remember(id, &running.id);
         self.remember(id, &running.root);
         self.turns.remove(&running.id);
         let thread = self.thread(id);
         let (model, tokens, total) = (thread.model.clone(), thread.meter.end_turn(), thread.meter.running());
         thread.waits = None;
-        let place = running.place;
-        let mut stage = Stage { normalizer, place, scope: running.scope, turn: &mut thread.turn, depth: running.depth };
-        stage.end_of_turn();
-        let Told { end, status, summary } = told.unwrap_or_else(|| {
+        let target = running.target;
+        let mut context =
+            ThreadContext { normalizer, target, scope: running.scope, turn: &mut thread.turn, depth: running.depth };
+        context.end_of_turn();
+        let TurnOutcome { end, status, summary } = outcome.unwrap_or_else(|| {
             let why = "the next turn began before the runner said how this one ended";
             let end = RunEnd::interrupted(STREAM_ENDED, why);
-            Told { end, status: "interrupted".to_owned(), summary: None }
+            TurnOutcome { end, status: "interrupted".to_owned(), summary: None }
         });
         if !running.own {
-            normalizer.subagent_ended(place.stream, id, &status, summary);
+            normalizer.subagent_ended(target.stream, id, &status, summary);
             return;
         }
         if let Some(tokens) = tokens {
-            stage.run_used(tokens, model, total);
+            context.run_used(tokens, model, total);
         }
-        for child in self.children.remove(&place.stream).unwrap_or_default() {
+        for child in self.children.remove(&target.stream).unwrap_or_default() {
             let is_at_work =
-                |thread: &Thread| thread.running.as_ref().is_some_and(|running| running.place.stream == place.stream);
+                |thread: &Thread| thread.running.as_ref().is_some_and(|running| running.target.stream == target.stream);
             if self.all.get(&child).is_some_and(is_at_work) {
-                normalizer.subagent_outlives(place.stream, &child);
+                normalizer.subagent_outlives(target.stream, &child);
             }
         }
-        normalizer.close_work(place.stream);
-        normalizer.turn_ended(place.stream, Some(SharedStr::from(status)));
-        normalizer.end_run(place.stream, end);
+        normalizer.close_work(target.stream);
+        normalizer.turn_ended(target.stream, Some(SharedStr::from(status)));
+        normalizer.end_run(target.stream, end);
     }
 
     /// Remembers that a turn has ended, so that later records of it are recognised as late.
@@ -364,7 +365,7 @@ impl Threads {
             let word = |waits: &Option<SharedStr>| waits.clone().unwrap_or_else(|| SharedStr::from("running"));
             let body = Body::StatusChanged { old_status: word(&thread.waits), new_status: word(&waits), reason: None };
             thread.waits = waits;
-            normalizer.push(running.place, body);
+            normalizer.push(running.target, body);
         }
     }
 
@@ -378,8 +379,8 @@ impl Threads {
             if let Some(running) = self.thread(&id).running.take_if(|running| running.inner_end.is_some()) {
                 self.over(&id, running, None, normalizer);
             }
-            if let Some(mut stage) = self.stage(&id, normalizer) {
-                stage.end_of_turn();
+            if let Some(mut context) = self.context(&id, normalizer) {
+                context.end_of_turn();
             }
         }
     }

@@ -1,11 +1,11 @@
 //! Subagents: threads started by another thread.
 //!
 //! Input: items that start agents or report their state. Output: one tool call per item, `subagent_started` and
-//! `subagent_ended`, and the place for the child's own records. Never: two starts or two ends for one agent.
+//! `subagent_ended`, and the target of the child's own records. Never: two starts or two ends for one agent.
 
 use super::super::super::names::NameMap;
 use super::super::snake;
-use super::super::stage::Stage;
+use super::super::thread_context::ThreadContext;
 use super::{Item, Status, outputs::error_text};
 use crate::frame::{OutputStream, SharedStr, ToolKind};
 use crate::json::{Json, Kind, to_raw};
@@ -18,7 +18,7 @@ use uuid::Uuid;
 pub(in super::super) struct Child {
     /// The call that started it.
     pub(in super::super) tool: Uuid,
-    /// The place of that call.
+    /// The target of that call.
     pub(in super::super) parent: Target,
     /// 1 for a child of the main thread.
     pub(in super::super) depth: u32,
@@ -45,12 +45,12 @@ impl Agents {
     }
 
     /// Handles a call that manages agents: start, message, wait or close.
-    pub(super) fn collab(&mut self, stage: &mut Stage<'_>, item: &Item<'_>, done: bool) {
+    pub(super) fn collab(&mut self, context: &mut ThreadContext<'_>, item: &Item<'_>, done: bool) {
         let tool = item.str("tool", "tool").map(|tool| snake(&tool)).unwrap_or_default();
-        stage.begin(&item.id, "collab_tool_call", ToolKind::Subagent, || args(item, &tool));
+        context.begin(&item.id, "collab_tool_call", ToolKind::Subagent, || args(item, &tool));
         let spawns = tool.starts_with("spawn");
         if spawns && !done {
-            self.spawning = Some(child_of(stage, &item.id));
+            self.spawning = Some(child_of(context, &item.id));
         }
         if !done {
             return;
@@ -61,41 +61,41 @@ impl Agents {
             let prompt = item.str("prompt", "prompt").map(Cow::into_owned);
             for receiver in receivers.into_iter().filter_map(Json::str) {
                 let agent = nickname(item, &receiver);
-                self.started(stage, &item.id, &receiver, agent, prompt.clone());
+                self.started(context, &item.id, &receiver, agent, prompt.clone());
             }
         }
         let states = item.get("agents_states", "agentsStates");
         if let Some(states) = states.filter(|states| states.object().is_some_and(|states| !states.is_empty())) {
-            stage.output(&item.id, OutputStream::Stdout, states.text());
+            context.output(&item.id, OutputStream::Stdout, states.text());
             for (thread, state) in states.object().unwrap_or_default().iter() {
-                stood(stage, thread, state);
+                stood(context, thread, state);
             }
         }
         if let Some(error) = item.get("error", "error") {
-            stage.output(&item.id, OutputStream::Stderr, error_text(error));
+            context.output(&item.id, OutputStream::Stderr, error_text(error));
         }
         match item.status() {
-            Some(Status::Declined) => stage.fail(&item.id, "declined"),
-            Some(Status::Interrupted) => stage.fail(&item.id, "interrupted"),
-            status => stage.end(&item.id, i32::from(status == Some(Status::Failed)), item.duration_ms()),
+            Some(Status::Declined) => context.fail(&item.id, "declined"),
+            Some(Status::Interrupted) => context.fail(&item.id, "interrupted"),
+            status => context.end(&item.id, i32::from(status == Some(Status::Failed)), item.duration_ms()),
         }
     }
 
     /// Handles an agent's activity, for versions whose calls have no item.
-    pub(super) fn activity(&mut self, stage: &mut Stage<'_>, item: &Item<'_>) {
+    pub(super) fn activity(&mut self, context: &mut ThreadContext<'_>, item: &Item<'_>) {
         let thread = item.str("agent_thread_id", "agentThreadId").unwrap_or_default();
         match &*item.str("kind", "kind").unwrap_or_default() {
             "started" => {
                 // If the model's call is reported too, its output ends it.
-                if !stage.runs(&item.id) {
-                    stage.begin(&item.id, &item.word, ToolKind::Subagent, || item.rest(&[]));
-                    stage.end(&item.id, 0, item.duration_ms());
+                if !context.runs(&item.id) {
+                    context.begin(&item.id, &item.word, ToolKind::Subagent, || item.rest(&[]));
+                    context.end(&item.id, 0, item.duration_ms());
                 }
                 let agent = item.str("agent_path", "agentPath").map(|path| SharedStr::from(&*path));
-                self.started(stage, &item.id, &thread, agent, None);
+                self.started(context, &item.id, &thread, agent, None);
             }
             kind @ ("completed" | "interrupted") => {
-                stage.normalizer.subagent_ended(stage.place.stream, &thread, kind, None);
+                context.normalizer.subagent_ended(context.target.stream, &thread, kind, None);
             }
             _ => {}
         }
@@ -103,19 +103,19 @@ impl Agents {
 
     fn started(
         &mut self,
-        stage: &mut Stage<'_>,
+        context: &mut ThreadContext<'_>,
         call_id: &str,
         thread: &str,
         agent: Option<SharedStr>,
         task: Option<String>,
     ) {
-        let child = *self.children.entry(SharedStr::from(thread)).or_insert_with(|| child_of(stage, call_id));
-        stage.normalizer.subagent_started(stage.place, thread, Some(child.tool), agent, task, child.depth);
+        let child = *self.children.entry(SharedStr::from(thread)).or_insert_with(|| child_of(context, call_id));
+        context.normalizer.subagent_started(context.target, thread, Some(child.tool), agent, task, child.depth);
     }
 }
 
-fn child_of(stage: &mut Stage<'_>, call_id: &str) -> Child {
-    Child { tool: stage.tool(call_id).id, parent: stage.place, depth: stage.depth + 1 }
+fn child_of(context: &mut ThreadContext<'_>, call_id: &str) -> Child {
+    Child { tool: context.tool(call_id).id, parent: context.target, depth: context.depth + 1 }
 }
 
 fn args(item: &Item<'_>, tool: &str) -> crate::frame::RawJson {
@@ -145,7 +145,7 @@ fn nickname(item: &Item<'_>, thread: &str) -> Option<SharedStr> {
 }
 
 /// Reports an agent's state: a word, `{status, message}`, or `{word: message}`.
-fn stood(stage: &mut Stage<'_>, thread: &str, state: Json<'_>) {
+fn stood(context: &mut ThreadContext<'_>, thread: &str, state: Json<'_>) {
     let (word, message) = match state.kind() {
         Kind::String => (state.str(), None),
         _ => {
@@ -167,5 +167,5 @@ fn stood(stage: &mut Stage<'_>, thread: &str, state: Json<'_>) {
         "shutdown" => "cancelled",
         _ => return,
     };
-    stage.normalizer.subagent_ended(stage.place.stream, thread, status, message);
+    context.normalizer.subagent_ended(context.target.stream, thread, status, message);
 }

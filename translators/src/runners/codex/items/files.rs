@@ -5,7 +5,7 @@
 //! patch, because the runner does not say which part of it was applied.
 
 use super::super::snake;
-use super::super::stage::Stage;
+use super::super::thread_context::ThreadContext;
 use super::{Item, Status};
 use crate::frame::{FileChangeKind, FileChanged, OutputStream, RawJson, ToolKind};
 use crate::json::{Json, Kind, to_raw};
@@ -22,55 +22,60 @@ pub(in super::super) struct Change<'a> {
     body: Option<Cow<'a, str>>,
 }
 
-pub(super) fn file_change(stage: &mut Stage<'_>, item: &Item<'_>, done: bool) {
+pub(super) fn file_change(context: &mut ThreadContext<'_>, item: &Item<'_>, done: bool) {
     let changes = item.get("changes", "changes").map(changes_of).unwrap_or_default();
     let status = item.fields.str("status").map(|status| snake(&status));
-    begin_edit(stage, &item.id, &changes, status.as_deref().unwrap_or("in_progress"));
+    begin_edit(context, &item.id, &changes, status.as_deref().unwrap_or("in_progress"));
     if !done {
         return;
     }
     let stdout = item.str("stdout", "stdout").unwrap_or_default();
     let stderr = item.str("stderr", "stderr").unwrap_or_default();
-    end_edit(stage, &item.id, &changes, item.status().unwrap_or(Status::Completed), &stdout, &stderr);
+    end_edit(context, &item.id, &changes, item.status().unwrap_or(Status::Completed), &stdout, &stderr);
 }
 
 /// Starts a patch.
-pub(in super::super) fn begin_edit(stage: &mut Stage<'_>, call_id: &str, changes: &[Change<'_>], status: &str) {
-    if stage.turn.edits.contains_key(call_id) {
+pub(in super::super) fn begin_edit(
+    context: &mut ThreadContext<'_>,
+    call_id: &str,
+    changes: &[Change<'_>],
+    status: &str,
+) {
+    if context.turn.edits.contains_key(call_id) {
         return;
     }
     let args = edit_args(changes, status);
-    stage.turn.edits.insert(call_id.into(), args.clone());
-    stage.begin(call_id, "file_change", ToolKind::Edit, || args);
+    context.turn.edits.insert(call_id.into(), args.clone());
+    context.begin(call_id, "file_change", ToolKind::Edit, || args);
 }
 
 /// Ends a patch, whether it was applied or not.
 pub(in super::super) fn end_edit(
-    stage: &mut Stage<'_>,
+    context: &mut ThreadContext<'_>,
     call_id: &str,
     changes: &[Change<'_>],
     status: Status,
     stdout: &str,
     stderr: &str,
 ) {
-    stage.turn.edits.remove(call_id);
-    if !stage.runs(call_id) {
+    context.turn.edits.remove(call_id);
+    if !context.runs(call_id) {
         return;
     }
     if status == Status::Completed {
-        let tool_id = Some(stage.tool(call_id).id);
+        let tool_id = Some(context.tool(call_id).id);
         for change in changes {
             let (path, kind) = (change.path.clone().into_owned(), change.kind);
-            stage.file_changed(FileChanged { tool_id, path, kind, diff: change.diff(), artifact_id: None });
+            context.file_changed(FileChanged { tool_id, path, kind, diff: change.diff(), artifact_id: None });
         }
     }
-    stage.output(call_id, OutputStream::Stdout, stdout);
-    stage.output(call_id, OutputStream::Stderr, stderr);
+    context.output(call_id, OutputStream::Stdout, stdout);
+    context.output(call_id, OutputStream::Stderr, stderr);
     match status {
-        Status::Declined => stage.fail(call_id, "declined"),
-        Status::Interrupted => stage.fail(call_id, "interrupted"),
-        Status::Failed => stage.end(call_id, 1, None),
-        Status::Completed | Status::Running => stage.end(call_id, 0, None),
+        Status::Declined => context.fail(call_id, "declined"),
+        Status::Interrupted => context.fail(call_id, "interrupted"),
+        Status::Failed => context.end(call_id, 1, None),
+        Status::Completed | Status::Running => context.end(call_id, 0, None),
     }
 }
 

@@ -16,7 +16,7 @@ pub(super) use outputs::{content_text, error_text, result_text};
 pub(super) use texts::{plan_entries, raw_reasoning, user_message};
 
 use super::snake;
-use super::stage::Stage;
+use super::thread_context::ThreadContext;
 use crate::frame::{LogLevel, OutputStream, RawJson, ToolKind};
 use crate::json::{Json, Kind, Object, to_raw};
 use std::borrow::Cow;
@@ -121,30 +121,30 @@ pub(super) fn arguments(json: Option<Json<'_>>) -> RawJson {
 }
 
 /// Reports an item. Returns `false` if its type is unknown.
-pub(super) fn tell(stage: &mut Stage<'_>, agents: &mut Agents, item: &Item<'_>, phase: Phase) -> bool {
+pub(super) fn report(context: &mut ThreadContext<'_>, agents: &mut Agents, item: &Item<'_>, phase: Phase) -> bool {
     let done = phase == Phase::Completed;
     match item.word.as_str() {
-        "agent_message" | "plan" => texts::message(stage, item, done),
-        "reasoning" => texts::reasoning(stage, item, done),
-        "user_message" if done => texts::user(stage, item),
-        "todo_list" => texts::todo_list(stage, item),
-        "error" if done => stage.log(LogLevel::Warn, item.str("message", "message").unwrap_or_default()),
-        "command_execution" => commands::command(stage, item, done),
-        "file_change" => files::file_change(stage, item, done),
-        "mcp_tool_call" => outputs::mcp(stage, item, done),
-        "dynamic_tool_call" => outputs::dynamic(stage, item, done),
-        "function_call_output" if done => outputs::function_output(stage, item),
-        "collab_tool_call" => agents.collab(stage, item, done),
-        "sub_agent_activity" if done => agents.activity(stage, item),
-        "web_search" => web_search(stage, item, done),
-        "image_view" => simple(stage, item, ToolKind::Read, done),
-        "image_generation" | "sleep" | "extension" => simple(stage, item, ToolKind::Other, done),
-        "context_compaction" if done => stage.compaction(true, None),
+        "agent_message" | "plan" => texts::message(context, item, done),
+        "reasoning" => texts::reasoning(context, item, done),
+        "user_message" if done => texts::user(context, item),
+        "todo_list" => texts::todo_list(context, item),
+        "error" if done => context.log(LogLevel::Warn, item.str("message", "message").unwrap_or_default()),
+        "command_execution" => commands::command(context, item, done),
+        "file_change" => files::file_change(context, item, done),
+        "mcp_tool_call" => outputs::mcp(context, item, done),
+        "dynamic_tool_call" => outputs::dynamic(context, item, done),
+        "function_call_output" if done => outputs::function_output(context, item),
+        "collab_tool_call" => agents.collab(context, item, done),
+        "sub_agent_activity" if done => agents.activity(context, item),
+        "web_search" => web_search(context, item, done),
+        "image_view" => simple(context, item, ToolKind::Read, done),
+        "image_generation" | "sleep" | "extension" => simple(context, item, ToolKind::Other, done),
+        "context_compaction" if done => context.compaction(true, None),
         "entered_review_mode" if done => {
             let what = item.str("user_facing_hint", "review").unwrap_or_default();
-            stage.log(LogLevel::Info, format!("review started: {what}"));
+            context.log(LogLevel::Info, format!("review started: {what}"));
         }
-        "exited_review_mode" if done => stage.log(LogLevel::Info, "review ended"),
+        "exited_review_mode" if done => context.log(LogLevel::Info, "review ended"),
         "user_message"
         | "error"
         | "function_call_output"
@@ -159,32 +159,32 @@ pub(super) fn tell(stage: &mut Stage<'_>, agents: &mut Agents, item: &Item<'_>, 
 }
 
 /// The start of a search does not contain the query, so its call is reported at the end.
-fn web_search(stage: &mut Stage<'_>, item: &Item<'_>, done: bool) {
+fn web_search(context: &mut ThreadContext<'_>, item: &Item<'_>, done: bool) {
     if !done {
-        let most = stage.normalizer.most_open();
-        return stage.turn.searches.begin(&item.id, most);
+        let most = context.normalizer.most_open();
+        return context.turn.searches.begin(&item.id, most);
     }
-    stage.turn.searches.end(&item.id);
-    stage.begin(&item.id, "web_search", ToolKind::Search, || item.rest(&["results"]));
+    context.turn.searches.end(&item.id);
+    context.begin(&item.id, "web_search", ToolKind::Search, || item.rest(&["results"]));
     if let Some(results) = item.get("results", "results") {
-        stage.output(&item.id, OutputStream::Stdout, content_text(results));
+        context.output(&item.id, OutputStream::Stdout, content_text(results));
     }
-    stage.end(&item.id, 0, item.duration_ms());
+    context.end(&item.id, 0, item.duration_ms());
 }
 
 /// Reports an item that is its own tool and has no separate result.
-fn simple(stage: &mut Stage<'_>, item: &Item<'_>, kind: ToolKind, done: bool) {
+fn simple(context: &mut ThreadContext<'_>, item: &Item<'_>, kind: ToolKind, done: bool) {
     const RESULT: [&str; 6] = ["result", "failure", "savedPath", "saved_path", "fileId", "file_id"];
-    stage.begin(&item.id, &item.word, kind, || item.rest(&RESULT));
+    context.begin(&item.id, &item.word, kind, || item.rest(&RESULT));
     if !done {
         return;
     }
     let path = item.str("saved_path", "savedPath").or_else(|| item.str("file_id", "fileId"));
-    stage.output(&item.id, OutputStream::Stdout, path.unwrap_or_default());
+    context.output(&item.id, OutputStream::Stdout, path.unwrap_or_default());
     let failure = item.get("failure", "failure");
     if let Some(failure) = failure {
-        stage.output(&item.id, OutputStream::Stderr, content_text(failure));
+        context.output(&item.id, OutputStream::Stderr, content_text(failure));
     }
     let failed = failure.is_some() || item.status() == Some(Status::Failed);
-    stage.end(&item.id, i32::from(failed), item.duration_ms());
+    context.end(&item.id, i32::from(failed), item.duration_ms());
 }

@@ -1,67 +1,67 @@
 //! Tools whose result is content: MCP calls, client tools, outputs of functions.
 
-use super::super::stage::Stage;
+use super::super::thread_context::ThreadContext;
 use super::{Item, Status, arguments};
 use crate::frame::{OutputStream, ToolKind};
 use crate::json::{Json, Kind};
 use std::borrow::Cow;
 
-pub(super) fn mcp(stage: &mut Stage<'_>, item: &Item<'_>, done: bool) {
+pub(super) fn mcp(context: &mut ThreadContext<'_>, item: &Item<'_>, done: bool) {
     let text = |key| item.str(key, key).unwrap_or_default();
     let name = format!("mcp__{}__{}", text("server"), text("tool"));
-    stage.begin(&item.id, &name, ToolKind::Mcp, || arguments(item.get("arguments", "arguments")));
+    context.begin(&item.id, &name, ToolKind::Mcp, || arguments(item.get("arguments", "arguments")));
     if !done {
         return;
     }
     let result = item.get("result", "result");
     if let Some(result) = result {
-        stage.output(&item.id, OutputStream::Stdout, result_text(result));
+        context.output(&item.id, OutputStream::Stdout, result_text(result));
     }
     let error = item.get("error", "error").map(error_text);
     if let Some(error) = &error {
-        stage.output(&item.id, OutputStream::Stderr, error);
+        context.output(&item.id, OutputStream::Stderr, error);
     }
     match item.status() {
-        Some(Status::Declined) => stage.fail(&item.id, "declined"),
+        Some(Status::Declined) => context.fail(&item.id, "declined"),
         status => {
             let says_error = result
                 .and_then(Json::object)
                 .and_then(|result| result.bool("isError").or_else(|| result.bool("is_error")));
             let failed = status == Some(Status::Failed) || error.is_some() || says_error == Some(true);
-            stage.end(&item.id, i32::from(failed), item.duration_ms());
+            context.end(&item.id, i32::from(failed), item.duration_ms());
         }
     }
 }
 
 /// Reports a client tool, under the client's name for it.
-pub(super) fn dynamic(stage: &mut Stage<'_>, item: &Item<'_>, done: bool) {
+pub(super) fn dynamic(context: &mut ThreadContext<'_>, item: &Item<'_>, done: bool) {
     let tool = item.str("tool", "tool").unwrap_or(Cow::Borrowed("dynamic_tool_call"));
     let name = match item.str("namespace", "namespace") {
         Some(namespace) if !namespace.is_empty() => Cow::Owned(format!("{namespace}__{tool}")),
         _ => tool,
     };
-    stage.begin(&item.id, &name, ToolKind::Other, || arguments(item.get("arguments", "arguments")));
+    context.begin(&item.id, &name, ToolKind::Other, || arguments(item.get("arguments", "arguments")));
     if !done {
         return;
     }
     if let Some(content) = item.get("content_items", "contentItems") {
-        stage.output(&item.id, OutputStream::Stdout, content_text(content));
+        context.output(&item.id, OutputStream::Stdout, content_text(content));
     }
     if let Some(error) = item.get("error", "error") {
-        stage.output(&item.id, OutputStream::Stderr, error_text(error));
+        context.output(&item.id, OutputStream::Stderr, error_text(error));
     }
     let well = item.get("success", "success").and_then(Json::bool).unwrap_or(item.status() != Some(Status::Failed));
-    stage.end(&item.id, i32::from(!well), item.duration_ms());
+    context.end(&item.id, i32::from(!well), item.duration_ms());
 }
 
 /// Reports the output of a call that has no item of its own.
-pub(super) fn function_output(stage: &mut Stage<'_>, item: &Item<'_>) {
+pub(super) fn function_output(context: &mut ThreadContext<'_>, item: &Item<'_>) {
     let name = item.str("name", "name").unwrap_or_default();
-    stage.begin(&item.id, &name, ToolKind::Other, crate::json::empty_object);
+    context.begin(&item.id, &name, ToolKind::Other, crate::json::empty_object);
     if let Some(output) = item.get("output", "output") {
-        stage.output(&item.id, OutputStream::Stdout, content_text(output));
+        context.output(&item.id, OutputStream::Stdout, content_text(output));
     }
-    stage.end(&item.id, 0, item.duration_ms());
+    context.end(&item.id, 0, item.duration_ms());
 }
 
 /// The text of an MCP result: its content blocks, or else its structured content.

@@ -1,6 +1,6 @@
 //! Written text: assistant messages, reasoning, plans and user messages.
 
-use super::super::stage::Stage;
+use super::super::thread_context::ThreadContext;
 use super::Item;
 use crate::frame::{Attachment, Body, PlanEntry, SharedStr, UserMessage};
 use crate::json::{Json, Object};
@@ -8,26 +8,26 @@ use crate::normalizer::Block;
 use std::borrow::Cow;
 
 /// Reports a message. An unfinished one may contain the text so far.
-pub(super) fn message(stage: &mut Stage<'_>, item: &Item<'_>, done: bool) {
+pub(super) fn message(context: &mut ThreadContext<'_>, item: &Item<'_>, done: bool) {
     let text = match item.str("text", "text") {
         Some(text) => text,
         None => Cow::Owned(parts(item.get("content", "content")).concat()),
     };
     let block = Block::text(&item.id, 0);
     if !done {
-        stage.so_far(block, &text);
-    } else if !text.is_empty() || stage.normalizer.said(stage.place, block).is_some() {
-        stage.complete(block, &text, None);
+        context.so_far(block, &text);
+    } else if !text.is_empty() || context.normalizer.text_so_far(context.target, block).is_some() {
+        context.complete(block, &text, None);
     }
 }
 
 /// Reports reasoning: one block for each part of the summary, and separate blocks for the raw text.
-pub(super) fn reasoning(stage: &mut Stage<'_>, item: &Item<'_>, done: bool) {
+pub(super) fn reasoning(context: &mut ThreadContext<'_>, item: &Item<'_>, done: bool) {
     if let Some(text) = item.str("text", "text") {
         let block = Block::reasoning(&item.id, 0);
         match done {
-            false => stage.so_far(block, &text),
-            true if !text.is_empty() => stage.complete(block, &text, None),
+            false => context.so_far(block, &text),
+            true if !text.is_empty() => context.complete(block, &text, None),
             true => {}
         }
         return;
@@ -35,15 +35,15 @@ pub(super) fn reasoning(stage: &mut Stage<'_>, item: &Item<'_>, done: bool) {
     if !done {
         return;
     }
-    let blocks = |stage: &mut Stage<'_>, id: &str, texts: Vec<String>| {
+    let blocks = |context: &mut ThreadContext<'_>, id: &str, texts: Vec<String>| {
         for (index, text) in (0..).zip(texts) {
             if !text.is_empty() {
-                stage.complete(Block::reasoning(id, index), &text, None);
+                context.complete(Block::reasoning(id, index), &text, None);
             }
         }
     };
-    blocks(stage, &item.id, parts(item.get("summary_text", "summary")));
-    blocks(stage, &raw_reasoning(&item.id), parts(item.get("raw_content", "content")));
+    blocks(context, &item.id, parts(item.get("summary_text", "summary")));
+    blocks(context, &raw_reasoning(&item.id), parts(item.get("raw_content", "content")));
 }
 
 /// The message id of raw reasoning, which is separate from the summary's.
@@ -57,10 +57,10 @@ fn parts(list: Option<Json<'_>>) -> Vec<String> {
     list.map(Json::items).unwrap_or_default().into_iter().filter_map(text).collect()
 }
 
-pub(super) fn user(stage: &mut Stage<'_>, item: &Item<'_>) {
+pub(super) fn user(context: &mut ThreadContext<'_>, item: &Item<'_>) {
     let content = item.get("content", "content").map(Json::items).unwrap_or_default();
     let message = user_message(&item.id, &content);
-    stage.say(Body::UserMessage(Box::new(message)));
+    context.emit(Body::UserMessage(Box::new(message)));
 }
 
 /// A person's message: its texts joined by newlines, everything else by reference.
@@ -94,13 +94,13 @@ pub(in super::super) fn attachment(part: &Object<'_>) -> Attachment {
 }
 
 /// Reports a to-do list, whose entries are either done or not.
-pub(super) fn todo_list(stage: &mut Stage<'_>, item: &Item<'_>) {
+pub(super) fn todo_list(context: &mut ThreadContext<'_>, item: &Item<'_>) {
     let entries = item.get("items", "items").map(Json::items).unwrap_or_default().into_iter().filter_map(|entry| {
         let fields = entry.object()?;
         let status = if fields.bool("completed").unwrap_or_default() { "completed" } else { "pending" };
         Some(PlanEntry { content: fields.str("text")?.into_owned(), status: SharedStr::from(status), priority: None })
     });
-    stage.plan(entries.collect());
+    context.plan(entries.collect());
 }
 
 /// The steps of a plan, with their status.

@@ -7,7 +7,7 @@ use super::super::items::{
     Status, arguments, begin_command, begin_edit, changes_of, content_text, end_command, end_edit, patch_changes,
     plan_entries, raw_reasoning,
 };
-use super::super::stage::{Caller, Stage};
+use super::super::thread_context::{Caller, ThreadContext};
 use super::Rollout;
 use crate::frame::{OutputStream, RawJson, ToolKind};
 use crate::json::{Json, Object, to_raw};
@@ -39,41 +39,41 @@ impl Rollout {
             _ => false,
         };
         if from_model {
-            self.speaks(normalizer);
+            self.ensure_model_call(normalizer);
         }
         let cwd = std::mem::take(&mut self.cwd);
         let id = item.str("call_id").or_else(|| item.str("id")).unwrap_or_default();
-        self.with_stage(normalizer, |stage, _| match &*word {
-            "reasoning" => reasoning(stage, &id, json, item),
+        self.with_context(normalizer, |context, _| match &*word {
+            "reasoning" => reasoning(context, &id, json, item),
             "function_call" | "tool_search_call" => {
                 let name = item.str("name").unwrap_or(Cow::Borrowed("tool_search"));
                 // The model's arguments are JSON in a string, and may be invalid JSON.
                 let text = item.get("arguments").and_then(|args| args.str().or(Some(Cow::Borrowed(args.text()))));
                 let text = text.unwrap_or_default();
-                begin(stage, &id, &name, item.str("namespace").as_deref().unwrap_or_default(), &text, &cwd);
+                begin(context, &id, &name, item.str("namespace").as_deref().unwrap_or_default(), &text, &cwd);
             }
             "custom_tool_call" => {
                 let (name, input) = (item.str("name").unwrap_or_default(), item.str("input").unwrap_or_default());
                 match &*name {
-                    "apply_patch" => begin_edit(stage, &id, &patch_changes(&input, &cwd), "in_progress"),
-                    _ => stage.begin(&id, &name, ToolKind::Other, || to_raw(&*input)),
+                    "apply_patch" => begin_edit(context, &id, &patch_changes(&input, &cwd), "in_progress"),
+                    _ => context.begin(&id, &name, ToolKind::Other, || to_raw(&*input)),
                 }
             }
             "local_shell_call" => {
                 let action = item.object("action").unwrap_or_default();
-                begin_command(stage, Caller::Model, &id, action.some("command"));
+                begin_command(context, Caller::Model, &id, action.some("command"));
             }
             "function_call_output" | "custom_tool_call_output" | "tool_search_output" => {
                 let output = item.get("output").or_else(|| item.get("tools"));
-                end(stage, &id, &output.map(content_text).unwrap_or_default());
+                end(context, &id, &output.map(content_text).unwrap_or_default());
             }
             "image_generation_call" => {
                 let prompt = item.str("revised_prompt");
-                stage.begin(&id, "image_generation", ToolKind::Other, || {
+                context.begin(&id, "image_generation", ToolKind::Other, || {
                     to_raw(&serde_json::json!({ "revised_prompt": prompt }))
                 });
                 let failed = item.str("status").as_deref() == Some("failed");
-                stage.end(&id, i32::from(failed), None);
+                context.end(&id, i32::from(failed), None);
             }
             _ => {}
         });
@@ -86,7 +86,7 @@ impl Rollout {
 }
 
 /// Reports reasoning with one block per part. The encrypted form is attached to the last block, or to an empty one.
-fn reasoning(stage: &mut Stage<'_>, id: &str, json: Json<'_>, item: &Object<'_>) {
+fn reasoning(context: &mut ThreadContext<'_>, id: &str, json: Json<'_>, item: &Object<'_>) {
     let texts = |key| -> Vec<String> {
         let parts = item.items(key).into_iter().filter_map(Json::object);
         parts.filter_map(|part| Some(part.str("text")?.into_owned())).filter(|text| !text.is_empty()).collect()
@@ -102,15 +102,15 @@ fn reasoning(stage: &mut Stage<'_>, id: &str, json: Json<'_>, item: &Object<'_>)
     let last = blocks.len().saturating_sub(1);
     for (at, (block, text)) in blocks.iter().enumerate() {
         let opaque = if at == last { opaque.take() } else { None };
-        stage.complete(*block, text, opaque);
+        context.complete(*block, text, opaque);
     }
     if let Some(opaque) = opaque {
-        stage.complete(Block::reasoning(id, 0), "", Some(opaque));
+        context.complete(Block::reasoning(id, 0), "", Some(opaque));
     }
 }
 
 /// Starts a call of the model, under the name that its item uses.
-fn begin(stage: &mut Stage<'_>, id: &str, name: &str, namespace: &str, text: &str, cwd: &str) {
+fn begin(context: &mut ThreadContext<'_>, id: &str, name: &str, namespace: &str, text: &str, cwd: &str) {
     let args = Object::parse(text);
     let given = || match Json::parse(text) {
         Ok(json) if args.is_some() => arguments(Some(json)),
@@ -119,33 +119,33 @@ fn begin(stage: &mut Stage<'_>, id: &str, name: &str, namespace: &str, text: &st
     let get = |key: &str| args.as_ref().and_then(|args| args.some(key));
     match name {
         "exec_command" => match get("cmd") {
-            Some(command) => begin_command(stage, Caller::Model, id, Some(command)),
-            None => stage.begin(id, "bash", ToolKind::Shell, given),
+            Some(command) => begin_command(context, Caller::Model, id, Some(command)),
+            None => context.begin(id, "bash", ToolKind::Shell, given),
         },
         "shell" | "shell_command" | "local_shell" | "container.exec" => match get("command") {
-            Some(command) => begin_command(stage, Caller::Model, id, Some(command)),
-            None => stage.begin(id, "bash", ToolKind::Shell, given),
+            Some(command) => begin_command(context, Caller::Model, id, Some(command)),
+            None => context.begin(id, "bash", ToolKind::Shell, given),
         },
         "apply_patch" => match get("input").or_else(|| get("patch")).and_then(Json::str) {
-            Some(patch) => begin_edit(stage, id, &patch_changes(&patch, cwd), "in_progress"),
-            None => stage.begin(id, "file_change", ToolKind::Edit, given),
+            Some(patch) => begin_edit(context, id, &patch_changes(&patch, cwd), "in_progress"),
+            None => context.begin(id, "file_change", ToolKind::Edit, given),
         },
         "update_plan" => match get("plan") {
-            Some(plan) => stage.plan(plan_entries(plan)),
-            None => stage.begin(id, name, ToolKind::Plan, given),
+            Some(plan) => context.plan(plan_entries(plan)),
+            None => context.begin(id, name, ToolKind::Plan, given),
         },
-        "view_image" => stage.begin(id, "image_view", ToolKind::Read, given),
-        "write_stdin" => stage.begin(id, name, ToolKind::Shell, given),
+        "view_image" => context.begin(id, "image_view", ToolKind::Read, given),
+        "write_stdin" => context.begin(id, name, ToolKind::Shell, given),
         _ if namespace.starts_with("multi_agent") || namespace == "collaboration" => {
-            stage.begin(id, "collab_tool_call", ToolKind::Subagent, || collab_args(name, args.as_ref()));
+            context.begin(id, "collab_tool_call", ToolKind::Subagent, || collab_args(name, args.as_ref()));
         }
         _ if namespace.is_empty() => {
             let kind = if name.starts_with("mcp__") { ToolKind::Mcp } else { ToolKind::Other };
-            stage.begin(id, name, kind, given);
+            context.begin(id, name, kind, given);
         }
         _ => {
             let kind = if namespace.starts_with("mcp__") { ToolKind::Mcp } else { ToolKind::Other };
-            stage.begin(id, &format!("{namespace}__{name}"), kind, given);
+            context.begin(id, &format!("{namespace}__{name}"), kind, given);
         }
     }
 }
@@ -169,42 +169,42 @@ fn collab_args(name: &str, args: Option<&Object<'_>>) -> RawJson {
 }
 
 /// Handles an output sent to the model. If the call still runs, no item reported its end: it has no item, or it never ran.
-fn end(stage: &mut Stage<'_>, id: &str, text: &str) {
-    let tool = stage.tool(id);
-    let Some(name) = stage.normalizer.tool_name(stage.place.stream, &tool) else { return };
+fn end(context: &mut ThreadContext<'_>, id: &str, text: &str) {
+    let tool = context.tool(id);
+    let Some(name) = context.normalizer.tool_name(context.target.stream, &tool) else { return };
     let report = Report::read(text);
     match &*name {
         "bash" => match report {
             Report::Running => {}
             Report::Exited { code, output, wall_ms } => {
-                end_command(stage, id, output.into(), None, Some(code), wall_ms)
+                end_command(context, id, output.into(), None, Some(code), wall_ms)
             }
-            Report::Other => stage.fail(id, text),
+            Report::Other => context.fail(id, text),
         },
         "file_change" => {
-            let files = stage.turn.edits.get(id).cloned();
+            let files = context.turn.edits.get(id).cloned();
             let files = files.as_deref().and_then(|args| Json::new(args).object()?.get("files"));
             let changes = files.map(changes_of).unwrap_or_default();
             match report {
                 Report::Exited { code, output, .. } => {
                     let status = if code == 0 { Status::Completed } else { Status::Failed };
-                    end_edit(stage, id, &changes, status, output, "");
+                    end_edit(context, id, &changes, status, output, "");
                 }
                 _ => {
-                    stage.turn.edits.remove(id);
-                    stage.fail(id, text);
+                    context.turn.edits.remove(id);
+                    context.fail(id, text);
                 }
             }
         }
         _ => match Verdict::read(text) {
-            Verdict::NeverRan => stage.fail(id, text),
+            Verdict::NeverRan => context.fail(id, text),
             Verdict::Failed(wall_ms) => {
-                stage.output(id, OutputStream::Stdout, text);
-                stage.end(id, 1, wall_ms);
+                context.output(id, OutputStream::Stdout, text);
+                context.end(id, 1, wall_ms);
             }
             Verdict::Done(wall_ms) => {
-                stage.output(id, OutputStream::Stdout, text);
-                stage.end(id, 0, wall_ms);
+                context.output(id, OutputStream::Stdout, text);
+                context.end(id, 0, wall_ms);
             }
         },
     }

@@ -8,7 +8,7 @@ use super::super::items::{
     Status, arguments, begin_command, begin_edit, changes_of, edit_args, end_command, end_edit, error_text,
     plan_entries, result_text, user_message,
 };
-use super::super::stage::{Caller, Stage};
+use super::super::thread_context::{Caller, ThreadContext};
 use crate::frame::{
     ApprovalRequested, ApprovalResolved, Attachment, Body, Decision, LogLevel, OutputStream, SharedStr, ToolKind,
 };
@@ -82,7 +82,7 @@ pub(super) fn is_known(word: &str) -> bool {
 }
 
 /// Reports an event. With `has_calls`, the calls and the reasoning are reported by other records and are skipped here.
-pub(super) fn tell(stage: &mut Stage<'_>, word: &str, event: &Object<'_>, has_calls: bool) {
+pub(super) fn report(context: &mut ThreadContext<'_>, word: &str, event: &Object<'_>, has_calls: bool) {
     let id = event.str("call_id").unwrap_or_default();
     let text = |key: &str| event.str(key).unwrap_or_default();
     // Older versions mark a person's command with a separate field.
@@ -91,100 +91,100 @@ pub(super) fn tell(stage: &mut Stage<'_>, word: &str, event: &Object<'_>, has_ca
         _ => Caller::of(event.str("source").as_deref()),
     };
     match word {
-        "user_message" => user(stage, event),
+        "user_message" => user(context, event),
         "agent_message" => {
-            let name = nameless(stage, "message");
-            stage.complete(Block::text(&name, 0), &text("message"), None);
-            stage.turn.nameless += 1;
+            let name = nameless(context, "message");
+            context.complete(Block::text(&name, 0), &text("message"), None);
+            context.turn.nameless += 1;
         }
         "agent_message_delta" => {
-            let name = nameless(stage, "message");
+            let name = nameless(context, "message");
             if let Some(delta) = event.get("delta").and_then(Json::utf16) {
-                stage.delta(Block::text(&name, 0), delta);
+                context.delta(Block::text(&name, 0), delta);
             }
         }
         "agent_reasoning" | "agent_reasoning_raw_content" if !has_calls => {
-            let name = nameless(stage, word);
-            stage.complete(Block::reasoning(&name, 0), &text("text"), None);
-            stage.turn.nameless += 1;
+            let name = nameless(context, word);
+            context.complete(Block::reasoning(&name, 0), &text("text"), None);
+            context.turn.nameless += 1;
         }
         "agent_reasoning_delta" | "agent_reasoning_raw_content_delta" if !has_calls => {
-            let name = nameless(stage, word.trim_end_matches("_delta"));
+            let name = nameless(context, word.trim_end_matches("_delta"));
             if let Some(delta) = event.get("delta").and_then(Json::utf16) {
-                stage.delta(Block::reasoning(&name, 0), delta);
+                context.delta(Block::reasoning(&name, 0), delta);
             }
         }
         "exec_command_begin" => {
-            approved(stage, &id);
-            begin_command(stage, caller(), &id, event.some("command"));
+            approved(context, &id);
+            begin_command(context, caller(), &id, event.some("command"));
         }
         "exec_command_end" => {
-            begin_command(stage, caller(), &id, event.some("command"));
+            begin_command(context, caller(), &id, event.some("command"));
             let output = match event.str("aggregated_output") {
                 Some(whole) => whole,
                 None => {
-                    stage.output(&id, OutputStream::Stdout, text("stdout"));
-                    stage.output(&id, OutputStream::Stderr, text("stderr"));
+                    context.output(&id, OutputStream::Stdout, text("stdout"));
+                    context.output(&id, OutputStream::Stderr, text("stderr"));
                     Cow::Borrowed("")
                 }
             };
-            end_command(stage, &id, output, status(event), event.i64("exit_code"), duration_ms(event));
+            end_command(context, &id, output, status(event), event.i64("exit_code"), duration_ms(event));
         }
         "patch_apply_begin" => {
-            approved(stage, &id);
+            approved(context, &id);
             let changes = event.some("changes").map(changes_of).unwrap_or_default();
-            begin_edit(stage, &id, &changes, "in_progress");
+            begin_edit(context, &id, &changes, "in_progress");
         }
-        "patch_apply_end" => patch_end(stage, &id, event),
-        "mcp_tool_call_begin" => mcp(stage, &id, event),
-        "mcp_tool_call_end" => mcp_end(stage, &id, event),
+        "patch_apply_end" => patch_end(context, &id, event),
+        "mcp_tool_call_begin" => mcp(context, &id, event),
+        "mcp_tool_call_end" => mcp_end(context, &id, event),
         "web_search_end" => {
             let (query, action) = (event.str("query"), event.some("action"));
             let action = action.and_then(|action| crate::json::value(action.text().as_bytes()).ok());
-            stage.begin(&id, "web_search", ToolKind::Search, || {
+            context.begin(&id, "web_search", ToolKind::Search, || {
                 to_raw(&serde_json::json!({ "query": query, "action": action }))
             });
-            stage.end(&id, 0, None);
+            context.end(&id, 0, None);
         }
         "view_image_tool_call" => {
             let path = text("path");
-            stage.begin(&id, "image_view", ToolKind::Read, || to_raw(&serde_json::json!({ "path": path })));
+            context.begin(&id, "image_view", ToolKind::Read, || to_raw(&serde_json::json!({ "path": path })));
             if !has_calls {
-                stage.end(&id, 0, None);
+                context.end(&id, 0, None);
             }
         }
         "plan_update" => {
             if let Some(plan) = event.get("plan") {
-                stage.plan(plan_entries(plan));
+                context.plan(plan_entries(plan));
             }
         }
-        "stream_error" => stage.retry(&Failure::of_event(event)),
-        "warning" => stage.log(LogLevel::Warn, text("message")),
-        "deprecation_notice" => stage.log(LogLevel::Warn, text("summary")),
-        "background_event" => stage.log(LogLevel::Info, text("message")),
-        "context_compacted" => stage.compaction(false, None),
-        "entered_review_mode" => stage.log(LogLevel::Info, format!("review started: {}", text("user_facing_hint"))),
-        "exited_review_mode" => stage.log(LogLevel::Info, "review ended"),
+        "stream_error" => context.retry(&Failure::of_event(event)),
+        "warning" => context.log(LogLevel::Warn, text("message")),
+        "deprecation_notice" => context.log(LogLevel::Warn, text("summary")),
+        "background_event" => context.log(LogLevel::Info, text("message")),
+        "context_compacted" => context.compaction(false, None),
+        "entered_review_mode" => context.log(LogLevel::Info, format!("review started: {}", text("user_facing_hint"))),
+        "exited_review_mode" => context.log(LogLevel::Info, "review ended"),
         "exec_approval_request" => {
             let args = super::super::items::command_args(event.some("command"));
-            asked(stage, &id, "bash", args, event);
+            asked(context, &id, "bash", args, event);
         }
         "apply_patch_approval_request" => {
             let changes = event.some("changes").map(changes_of).unwrap_or_default();
-            asked(stage, &id, "file_change", edit_args(&changes, "in_progress"), event);
+            asked(context, &id, "file_change", edit_args(&changes, "in_progress"), event);
         }
         _ => {}
     }
 }
 
 /// An id for an event without one. It contains a counter, so that the deltas and the whole that follows share it.
-fn nameless(stage: &Stage<'_>, what: &str) -> String {
-    format!("{what}-{}", stage.turn.nameless)
+fn nameless(context: &ThreadContext<'_>, what: &str) -> String {
+    format!("{what}-{}", context.turn.nameless)
 }
 
-fn user(stage: &mut Stage<'_>, event: &Object<'_>) {
-    let name = nameless(stage, "user");
-    stage.turn.nameless += 1;
+fn user(context: &mut ThreadContext<'_>, event: &Object<'_>) {
+    let name = nameless(context, "user");
+    context.turn.nameless += 1;
     let mut message = user_message(&name, &[]);
     message.text = event.str("message").unwrap_or_default().into_owned();
     for (key, kind) in [("images", "image"), ("local_images", "image"), ("audio", "audio"), ("local_audio", "audio")] {
@@ -199,7 +199,7 @@ fn user(stage: &mut Stage<'_>, event: &Object<'_>) {
             });
         }
     }
-    stage.say(Body::UserMessage(Box::new(message)));
+    context.emit(Body::UserMessage(Box::new(message)));
 }
 
 fn status(event: &Object<'_>) -> Option<Status> {
@@ -216,55 +216,55 @@ fn duration_ms(event: &Object<'_>) -> Option<u64> {
     Some(duration.u64("secs")?.saturating_mul(1000) + duration.u64("nanos").unwrap_or(0) / 1_000_000)
 }
 
-fn patch_end(stage: &mut Stage<'_>, id: &str, event: &Object<'_>) {
+fn patch_end(context: &mut ThreadContext<'_>, id: &str, event: &Object<'_>) {
     // The start of the edit contains the files that its end leaves out.
-    let begun = stage.turn.edits.get(id).cloned();
+    let begun = context.turn.edits.get(id).cloned();
     let begun = begun.as_deref().and_then(|args| Json::new(args).object()?.get("files"));
     let changes = event.some("changes").or(begun).map(changes_of).unwrap_or_default();
     let well = event.bool("success").unwrap_or(true);
     let status = status(event).unwrap_or(if well { Status::Completed } else { Status::Failed });
-    begin_edit(stage, id, &changes, "in_progress");
+    begin_edit(context, id, &changes, "in_progress");
     let text = |key: &str| event.str(key).unwrap_or_default();
-    end_edit(stage, id, &changes, status, &text("stdout"), &text("stderr"));
+    end_edit(context, id, &changes, status, &text("stdout"), &text("stderr"));
 }
 
-fn mcp(stage: &mut Stage<'_>, id: &str, event: &Object<'_>) {
+fn mcp(context: &mut ThreadContext<'_>, id: &str, event: &Object<'_>) {
     let call = event.object("invocation").unwrap_or_default();
     let text = |key: &str| call.str(key).unwrap_or_default();
     let name = format!("mcp__{}__{}", text("server"), text("tool"));
-    stage.begin(id, &name, ToolKind::Mcp, || arguments(call.some("arguments")));
+    context.begin(id, &name, ToolKind::Mcp, || arguments(call.some("arguments")));
 }
 
 /// Ends an MCP call, whose result is `{"Ok": …}` or `{"Err": …}`.
-fn mcp_end(stage: &mut Stage<'_>, id: &str, event: &Object<'_>) {
-    mcp(stage, id, event);
+fn mcp_end(context: &mut ThreadContext<'_>, id: &str, event: &Object<'_>) {
+    mcp(context, id, event);
     let result = event.object("result").unwrap_or_default();
     let mut failed = false;
     if let Some(good) = result.some("Ok") {
-        stage.output(id, OutputStream::Stdout, result_text(good));
+        context.output(id, OutputStream::Stdout, result_text(good));
         let says_error = |fields: Object<'_>| fields.bool("isError").or_else(|| fields.bool("is_error"));
         failed = good.object().and_then(says_error).unwrap_or_default();
     }
     if let Some(bad) = result.some("Err") {
-        stage.output(id, OutputStream::Stderr, error_text(bad));
+        context.output(id, OutputStream::Stderr, error_text(bad));
         failed = true;
     }
-    stage.end(id, i32::from(failed), duration_ms(event));
+    context.end(id, i32::from(failed), duration_ms(event));
 }
 
-fn asked(stage: &mut Stage<'_>, id: &str, tool_name: &str, args: crate::frame::RawJson, event: &Object<'_>) {
+fn asked(context: &mut ThreadContext<'_>, id: &str, tool_name: &str, args: crate::frame::RawJson, event: &Object<'_>) {
     let request = ApprovalRequested {
         approval_id: SharedStr::from(id),
-        tool_id: Some(stage.tool(id).id),
+        tool_id: Some(context.tool(id).id),
         tool_name: SharedStr::from(tool_name),
         args,
         reason: event.str("reason").map(Cow::into_owned),
     };
-    stage.normalizer.approval_requested(stage.place, request);
+    context.normalizer.approval_requested(context.target, request);
 }
 
 /// Approves a call that has started: it must have been permitted.
-fn approved(stage: &mut Stage<'_>, id: &str) {
+fn approved(context: &mut ThreadContext<'_>, id: &str) {
     let answer = ApprovalResolved {
         approval_id: SharedStr::from(id),
         decision: Decision::Approved,
@@ -272,5 +272,5 @@ fn approved(stage: &mut Stage<'_>, id: &str) {
         reason: None,
         scope: None,
     };
-    stage.normalizer.approval_resolved(stage.place.stream, answer);
+    context.normalizer.approval_resolved(context.target.stream, answer);
 }

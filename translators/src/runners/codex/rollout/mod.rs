@@ -11,8 +11,8 @@ mod calls;
 mod events;
 
 use super::errors::Failure;
-use super::items::{Agents, Item, Phase, tell};
-use super::stage::{Stage, Turn};
+use super::items::{Agents, Item, Phase, report};
+use super::thread_context::{ThreadContext, Turn};
 use super::usage::{Meter, Tokens};
 use crate::frame::SharedStr;
 use crate::json::{Json, Object};
@@ -117,7 +117,7 @@ impl Rollout {
             }
             "compacted" => {
                 let summary = payload.str("message").filter(|text| !text.is_empty()).map(|text| text.into_owned());
-                self.with_stage(normalizer, |stage, _| stage.compaction(false, summary));
+                self.with_context(normalizer, |context, _| context.compaction(false, summary));
             }
             _ if SILENT.contains(&word) => {}
             _ => normalizer.unknown(format!("unknown line type {word:?}")),
@@ -150,7 +150,7 @@ impl Rollout {
             // A file without turn starts has no turn ends either: an answer ends the turn.
             None if running.is_implied() && running.answered => self.end(RunEnd::completed(), "completed", normalizer),
             None => {
-                self.with_stage(normalizer, |stage, _| stage.end_of_turn());
+                self.with_context(normalizer, |context, _| context.end_of_turn());
             }
         }
     }
@@ -252,13 +252,13 @@ impl Rollout {
                 if self.running.is_none() {
                     self.open("", false, normalizer);
                 }
-                self.tell_event(&word, event, normalizer);
+                self.report_event(&word, event, normalizer);
             }
-            _ => self.tell_event(&word, event, normalizer),
+            _ => self.report_event(&word, event, normalizer),
         }
     }
 
-    fn tell_event(&mut self, word: &str, event: &Object<'_>, normalizer: &mut Normalizer) {
+    fn report_event(&mut self, word: &str, event: &Object<'_>, normalizer: &mut Normalizer) {
         if word == "agent_message"
             && let Some(running) = &mut self.running
         {
@@ -272,9 +272,9 @@ impl Rollout {
         {
             let failure = Failure::of_event(event);
             running.failure = Some((failure.run_end(), failure.stop_reason()));
-            self.with_stage(normalizer, |stage, _| stage.fatal(&failure));
+            self.with_context(normalizer, |context, _| context.fatal(&failure));
         } else {
-            self.with_stage(normalizer, |stage, _| events::tell(stage, word, event, has_calls));
+            self.with_context(normalizer, |context, _| events::report(context, word, event, has_calls));
         }
     }
 
@@ -302,7 +302,7 @@ impl Rollout {
         }
         let failure = event.some("error").map(|_| Failure::of_event(event));
         if let Some(failure) = &failure {
-            self.with_stage(normalizer, |stage, _| stage.fatal(failure));
+            self.with_context(normalizer, |context, _| context.fatal(failure));
         }
         let told = failure.map(|failure| (failure.run_end(), failure.stop_reason()));
         let silent = event.some("last_agent_message").is_none();
@@ -315,7 +315,7 @@ impl Rollout {
 
     fn item(&mut self, event: &Object<'_>, turn_id: &str, phase: Phase, normalizer: &mut Normalizer) {
         let Some(fields) = event.object("item") else {
-            normalizer.fault("an item event without an item");
+            normalizer.add_error("an item event without an item");
             return;
         };
         let item = Item::read(fields);
@@ -333,14 +333,14 @@ impl Rollout {
             "reasoning" if self.has_calls && self.is_own_thread(event) => return,
             "agent_message" | "user_message" if self.history == Some(History::Legacy) => return,
             "agent_message" => {
-                self.speaks(normalizer);
+                self.ensure_model_call(normalizer);
                 if let Some(running) = &mut self.running {
                     running.answered = true;
                 }
             }
             _ => {}
         }
-        let known = self.with_stage(normalizer, |stage, agents| tell(stage, agents, &item, phase));
+        let known = self.with_context(normalizer, |context, agents| report(context, agents, &item, phase));
         if known == Some(false) {
             normalizer.unknown(format!("unknown item type {:?}", item.word));
         }
@@ -381,14 +381,14 @@ impl Rollout {
             // These tokens belong to no turn.
             self.meter.end_turn();
         } else if let Some(added) = added {
-            self.with_stage(normalizer, |stage, _| stage.call_used(added, model));
+            self.with_context(normalizer, |context, _| context.call_used(added, model));
         }
     }
 
     // --- runs ----------------------------------------------------------------------------------------------------
 
     /// Starts a model call when the model produces output and its last call is over.
-    fn speaks(&mut self, normalizer: &mut Normalizer) {
+    fn ensure_model_call(&mut self, normalizer: &mut Normalizer) {
         if let Some(running) = &mut self.running
             && !running.calling
         {
@@ -440,10 +440,10 @@ impl Rollout {
 
     fn end(&mut self, end: RunEnd, stop_reason: &str, normalizer: &mut Normalizer) {
         let (model, tokens, running) = (self.model.clone(), self.meter.end_turn(), self.meter.running());
-        self.with_stage(normalizer, |stage, _| {
-            stage.end_of_turn();
+        self.with_context(normalizer, |context, _| {
+            context.end_of_turn();
             if let Some(tokens) = tokens {
-                stage.run_used(tokens, model, running);
+                context.run_used(tokens, model, running);
             }
         });
         if let Some(running) = self.running.take() {
@@ -467,14 +467,14 @@ impl Rollout {
         }
     }
 
-    fn with_stage<T>(
+    fn with_context<T>(
         &mut self,
         normalizer: &mut Normalizer,
-        tell: impl FnOnce(&mut Stage<'_>, &mut Agents) -> T,
+        act: impl FnOnce(&mut ThreadContext<'_>, &mut Agents) -> T,
     ) -> Option<T> {
         let running = self.running.as_ref()?;
-        let place = Target::main(running.run);
-        let mut stage = Stage { normalizer, place, scope: running.scope, turn: &mut self.turn, depth: 0 };
-        Some(tell(&mut stage, &mut self.agents))
+        let target = Target::main(running.run);
+        let mut context = ThreadContext { normalizer, target, scope: running.scope, turn: &mut self.turn, depth: 0 };
+        Some(act(&mut context, &mut self.agents))
     }
 }

@@ -2,7 +2,7 @@
 //! variants of them.
 
 use super::*;
-use crate::json::{Front, front};
+use crate::json::{FirstValue, first_value};
 use crate::schema::Breach;
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -28,7 +28,7 @@ fn checked(text: &str) -> Vec<(&'static Schemas, String, String)> {
     let Some(fields) = Json::parse(text).unwrap().object() else { return Vec::new() };
     let kind = fields.str("type").map(std::borrow::Cow::into_owned).unwrap_or_default();
     let mut all = Vec::new();
-    if let Some(known) = known(&kind) {
+    if let Some(known) = schema_of(&kind) {
         all.push((known.schemas().unwrap(), kind, text.to_owned()));
     }
     if let Some(object) = fields.get("response") {
@@ -39,15 +39,16 @@ fn checked(text: &str) -> Vec<(&'static Schemas, String, String)> {
 
 /// Compares the reader of parsed fields with the full validator, with and without known fields of nested objects.
 fn compare_fields(schemas: &Schemas, kind: &str, text: &str, full: &[Breach]) {
-    let Front::Value { json, fields: known, .. } = front(text) else { panic!("no value: {text}") };
+    let FirstValue::Value { json, fields: known, .. } = first_value(text) else { panic!("no value: {text}") };
     // A response that is not an object is not checked.
     let Some(alone) = json.object() else { return };
     for fields in [known, alone] {
         // Twice, because the second check uses the cached layout and does not read the object.
         for _ in 0..2 {
-            let told = schemas.check_fields(kind, json, fields.fields(), &|breaches| super::told(None, breaches));
+            let told = schemas
+                .check_fields(kind, json, fields.fields(), &|violations| super::violation_texts(None, violations));
             let expected = full.iter().map(|breach| (&*breach.pointer, &*breach.message));
-            assert_eq!(*told, *super::told(None, &mut expected.into_iter()), "{kind}: {text}");
+            assert_eq!(*told, *super::violation_texts(None, &mut expected.into_iter()), "{kind}: {text}");
         }
     }
 }
@@ -178,7 +179,7 @@ fn collect(value: &Value, here: &mut String, all: &mut Vec<String>) {
 
 /// The spelling of a record: key order, white space, escapes, repeated keys.
 #[derive(Clone, Copy, Debug)]
-struct Spelt {
+struct Spelling {
     backwards: bool,
     spaced: bool,
     /// If set, every n-th string or key is escaped.
@@ -187,9 +188,9 @@ struct Spelt {
     repeated: Option<usize>,
 }
 
-fn spelt() -> impl Strategy<Value = Spelt> {
+fn spelling() -> impl Strategy<Value = Spelling> {
     let rarely = || prop_oneof![6 => Just(None), 1 => (5usize..60).prop_map(Some)];
-    (any::<bool>(), any::<bool>(), rarely(), rarely()).prop_map(|(backwards, spaced, escaped, repeated)| Spelt {
+    (any::<bool>(), any::<bool>(), rarely(), rarely()).prop_map(|(backwards, spaced, escaped, repeated)| Spelling {
         backwards,
         spaced,
         escaped,
@@ -197,7 +198,7 @@ fn spelt() -> impl Strategy<Value = Spelt> {
     })
 }
 
-fn spell(value: &Value, how: Spelt, count: &mut usize, out: &mut String) {
+fn spell(value: &Value, how: Spelling, count: &mut usize, out: &mut String) {
     let space = if how.spaced { " \n\t" } else { "" };
     let string = |text: &str, count: &mut usize, out: &mut String| {
         *count += 1;
@@ -251,7 +252,7 @@ proptest! {
     fn of_changed_events_both_say_the_same(
         record in any::<Index>(),
         changes in prop::collection::vec((any::<Index>(), change()), 0..5),
-        how in spelt(),
+        how in spelling(),
     ) {
         let mut value: Value = serde_json::from_str(record.get::<String>(&RECORDED)).unwrap();
         for (at, change) in &changes {
@@ -293,7 +294,7 @@ proptest! {
         after.iter().for_each(|(at, change)| apply(&mut other, *at, change));
         let (one, other) = (one.to_string(), other.to_string());
         for ((schemas, kind, one), (_, same_kind, other)) in checked(&one).into_iter().zip(checked(&other)) {
-            let (Front::Value { json: before, fields: first, .. }, Front::Value { json: after, fields: second, .. }) = (front(&one), front(&other)) else { continue };
+            let (FirstValue::Value { json: before, fields: first, .. }, FirstValue::Value { json: after, fields: second, .. }) = (first_value(&one), first_value(&other)) else { continue };
             // Only objects have a layout.
             let are_objects = before.kind() == Kind::Object && after.kind() == Kind::Object;
             if are_objects && kind == same_kind && schemas.laid_out_alike(&kind, first.fields(), second.fields()) == Some(true) {
@@ -311,7 +312,7 @@ fn texts_and_numbers_are_no_part_of_a_layout() {
         )
     };
     let kind = "response.output_text.delta";
-    let schemas = known(kind).unwrap().schemas().unwrap();
+    let schemas = schema_of(kind).unwrap().schemas().unwrap();
     let alike = |one: &str, other: &str| {
         let (one, other) = (Json::parse(one).unwrap().object().unwrap(), Json::parse(other).unwrap().object().unwrap());
         schemas.laid_out_alike(kind, one.fields(), other.fields())
@@ -345,9 +346,11 @@ fn texts_and_numbers_are_no_part_of_a_layout() {
 #[test]
 fn few_items_are_part_of_a_layout() {
     let kind = "response.output_item.done";
-    let schemas = known(kind).unwrap().schemas().unwrap();
+    let schemas = schema_of(kind).unwrap().schemas().unwrap();
     let alike = |one: &str, other: &str| {
-        let (Front::Value { fields: one, .. }, Front::Value { fields: other, .. }) = (front(one), front(other)) else {
+        let (FirstValue::Value { fields: one, .. }, FirstValue::Value { fields: other, .. }) =
+            (first_value(one), first_value(other))
+        else {
             panic!("no JSON")
         };
         schemas.laid_out_alike(kind, one.fields(), other.fields())
@@ -391,7 +394,7 @@ fn too_many_breaches_are_left_to_the_full_validator() {
     let items = |count: usize| format!("[{}]", vec!["1"; count].join(","));
     let text = |count| format!(r#"{{"type":"response.output_text.delta","logprobs":{}}}"#, items(count));
     let kind = "response.output_text.delta";
-    let published = known(kind).unwrap().schemas().unwrap();
+    let published = schema_of(kind).unwrap().schemas().unwrap();
     assert!(compare(published, kind, &text(251)));
     assert!(!compare(published, kind, &text(252)));
 }

@@ -4,22 +4,22 @@
 //! same frames as for messages and parts. Unlike there, arguments are streamed and no idle event exists: a run ends with a step
 //! that fails or that finishes for any reason other than `tool-calls`.
 
-use super::answer::{self, Spot};
+use super::answer::{self, BlockPosition};
 use super::failure::{Failure, retried};
+use super::message_log::{Message, MessageLog, PartState};
 use super::messages::COMES_LATE;
 use super::parts;
 use super::prompt::Prompt;
+use super::session_context::SessionContext;
 use super::sessions::Feed;
-use super::stage::Stage;
-use super::talk::{Message, PartState, Talk};
-use super::tools::{self, Call, Trouble};
+use super::tools::{self, Call, CallFailure};
 use crate::frame::{Body, OutputStream, SharedStr};
 use crate::json::{Json, Object};
 use crate::normalizer::{Block, BlockKind, Normalizer};
 
 impl Feed {
     /// Decodes an event of this family; `kind` is the part of the type after the family's name.
-    pub(super) fn next(&mut self, id: &SharedStr, kind: &str, props: &Object<'_>, normalizer: &mut Normalizer) {
+    pub(super) fn session_next(&mut self, id: &SharedStr, kind: &str, props: &Object<'_>, normalizer: &mut Normalizer) {
         if self.session(id).classic {
             return;
         }
@@ -35,25 +35,25 @@ impl Feed {
             "prompted" => {
                 self.prompt(id, props, normalizer);
                 self.work(id, normalizer);
-                self.tell_prompt(id, normalizer);
+                self.report_prompt(id, normalizer);
             }
             "step.started" => {
                 self.work(id, normalizer);
                 let model =
                     props.object("model").and_then(|model| model.str("id").map(|model| SharedStr::from(&*model)));
-                self.on_stage(id, normalizer, |stage, talk| {
-                    let message = talk.message(&message_id);
+                self.with_context(id, normalizer, |context, message_log| {
+                    let message = message_log.message(&message_id);
                     message.model = model;
-                    parts::step_started(stage, message);
+                    parts::step_started(context, message);
                 });
             }
             "step.ended" => {
-                self.on_stage(id, normalizer, |stage, talk| {
-                    let model = talk.close(&message_id).and_then(|message| {
-                        parts::complete_blocks(stage, message);
+                self.with_context(id, normalizer, |context, message_log| {
+                    let model = message_log.close(&message_id).and_then(|message| {
+                        parts::complete_blocks(context, message);
                         message.model.clone()
                     });
-                    parts::step_finished(stage, props, model, "finish");
+                    parts::step_finished(context, props, model, "finish");
                 });
                 if props.str("finish").as_deref() != Some("tool-calls") {
                     self.conclude(id, normalizer);
@@ -67,7 +67,7 @@ impl Feed {
                 }
             }
             "retried" => {
-                self.on_stage(id, normalizer, |stage, _| stage.normalizer.push(stage.place, retried(props)));
+                self.with_context(id, normalizer, |context, _| context.normalizer.push(context.target, retried(props)));
             }
             _ => {
                 let Some((family, step)) = kind.rsplit_once('.') else {
@@ -84,8 +84,8 @@ impl Feed {
                         return;
                     }
                     self.work(id, normalizer);
-                    self.on_stage(id, normalizer, |stage, talk| {
-                        said(stage, talk, &message_id, &part_id, block, step, props)
+                    self.with_context(id, normalizer, |context, message_log| {
+                        said(context, message_log, &message_id, &part_id, block, step, props)
                     });
                 } else if let "tool" | "tool.input" = family {
                     let call_id = props.str("callID").unwrap_or_default();
@@ -94,7 +94,9 @@ impl Feed {
                         return;
                     }
                     self.work(id, normalizer);
-                    self.on_stage(id, normalizer, |stage, talk| tool(stage, talk, &message_id, kind, props));
+                    self.with_context(id, normalizer, |context, message_log| {
+                        tool(context, message_log, &message_id, kind, props)
+                    });
                 } else {
                     unknown(kind, normalizer);
                 }
@@ -103,7 +105,7 @@ impl Feed {
     }
 
     /// Whether the message of this event can no longer be reported on. If the event contains a whole text or result that was
-    /// not reported, the loss is a fault.
+    /// not reported, the loss is an error.
     fn is_late(
         &mut self,
         id: &SharedStr,
@@ -112,24 +114,24 @@ impl Feed {
         is_whole: bool,
         normalizer: &mut Normalizer,
     ) -> bool {
-        let talk = &mut self.session(id).talk;
-        if !talk.is_past(message_id) {
+        let message_log = &mut self.session(id).message_log;
+        if !message_log.is_past(message_id) {
             return false;
         }
         let part =
             |message: &mut Message| message.known(part_id).is_none_or(|part| !matches!(part.state, PartState::Done));
-        if is_whole && talk.get(message_id).is_some_and(part) {
-            normalizer.fault(COMES_LATE);
+        if is_whole && message_log.get(message_id).is_some_and(part) {
+            normalizer.add_error(COMES_LATE);
         }
         true
     }
 
     fn prompt(&mut self, id: &SharedStr, props: &Object<'_>, normalizer: &mut Normalizer) {
         let message_id = props.str("messageID").unwrap_or_default();
-        if self.session(id).talk.is_closed(&message_id) {
+        if self.session(id).message_log.is_closed(&message_id) {
             return;
         }
-        self.tell_prompt(id, normalizer);
+        self.report_prompt(id, normalizer);
         let words = props.object("prompt").unwrap_or_default();
         let mut prompt = Prompt::new(&message_id);
         prompt.say(&words.str("text").unwrap_or_default());
@@ -157,24 +159,24 @@ fn unknown(kind: &str, normalizer: &mut Normalizer) {
 }
 
 fn said(
-    stage: &mut Stage<'_>,
-    talk: &mut Talk,
+    context: &mut SessionContext<'_>,
+    message_log: &mut MessageLog,
     message_id: &str,
     part_id: &str,
     kind: BlockKind,
     step: &str,
     props: &Object<'_>,
 ) {
-    let message = talk.message(message_id);
+    let message = message_log.message(message_id);
     let index = message.part(part_id).index;
-    let spot = Spot { block: Block { kind, message_id, index }, order: message.order };
+    let spot = BlockPosition { block: Block { kind, message_id, index }, order: message.order };
     let part = message.part(part_id);
     match part.state {
         PartState::New | PartState::Block(_) => {}
         PartState::Left(_) if step == "ended" => {
-            return answer::late(stage, spot, &mut part.state, &props.str("text").unwrap_or_default());
+            return answer::late(context, spot, &mut part.state, &props.str("text").unwrap_or_default());
         }
-        PartState::Left(_) if step == "delta" => return stage.normalizer.fault(parts::PIECE_COMES_LATE),
+        PartState::Left(_) if step == "delta" => return context.normalizer.add_error(parts::PIECE_COMES_LATE),
         _ => return,
     }
     let block = spot.block;
@@ -183,18 +185,18 @@ fn said(
         "started" => {}
         "delta" => {
             if let Some(piece) = props.get("delta").and_then(Json::utf16) {
-                stage.normalizer.delta(stage.place, block, piece);
+                context.normalizer.delta(context.target, block, piece);
             }
         }
         "ended" => {
             part.state = PartState::Done;
             let text = props.str("text").unwrap_or_default();
-            let opaque = super::stage::filled(props.get("providerMetadata")).map(Json::to_raw);
-            if !text.is_empty() || opaque.is_some() || stage.normalizer.said(stage.place, block).is_some() {
-                answer::close(stage, spot, Some(&text), opaque);
+            let opaque = super::session_context::filled(props.get("providerMetadata")).map(Json::to_raw);
+            if !text.is_empty() || opaque.is_some() || context.normalizer.text_so_far(context.target, block).is_some() {
+                answer::close(context, spot, Some(&text), opaque);
             }
         }
-        other => stage.normalizer.unknown(format!("unknown step {other:?} of a text")),
+        other => context.normalizer.unknown(format!("unknown step {other:?} of a text")),
     }
 }
 
@@ -203,13 +205,19 @@ fn owner(message_id: &str, call_id: &str) -> SharedStr {
     SharedStr::from(format!("{message_id}/{call_id}"))
 }
 
-fn tool(stage: &mut Stage<'_>, talk: &mut Talk, message_id: &str, kind: &str, props: &Object<'_>) {
+fn tool(
+    context: &mut SessionContext<'_>,
+    message_log: &mut MessageLog,
+    message_id: &str,
+    kind: &str,
+    props: &Object<'_>,
+) {
     let call_id = props.str("callID").unwrap_or_default();
     let owner = owner(message_id, &call_id);
-    let message = talk.message(message_id);
+    let message = message_log.message(message_id);
     let part = message.part(&owner);
     if let PartState::New = part.state {
-        let tool = stage.calls.claim(stage.normalizer, stage.scope, &call_id, &owner);
+        let tool = context.calls.claim(context.normalizer, context.scope, &call_id, &owner);
         part.state = PartState::Tool(Box::new(Call::new(tool, "")));
     }
     let PartState::Tool(call) = &mut part.state else { return };
@@ -223,27 +231,27 @@ fn tool(stage: &mut Stage<'_>, talk: &mut Talk, message_id: &str, kind: &str, pr
         "tool.input.delta" => {
             let delta = props.str("delta").unwrap_or_default().into_owned();
             let body = Body::ToolInputDelta { tool: call.tool.clone(), name: call.name.clone(), delta };
-            stage.normalizer.push(stage.place, body);
+            context.normalizer.push(context.target, body);
         }
-        "tool.called" => call.start(stage, props.get("input"), None, true),
-        "tool.progress" => call.start(stage, None, None, true),
+        "tool.called" => call.start(context, props.get("input"), None, true),
+        "tool.progress" => call.start(context, None, None, true),
         "tool.success" => {
-            call.start(stage, None, None, true);
+            call.start(context, None, None, true);
             for piece in props.items("content").into_iter().filter_map(Json::object) {
                 if let Some(text) = piece.str("text").filter(|text| !text.is_empty()) {
-                    stage.normalizer.tool_output(stage.place, &call.tool, OutputStream::Stdout, text);
+                    context.normalizer.tool_output(context.target, &call.tool, OutputStream::Stdout, text);
                 }
             }
             let structured = props.object("structured").unwrap_or_default();
-            stage.normalizer.tool_ended(stage.place, &call.tool, tools::exit_code(&structured), None, None);
+            context.normalizer.tool_ended(context.target, &call.tool, tools::exit_code(&structured), None, None);
             part.state = PartState::Done;
         }
         "tool.failed" => {
-            call.start(stage, None, None, true);
+            call.start(context, None, None, true);
             let error = Failure::read(props.some("error")).message;
-            tools::end_badly(stage, &call.tool, &error, Trouble::read(&error), None);
+            tools::end_badly(context, &call.tool, &error, CallFailure::read(&error), None);
             part.state = PartState::Done;
         }
-        other => stage.normalizer.unknown(format!("unknown event type \"session.next.{other}\"")),
+        other => context.normalizer.unknown(format!("unknown event type \"session.next.{other}\"")),
     }
 }

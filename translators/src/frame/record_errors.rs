@@ -1,6 +1,6 @@
-//! The faults of a record.
+//! The errors of a record.
 //!
-//! Input: faults, one at a time or as a list that already exists. Output: the list and its JSON. Records with the same faults
+//! Input: errors, one at a time or as a list that already exists. Output: the list and its JSON. Records with the same errors
 //! share one list, whose JSON is written once. Never: a copy of the list for each such record.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -9,48 +9,48 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
-/// The faults of a record, or of an object in it, in the order in which they were found. Dereferences to a slice.
+/// The errors of a record, or of an object in it, in the order in which they were found. Dereferences to a slice.
 #[derive(Clone, Default)]
-pub struct Faults(Option<Arc<List>>);
+pub struct RecordErrors(Option<Arc<List>>);
 
 #[derive(Default)]
 struct List {
     texts: Vec<String>,
-    /// The faults as a JSON array, built on first use.
+    /// The errors as a JSON array, built on first use.
     json: OnceLock<Box<RawValue>>,
 }
 
-impl Faults {
-    /// No faults.
+impl RecordErrors {
+    /// No errors.
     pub const NONE: Self = Self(None);
 
-    /// Whether there are no faults.
+    /// Whether there are no errors.
     pub fn is_empty(&self) -> bool {
         self.0.is_none()
     }
 
-    /// Adds a fault.
-    pub fn push(&mut self, fault: String) {
+    /// Adds an error.
+    pub fn push(&mut self, error: String) {
         match self.0.as_mut().and_then(Arc::get_mut) {
             Some(list) => {
-                list.texts.push(fault);
+                list.texts.push(error);
                 list.json.take();
             }
-            None => *self = self.iter().cloned().chain([fault]).collect(),
+            None => *self = self.iter().cloned().chain([error]).collect(),
         }
     }
 
-    /// Appends faults to the existing ones.
+    /// Appends errors to the existing ones.
     pub fn append(&mut self, more: &Self) {
         if self.is_empty() {
             self.clone_from(more);
         } else {
-            more.iter().for_each(|fault| self.push(fault.clone()));
+            more.iter().for_each(|error| self.push(error.clone()));
         }
     }
 }
 
-impl Deref for Faults {
+impl Deref for RecordErrors {
     type Target = [String];
 
     fn deref(&self) -> &[String] {
@@ -59,7 +59,7 @@ impl Deref for Faults {
 }
 
 /// Compares like a slice of the same strings.
-impl<T: ?Sized> PartialEq<T> for Faults
+impl<T: ?Sized> PartialEq<T> for RecordErrors
 where
     [String]: PartialEq<T>,
 {
@@ -68,19 +68,19 @@ where
     }
 }
 
-impl FromIterator<String> for Faults {
-    fn from_iter<T: IntoIterator<Item = String>>(faults: T) -> Self {
-        Self::from(Vec::from_iter(faults))
+impl FromIterator<String> for RecordErrors {
+    fn from_iter<T: IntoIterator<Item = String>>(errors: T) -> Self {
+        Self::from(Vec::from_iter(errors))
     }
 }
 
-impl From<Vec<String>> for Faults {
+impl From<Vec<String>> for RecordErrors {
     fn from(texts: Vec<String>) -> Self {
         Self((!texts.is_empty()).then(|| Arc::new(List { texts, json: OnceLock::new() })))
     }
 }
 
-impl<'f> IntoIterator for &'f Faults {
+impl<'f> IntoIterator for &'f RecordErrors {
     type Item = &'f String;
     type IntoIter = std::slice::Iter<'f, String>;
 
@@ -89,13 +89,13 @@ impl<'f> IntoIterator for &'f Faults {
     }
 }
 
-impl fmt::Debug for Faults {
+impl fmt::Debug for RecordErrors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.iter()).finish()
     }
 }
 
-impl Serialize for Faults {
+impl Serialize for RecordErrors {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Some(list) = &self.0 else { return serializer.collect_seq(self.iter()) };
         let json = match list.json.get() {
@@ -109,7 +109,7 @@ impl Serialize for Faults {
     }
 }
 
-impl<'de> Deserialize<'de> for Faults {
+impl<'de> Deserialize<'de> for RecordErrors {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Vec::deserialize(deserializer).map(Self::from)
     }
@@ -119,15 +119,15 @@ impl<'de> Deserialize<'de> for Faults {
 mod tests {
     use super::*;
 
-    fn json(faults: &Faults) -> String {
-        serde_json::to_string(faults).unwrap()
+    fn json(errors: &RecordErrors) -> String {
+        serde_json::to_string(errors).unwrap()
     }
 
     #[test]
-    fn a_list_that_is_shared_stays_as_it_is() {
-        let shared: Faults = ["one".to_owned(), "\"two\"\n".to_owned()].into_iter().collect();
+    fn a_shared_list_is_not_modified() {
+        let shared: RecordErrors = ["one".to_owned(), "\"two\"\n".to_owned()].into_iter().collect();
         assert_eq!(json(&shared), r#"["one","\"two\"\n"]"#);
-        let mut own = Faults::NONE;
+        let mut own = RecordErrors::NONE;
         own.append(&shared);
         own.push("three".to_owned());
         assert_eq!((shared.len(), own.len()), (2, 3));
@@ -136,14 +136,14 @@ mod tests {
         own.append(&shared);
         assert_eq!(json(&own), r#"["one","\"two\"\n","three","four","one","\"two\"\n"]"#);
         assert_eq!(json(&shared), r#"["one","\"two\"\n"]"#);
-        let read: Faults = serde_json::from_str(&json(&own)).unwrap();
+        let read: RecordErrors = serde_json::from_str(&json(&own)).unwrap();
         assert_eq!(*read, *own);
     }
 
     #[test]
-    fn no_fault_is_an_empty_list() {
-        assert!(Faults::from(Vec::new()).is_empty() && Faults::default().is_empty());
-        assert_eq!(json(&Faults::NONE), "[]");
-        assert!(serde_json::from_str::<Faults>("[]").unwrap().is_empty());
+    fn no_errors_serialise_as_an_empty_list() {
+        assert!(RecordErrors::from(Vec::new()).is_empty() && RecordErrors::default().is_empty());
+        assert_eq!(json(&RecordErrors::NONE), "[]");
+        assert!(serde_json::from_str::<RecordErrors>("[]").unwrap().is_empty());
     }
 }

@@ -8,15 +8,15 @@ const MOST: usize = 1024;
 
 /// See the module.
 #[derive(Debug)]
-pub(crate) struct Waiting<T>(VecDeque<(SharedStr, T)>);
+pub(crate) struct PendingQuestions<T>(VecDeque<(SharedStr, T)>);
 
-impl<T> Default for Waiting<T> {
+impl<T> Default for PendingQuestions<T> {
     fn default() -> Self {
         Self(VecDeque::new())
     }
 }
 
-impl<T> Waiting<T> {
+impl<T> PendingQuestions<T> {
     /// Adds a question; replaces one with the same id.
     pub(crate) fn insert(&mut self, id: &str, question: T) {
         self.remove(id);
@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn the_oldest_is_forgotten_first_and_one_asked_again_is_new() {
-        let mut waiting = Waiting::default();
+        let mut waiting = PendingQuestions::default();
         for nth in 0..MOST {
             waiting.insert(&nth.to_string(), nth);
         }

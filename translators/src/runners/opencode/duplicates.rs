@@ -9,14 +9,14 @@ const REMEMBERED: usize = 128;
 
 /// The ids of the last events.
 #[derive(Debug, Default)]
-pub(super) struct Twins {
+pub(super) struct DuplicateFilter {
     ids: VecDeque<SharedStr>,
     known: NameSet,
 }
 
-impl Twins {
+impl DuplicateFilter {
     /// Whether an event with this id arrived before. Either of the two may arrive first.
-    pub(super) fn came_before(&mut self, id: &str) -> bool {
+    pub(super) fn is_duplicate(&mut self, id: &str) -> bool {
         if id.is_empty() {
             return false;
         }

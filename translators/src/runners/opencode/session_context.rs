@@ -7,11 +7,11 @@ use crate::normalizer::{Normalizer, Target};
 use uuid::Uuid;
 
 /// What the decoder needs to turn a part into frames.
-pub(super) struct Stage<'a> {
+pub(super) struct SessionContext<'a> {
     /// The normalizer.
     pub(super) normalizer: &'a mut Normalizer,
     /// The run, and the task call that a child session's output is attributed to.
-    pub(super) place: Target,
+    pub(super) target: Target,
     /// The session's id. It separates equal call ids of different sessions.
     pub(super) scope: Uuid,
     /// The run's calls.
@@ -32,8 +32,8 @@ pub(super) struct Stage<'a> {
     pub(super) stand_in: Option<Uuid>,
 }
 
-impl<'a> Stage<'a> {
-    /// The stage of a root session's run; `None` if the run is over.
+impl<'a> SessionContext<'a> {
+    /// The context of a root session's run; `None` if the run is over.
     pub(super) fn main(
         normalizer: &'a mut Normalizer,
         run: crate::sequence::StreamKey,
@@ -43,7 +43,7 @@ impl<'a> Stage<'a> {
         let scope = normalizer.stream(run)?.session.id;
         Some(Self {
             normalizer,
-            place: Target::main(run),
+            target: Target::main(run),
             scope,
             calls,
             answer,
@@ -58,7 +58,7 @@ impl<'a> Stage<'a> {
 
     /// Whether the output belongs to the main thread.
     pub(super) fn is_main(&self) -> bool {
-        self.place.parent.is_none()
+        self.target.parent.is_none()
     }
 }
 

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 /// What a text begins with.
 #[derive(Debug)]
-pub enum Front<'a> {
+pub enum FirstValue<'a> {
     /// A JSON value.
     Value {
         /// The value.
@@ -27,23 +27,23 @@ pub enum Front<'a> {
 }
 
 /// Reads one JSON value from the start of `text`; more text may follow it.
-pub fn front(text: &str) -> Front<'_> {
+pub fn first_value(text: &str) -> FirstValue<'_> {
     let text = text.trim_start_matches([' ', '\n', '\r', '\t']);
     if text.starts_with('{') {
         // The common case: checked and parsed in one pass.
         if let Some(check::Apart { fields, length, on_one_line }) = check::object(text) {
             let (whole, rest) = text.split_at(length);
-            return Front::Value { json: Json(whole), fields: Object::of(fields), on_one_line, rest };
+            return FirstValue::Value { json: Json(whole), fields: Object::of(fields), on_one_line, rest };
         }
     }
     let mut stream = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
     match stream.next() {
-        None => Front::Blank,
+        None => FirstValue::Blank,
         Some(Ok(raw)) => {
             let json = Json::new(raw);
             let rest = text.get(stream.byte_offset()..).unwrap_or_default();
-            Front::Value { json, fields: json.object().unwrap_or_default(), on_one_line: false, rest }
+            FirstValue::Value { json, fields: json.object().unwrap_or_default(), on_one_line: false, rest }
         }
-        Some(Err(error)) => Front::Invalid(error),
+        Some(Err(error)) => FirstValue::Invalid(error),
     }
 }

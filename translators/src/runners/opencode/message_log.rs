@@ -7,7 +7,7 @@
 //! message may arrive before its parts.
 
 use super::super::names::{self, NameMap};
-use super::answer::Left;
+use super::answer::ClosedBlock;
 use super::failure::Failure;
 use super::tools::Call;
 use crate::frame::{PlanEntry, SharedStr};
@@ -25,7 +25,7 @@ const PARTS: usize = 4096;
 
 /// The messages of one session.
 #[derive(Debug, Default)]
-pub(super) struct Talk {
+pub(super) struct MessageLog {
     /// The assistant's messages: the open ones, rarely more than two, and the newest complete ones.
     messages: NameMap<Message>,
     open: usize,
@@ -58,18 +58,18 @@ pub(super) struct Message {
     /// The number of model requests that started in it.
     pub(super) steps: u32,
     /// Its end, if its first update already reported it. The content is still to come.
-    pub(super) early: Option<Early>,
+    pub(super) early: Option<EarlyEnd>,
     /// Whether it was broken off, so that no text of it is an answer.
     pub(super) failed: bool,
-    stage: Stage,
-    parts: NameMap<Part>,
+    stage: MessageStage,
+    parts: NameMap<MessagePart>,
     next_index: u32,
     forget_at: usize,
 }
 
 /// The stage of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
+enum MessageStage {
     /// It is being written.
     Open,
     /// It is complete. Late parts are still reported.
@@ -80,14 +80,14 @@ enum Stage {
 
 /// The end of a message, reported together with its start.
 #[derive(Debug)]
-pub(super) struct Early {
+pub(super) struct EarlyEnd {
     /// The failure that ended it; `None` if it succeeded.
     pub(super) failure: Option<Failure>,
 }
 
 /// A part of a message.
 #[derive(Debug)]
-pub(super) struct Part {
+pub(super) struct MessagePart {
     /// Its position in the message.
     pub(super) index: u32,
     /// How much of it was reported.
@@ -102,14 +102,14 @@ pub(super) enum PartState {
     /// An open block.
     Block(BlockKind),
     /// A block that was closed before its whole text arrived.
-    Left(Left),
+    Left(ClosedBlock),
     /// A tool call.
     Tool(Box<Call>),
     /// Everything.
     Done,
 }
 
-impl Talk {
+impl MessageLog {
     /// The message with this id, whether open or kept.
     pub(super) fn get(&mut self, id: &str) -> Option<&mut Message> {
         self.messages.get_mut(id)
@@ -119,7 +119,7 @@ impl Talk {
     pub(super) fn message(&mut self, id: &str) -> &mut Message {
         let is_new = !self.messages.contains_key(id);
         if is_new && self.open >= OPEN {
-            let open = self.messages.values().filter(|message| message.stage == Stage::Open);
+            let open = self.messages.values().filter(|message| message.stage == MessageStage::Open);
             let oldest = open.min_by_key(|message| message.order).map(|message| message.id.clone());
             if let Some(oldest) = oldest {
                 self.close(&oldest);
@@ -143,13 +143,13 @@ impl Talk {
 
     /// Whether the message can no longer be reported on: its run is over, or it was completed long ago.
     pub(super) fn is_past(&self, id: &str) -> bool {
-        self.messages.get(id).map_or_else(|| self.is_closed(id), |message| message.stage == Stage::Over)
+        self.messages.get(id).map_or_else(|| self.is_closed(id), |message| message.stage == MessageStage::Over)
     }
 
     /// Closes a message. Returns it if it was open.
     pub(super) fn close(&mut self, id: &str) -> Option<&mut Message> {
-        let message = self.messages.get_mut(id).filter(|message| message.stage == Stage::Open)?;
-        (message.stage, message.early) = (Stage::Complete, None);
+        let message = self.messages.get_mut(id).filter(|message| message.stage == MessageStage::Open)?;
+        (message.stage, message.early) = (MessageStage::Complete, None);
         let id = message.id.clone();
         self.open -= 1;
         self.keep(id.clone());
@@ -181,7 +181,7 @@ impl Talk {
     }
 
     /// Takes the end of the oldest message whose end was reported with its start.
-    pub(super) fn take_early(&mut self) -> Option<(SharedStr, Early)> {
+    pub(super) fn take_early(&mut self) -> Option<(SharedStr, EarlyEnd)> {
         let open = self.messages.values_mut().filter(|message| message.early.is_some());
         let message = open.min_by_key(|message| message.order)?;
         Some((message.id.clone(), message.early.take()?))
@@ -214,7 +214,7 @@ impl Talk {
         for id in open {
             self.close(&id);
         }
-        self.messages.values_mut().for_each(|message| message.stage = Stage::Over);
+        self.messages.values_mut().for_each(|message| message.stage = MessageStage::Over);
     }
 
     /// Whether every message that started is complete.
@@ -224,15 +224,15 @@ impl Talk {
 
     /// The open messages, oldest first.
     pub(super) fn open(&mut self) -> Vec<&mut Message> {
-        self.at(Stage::Open)
+        self.at(MessageStage::Open)
     }
 
     /// The complete messages that may still receive parts, oldest first.
     pub(super) fn complete(&mut self) -> Vec<&mut Message> {
-        self.at(Stage::Complete)
+        self.at(MessageStage::Complete)
     }
 
-    fn at(&mut self, stage: Stage) -> Vec<&mut Message> {
+    fn at(&mut self, stage: MessageStage) -> Vec<&mut Message> {
         let mut found: Vec<_> = self.messages.values_mut().filter(|message| message.stage == stage).collect();
         found.sort_unstable_by_key(|message| message.order);
         found
@@ -250,7 +250,7 @@ impl Message {
             steps: 0,
             early: None,
             failed: false,
-            stage: Stage::Open,
+            stage: MessageStage::Open,
             parts: NameMap::default(),
             next_index: 0,
             forget_at: PARTS,
@@ -258,12 +258,12 @@ impl Message {
     }
 
     /// The part with this id, if it was announced.
-    pub(super) fn known(&mut self, id: &str) -> Option<&mut Part> {
+    pub(super) fn known(&mut self, id: &str) -> Option<&mut MessagePart> {
         self.parts.get_mut(id)
     }
 
     /// The part with this id, which gets the next position if it is new. A part without an id is always new.
-    pub(super) fn part(&mut self, id: &str) -> &mut Part {
+    pub(super) fn part(&mut self, id: &str) -> &mut MessagePart {
         if id.is_empty() {
             self.parts.remove("");
         }
@@ -276,7 +276,7 @@ impl Message {
         self.parts.entry(id).or_insert_with(|| {
             let index = *next_index;
             *next_index = next_index.saturating_add(1);
-            Part { index, state: PartState::New }
+            MessagePart { index, state: PartState::New }
         })
     }
 
@@ -294,8 +294,8 @@ impl Message {
     }
 
     /// The parts with open blocks, in the order of their positions.
-    pub(super) fn blocks(&mut self) -> Vec<&mut Part> {
-        let is_open = |part: &&mut Part| matches!(part.state, PartState::Block(_));
+    pub(super) fn blocks(&mut self) -> Vec<&mut MessagePart> {
+        let is_open = |part: &&mut MessagePart| matches!(part.state, PartState::Block(_));
         let mut blocks: Vec<_> = self.parts.values_mut().filter(is_open).collect();
         blocks.sort_unstable_by_key(|part| part.index);
         blocks

@@ -1,6 +1,6 @@
 //! The context of a thread's records, and the state of its turn.
 //!
-//! Input: what a surface decoded. Output: calls on the normalizer, with the place and the scope of call ids filled in. Never:
+//! Input: what a surface decoded. Output: calls on the normalizer, with the target and the scope of call ids filled in. Never:
 //! knowledge specific to one surface; state that outlives the turn.
 
 use super::super::names::NameMap;
@@ -27,7 +27,7 @@ pub(super) struct Turn {
     /// The most recently named calls, with their scope. Records of one call usually arrive together.
     tools: VecDeque<(Uuid, Tool)>,
     /// Outputs whose deltas arrived before the whole.
-    streamed: NameMap<Streamed>,
+    streamed: NameMap<StreamedOutput>,
     /// Searches that have started but not ended. The start does not contain the query, so the call is emitted with the end.
     pub(super) searches: Searches,
     /// Arguments of running edits. Approvals use them, and they supply the files that an edit's end leaves out.
@@ -45,7 +45,7 @@ pub(super) struct Turn {
 /// Searches that have started, in order.
 #[derive(Debug, Default)]
 pub(super) struct Searches {
-    places: NameMap<u64>,
+    positions: NameMap<u64>,
     order: BTreeMap<u64, SharedStr>,
     next: u64,
 }
@@ -53,19 +53,19 @@ pub(super) struct Searches {
 impl Searches {
     /// Notes that a search has started. At most `most` searches are tracked.
     pub(super) fn begin(&mut self, id: &str, most: usize) {
-        if self.places.contains_key(id) || self.places.len() >= most {
+        if self.positions.contains_key(id) || self.positions.len() >= most {
             return;
         }
         self.next += 1;
         let name = SharedStr::from(id);
-        self.places.insert(name.clone(), self.next);
+        self.positions.insert(name.clone(), self.next);
         self.order.insert(self.next, name);
     }
 
     /// Removes a search that has ended.
     pub(super) fn end(&mut self, id: &str) {
-        if let Some(place) = self.places.remove(id) {
-            self.order.remove(&place);
+        if let Some(position) = self.positions.remove(id) {
+            self.order.remove(&position);
         }
     }
 
@@ -77,7 +77,7 @@ impl Searches {
 /// The length and hash of the deltas of an output, so that they need not be kept. The hash does not depend on how the output
 /// was cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Streamed {
+struct StreamedOutput {
     bytes: usize,
     /// The hash of all complete 8-byte words.
     hash: u64,
@@ -85,7 +85,7 @@ struct Streamed {
     word: u64,
 }
 
-impl Streamed {
+impl StreamedOutput {
     const EMPTY: Self = Self { bytes: 0, hash: 0xcbf2_9ce4_8422_2325, word: 0 };
 
     fn add(&mut self, piece: &str) {
@@ -138,9 +138,9 @@ impl Caller {
 }
 
 /// The normalizer, with the context of one record.
-pub(super) struct Stage<'l> {
+pub(super) struct ThreadContext<'l> {
     pub(super) normalizer: &'l mut Normalizer,
-    pub(super) place: Target,
+    pub(super) target: Target,
     /// Separates equal call ids of different runs or sessions.
     pub(super) scope: Uuid,
     pub(super) turn: &'l mut Turn,
@@ -148,7 +148,7 @@ pub(super) struct Stage<'l> {
     pub(super) depth: u32,
 }
 
-impl Stage<'_> {
+impl ThreadContext<'_> {
     pub(super) fn tool(&mut self, call_id: &str) -> Tool {
         let tools = &mut self.turn.tools;
         let at_hand = tools.iter().find(|(scope, tool)| *tool.call_id == *call_id && *scope == self.scope);
@@ -165,7 +165,7 @@ impl Stage<'_> {
 
     pub(super) fn runs(&mut self, call_id: &str) -> bool {
         let tool = self.tool(call_id);
-        self.normalizer.tool_runs(self.place.stream, &tool)
+        self.normalizer.tool_runs(self.target.stream, &tool)
     }
 
     /// Proposes and starts a tool call, once.
@@ -173,7 +173,7 @@ impl Stage<'_> {
         self.begin_by(Caller::Model, call_id, name, kind, args);
     }
 
-    /// As [`Stage::begin`], but without a proposal if a person runs the tool.
+    /// As [`ThreadContext::begin`], but without a proposal if a person runs the tool.
     pub(super) fn begin_by(
         &mut self,
         caller: Caller,
@@ -183,35 +183,35 @@ impl Stage<'_> {
         args: impl FnOnce() -> RawJson,
     ) {
         let tool = self.tool(call_id);
-        if !self.normalizer.is_open(self.place.stream) || self.normalizer.tool_known(self.place.stream, &tool) {
+        if !self.normalizer.is_open(self.target.stream) || self.normalizer.tool_known(self.target.stream, &tool) {
             return;
         }
         let call = ToolCall { tool, name: SharedStr::from(name), kind, args: args() };
         if caller == Caller::Model {
-            self.normalizer.tool_proposed(self.place, call.clone());
+            self.normalizer.tool_proposed(self.target, call.clone());
         }
-        self.normalizer.tool_started(self.place, call, None);
+        self.normalizer.tool_started(self.target, call, None);
     }
 
     /// Reports a delta of a running tool's output.
     pub(super) fn stream(&mut self, call_id: &str, piece: &str) {
         let tool = self.tool(call_id);
-        if piece.is_empty() || !self.normalizer.tool_runs(self.place.stream, &tool) {
+        if piece.is_empty() || !self.normalizer.tool_runs(self.target.stream, &tool) {
             return;
         }
         let is_full = self.turn.streamed.len() >= self.normalizer.most_open();
         match self.turn.streamed.get_mut(call_id) {
             Some(streamed) => streamed.add(piece),
             None if is_full => {}
-            None => self.turn.streamed.entry(tool.call_id.clone()).or_insert(Streamed::EMPTY).add(piece),
+            None => self.turn.streamed.entry(tool.call_id.clone()).or_insert(StreamedOutput::EMPTY).add(piece),
         }
-        self.normalizer.tool_output_tail(self.place, &tool, piece);
+        self.normalizer.tool_output_tail(self.target, &tool, piece);
     }
 
     pub(super) fn output(&mut self, call_id: &str, stream: OutputStream, chunk: impl Into<String> + AsRef<str>) {
         if !chunk.as_ref().is_empty() {
             let tool = self.tool(call_id);
-            self.normalizer.tool_output(self.place, &tool, stream, chunk);
+            self.normalizer.tool_output(self.target, &tool, stream, chunk);
         }
     }
 
@@ -228,7 +228,7 @@ impl Stage<'_> {
             Some((missing, said)) if streamed.is(said) => {
                 if !missing.is_empty() {
                     let tool = self.tool(call_id);
-                    self.normalizer.tool_output_front(self.place, &tool, missing);
+                    self.normalizer.tool_output_front(self.target, &tool, missing);
                 }
                 return;
             }
@@ -244,32 +244,32 @@ impl Stage<'_> {
     pub(super) fn end(&mut self, call_id: &str, exit_code: i32, duration_ms: Option<u64>) {
         let tool = self.tool(call_id);
         self.turn.streamed.remove(call_id);
-        self.normalizer.tool_ended(self.place, &tool, exit_code, duration_ms, None);
+        self.normalizer.tool_ended(self.target, &tool, exit_code, duration_ms, None);
     }
 
     pub(super) fn fail(&mut self, call_id: &str, error: impl Into<String>) {
         let tool = self.tool(call_id);
         self.turn.streamed.remove(call_id);
-        self.normalizer.tool_failed(self.place, &tool, error);
+        self.normalizer.tool_failed(self.target, &tool, error);
     }
 
-    pub(super) fn say(&mut self, body: Body) {
-        self.normalizer.push(self.place, body);
+    pub(super) fn emit(&mut self, body: Body) {
+        self.normalizer.push(self.target, body);
     }
 
     pub(super) fn log(&mut self, level: LogLevel, message: impl Into<String>) {
-        self.say(Body::LogEmitted { level, message: message.into() });
+        self.emit(Body::LogEmitted { level, message: message.into() });
     }
 
     pub(super) fn file_changed(&mut self, change: FileChanged) {
-        self.say(Body::FileChanged(Box::new(change)));
+        self.emit(Body::FileChanged(Box::new(change)));
     }
 
     /// Reports the whole plan, unless it is unchanged.
     pub(super) fn plan(&mut self, entries: Vec<PlanEntry>) {
         if self.turn.plan != entries {
             self.turn.plan.clone_from(&entries);
-            self.say(Body::PlanUpdated { entries });
+            self.emit(Body::PlanUpdated { entries });
         }
     }
 
@@ -279,26 +279,26 @@ impl Stage<'_> {
         let (this, other) = if by_item { (items, records) } else { (records, items) };
         *this += 1;
         if *this > *other {
-            self.say(Body::HistoryCompacted { trigger: None, tokens_before: None, tokens_after: None, summary });
+            self.emit(Body::HistoryCompacted { trigger: None, tokens_before: None, tokens_after: None, summary });
         }
     }
 
     /// Reports the usage of a model call.
     pub(super) fn call_used(&mut self, tokens: Tokens, model: Option<SharedStr>) {
-        self.normalizer.call_used(self.place, tokens.usage(UsageScope::Turn, model));
+        self.normalizer.call_used(self.target, tokens.usage(UsageScope::Turn, model));
     }
 
     /// Reports the usage of the main thread's turn; `running` is the thread's running total after it.
     pub(super) fn run_used(&mut self, tokens: Tokens, model: Option<SharedStr>, running: Option<Box<Figures>>) {
         let usage = Usage { running, ..tokens.usage(UsageScope::Run, model) };
-        self.normalizer.run_used(self.place.stream, usage, Covers::MainThread);
+        self.normalizer.run_used(self.target.stream, usage, Covers::MainThread);
     }
 
     /// Reports an error that ends the turn. The turn's end often repeats it.
     pub(super) fn fatal(&mut self, failure: &Failure<'_>) {
         if self.turn.fatal.as_deref() != Some(&*failure.message) {
             self.turn.fatal = Some(failure.message.clone().into_owned());
-            self.say(Body::ErrorReported(Box::new(failure.fatal())));
+            self.emit(Body::ErrorReported(Box::new(failure.fatal())));
         }
     }
 
@@ -306,24 +306,24 @@ impl Stage<'_> {
     pub(super) fn retry(&mut self, failure: &Failure<'_>) {
         for (kind, message_id, index) in std::mem::take(&mut self.turn.blocks) {
             let block = Block { kind, message_id: &message_id, index };
-            if self.normalizer.said(self.place, block).is_some() {
-                self.normalizer.cut(self.place, block, None);
+            if self.normalizer.text_so_far(self.target, block).is_some() {
+                self.normalizer.cut(self.target, block, None);
             }
         }
-        self.say(Body::ErrorReported(Box::new(failure.retry())));
+        self.emit(Body::ErrorReported(Box::new(failure.retry())));
     }
 
     /// Adds a delta to a block.
     pub(super) fn delta(&mut self, block: Block<'_>, piece: Utf16Text) {
-        if self.normalizer.said(self.place, block).is_none() {
+        if self.normalizer.text_so_far(self.target, block).is_none() {
             self.turn.blocks.push((block.kind, SharedStr::from(block.message_id), block.index));
         }
-        self.normalizer.delta(self.place, block, piece);
+        self.normalizer.delta(self.target, block, piece);
     }
 
     /// Reports the undelivered rest of a block, given its text so far.
     pub(super) fn so_far(&mut self, block: Block<'_>, text: &str) {
-        let said = self.normalizer.said(self.place, block).unwrap_or_default();
+        let said = self.normalizer.text_so_far(self.target, block).unwrap_or_default();
         if let Some(more) = text.strip_prefix(said)
             && !more.is_empty()
         {
@@ -339,7 +339,7 @@ impl Stage<'_> {
         if let Some(at) = self.turn.blocks.iter().position(open) {
             self.turn.blocks.swap_remove(at);
         }
-        self.normalizer.complete(self.place, block, Some(text), opaque);
+        self.normalizer.complete(self.target, block, Some(text), opaque);
     }
 
     /// Handles the end of the turn. Emits the searches whose end never arrived, so that nothing is lost.
@@ -359,7 +359,7 @@ mod tests {
     proptest! {
         #[test]
         fn an_output_is_known_again_however_it_was_cut(pieces in prop::collection::vec("[a-c\u{e9}]{0,20}", 0..8)) {
-            let mut streamed = Streamed::EMPTY;
+            let mut streamed = StreamedOutput::EMPTY;
             pieces.iter().for_each(|piece| streamed.add(piece));
             let whole = pieces.concat();
             prop_assert_eq!(streamed.bytes, whole.len());
