@@ -31,7 +31,7 @@ fn check(args: &[&str], input: &str) -> cli::Ran {
 }
 
 #[test]
-fn auto_finds_out_whose_output_it_is_and_loses_nothing() {
+fn auto_recognises_the_runner_and_loses_nothing() {
     for (runner, surface, name) in OF_EACH {
         let file = path(runner, name);
         let translate = |from: &str| {
@@ -47,7 +47,7 @@ fn auto_finds_out_whose_output_it_is_and_loses_nothing() {
 }
 
 #[test]
-fn what_is_nobodys_is_an_error_that_names_everybody() {
+fn unrecognised_input_is_an_error_that_names_every_runner() {
     for input in ["\n", "{\"a\":1}\n", "nonsense\n", &"{\"a\":1}\n".repeat(1000)] {
         let ran = run(&["translate", "--from", "auto", "--to", "frames.v2"], input).exits(2);
         assert_eq!(ran.out, "");
@@ -56,14 +56,14 @@ fn what_is_nobodys_is_an_error_that_names_everybody() {
 }
 
 #[test]
-fn a_wrong_runner_is_told_once_and_nothing_is_lost() {
+fn a_wrong_runner_is_reported_once_and_nothing_is_lost() {
     for (runner, surface, name) in OF_EACH {
         for (said, _, _) in OF_EACH {
             let file = path(runner, name);
             let code = if said == runner { 0 } else { 2 };
             let ran = run(&["translate", "--from", said, "--to", "frames.v2", &file], "").exits(code);
-            let told = ran.err.matches("the records look like").count();
-            assert_eq!(told, usize::from(said != runner), "{name} as {said}: {}", ran.err);
+            let reported = ran.err.matches("the records look like").count();
+            assert_eq!(reported, usize::from(said != runner), "{name} as {said}: {}", ran.err);
             if said != runner {
                 let instead = format!("the input looks like {runner} ({surface}); use --from {runner} or --from auto");
                 let ran = ran.says(&[
@@ -102,7 +102,7 @@ fn drifted() -> (String, u64) {
 }
 
 #[test]
-fn drift_is_counted_by_place_with_its_first_record() {
+fn drift_is_counted_by_location_with_its_first_record() {
     let scratch = Scratch::new("drift");
     let (text, deltas) = drifted();
     let file = scratch.file("drifted.sse", &text);
@@ -119,16 +119,16 @@ fn drift_is_counted_by_place_with_its_first_record() {
     assert!(first["suggestion"].as_str().unwrap().contains("\"delta\""), "{first}");
     assert_eq!(json["summary"]["errors"], 2);
     let text = check(&[&file], "").exits(1);
-    let told =
+    let expected =
         format!("({deltas} times, first in the record at byte {offset}): if this is \"delta\" under a new name,");
-    text.prints(&["error[drift.unknown_field] response.output_text.delta /piece: ", &told, "2 errors, 0 warnings"]);
+    text.prints(&["error[drift.unknown_field] response.output_text.delta /piece: ", &expected, "2 errors, 0 warnings"]);
     check(&["--format", "junit", &file], "")
         .exits(1)
         .prints(&["<failure type=\"drift.missing_field\"", "failures=\"1\""]);
 }
 
 #[test]
-fn the_surface_can_be_said_where_the_records_do_not_show_it() {
+fn the_surface_can_be_given_if_the_records_do_not_show_it() {
     check(&[], "nonsense\n{\"a\":1}\n").exits(2).says(&["standard input", "--surface (sse, ndjson, response)"]);
     let ran = check(&["--surface", "sse"], "nonsense\n{\"a\":1}\n").exits(1);
     ran.prints(&["stdin:1: error[drift.not_json]", "stdin:2: error[drift.unknown_type]", "the record has no type"]);
@@ -137,7 +137,7 @@ fn the_surface_can_be_said_where_the_records_do_not_show_it() {
 }
 
 #[test]
-fn what_cannot_be_compared_is_no_success() {
+fn input_that_cannot_be_compared_fails() {
     let scratch = Scratch::new("drift-unreadable");
     check(&[&scratch.missing(), &clean()], "").exits(2).says(&["cannot read", "No such file"]);
     let codex = path("codex", "exec-text-plain.ndjson");

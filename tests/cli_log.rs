@@ -15,7 +15,7 @@ use client::{Upload, get, post};
 use proxy::Proxy;
 
 /// A database with the runs of three recordings, written by a proxy that has been killed.
-fn made(scratch: &Scratch) -> String {
+fn database(scratch: &Scratch) -> String {
     let db = format!("{}.db", scratch.missing());
     let proxy = Proxy::with(&[("FRAMEGATE__LOG__KIND", "sqlite"), ("FRAMEGATE__LOG__PATH", &db)]);
     for name in ["multi_turn_stdin.ndjson", "parallel_tools.partial.ndjson"] {
@@ -38,7 +38,7 @@ fn ids(db: &str) -> Vec<String> {
 #[test]
 fn runs_are_listed_and_shown() {
     let scratch = Scratch::new("log-list");
-    let db = made(&scratch);
+    let db = database(&scratch);
     let ids = ids(&db);
     assert_eq!(ids.len(), 5, "three turns, and two runs");
     let listed = log(&db, &["list", "--limit", "2"]).exits(0).prints(&["RUN", "codex", "completed", &ids[0], &ids[1]]);
@@ -59,7 +59,7 @@ fn runs_are_listed_and_shown() {
     }
     let shared = &ids[0][..4];
     let alike = ids.iter().filter(|id| id.starts_with(shared)).count();
-    assert!(alike > 1, "they were made at the same time");
+    assert!(alike > 1, "runs created at the same time must share a prefix");
     let several = log(&db, &["show", shared]).exits(2);
     several.says(&[&format!("is the beginning of {alike} ids: ")]);
     log(&db, &["show", &ids[0][..3]]).exits(2).says(&["use an id, or at least its first 4 digits"]);
@@ -72,9 +72,9 @@ fn runs_are_listed_and_shown() {
 }
 
 #[test]
-fn an_export_is_what_the_proxy_serves_also_while_it_runs() {
+fn an_export_equals_what_the_proxy_serves_even_while_it_runs() {
     let scratch = Scratch::new("log-export");
-    let db = made(&scratch);
+    let db = database(&scratch);
     let proxy = Proxy::with(&[("FRAMEGATE__LOG__KIND", "sqlite"), ("FRAMEGATE__LOG__PATH", &db)]);
     let ids = ids(&db);
     for contract in ["frames.v1", "frames.v2", "sse.v1", "agent-manager.v1", "pixir.v1", "hecate.v1", "raw"] {
@@ -99,9 +99,9 @@ fn an_export_is_what_the_proxy_serves_also_while_it_runs() {
 }
 
 #[test]
-fn what_was_exported_as_stored_can_be_taken_in_elsewhere_and_again() {
+fn a_stored_export_can_be_imported_elsewhere_and_repeatedly() {
     let scratch = Scratch::new("log-import");
-    let db = made(&scratch);
+    let db = database(&scratch);
     let stored = log(&db, &["export", "--all", "--to", "stored"]).exits(0).out;
     let frames = stored.lines().count();
     let file = scratch.file("stored.ndjson", &stored);
@@ -122,9 +122,9 @@ fn what_was_exported_as_stored_can_be_taken_in_elsewhere_and_again() {
 }
 
 #[test]
-fn writing_commands_wait_for_nobody_and_are_refused_while_a_proxy_writes() {
+fn writing_commands_are_refused_at_once_while_a_proxy_writes() {
     let scratch = Scratch::new("log-locked");
-    let db = made(&scratch);
+    let db = database(&scratch);
     let proxy = Proxy::with(&[("FRAMEGATE__LOG__KIND", "sqlite"), ("FRAMEGATE__LOG__PATH", &db)]);
     let file = scratch.file("none.ndjson", "");
     log(&db, &["prune", "--keep", "0"]).exits(2).says(&["in use by another framegate", &db]);
@@ -144,11 +144,11 @@ fn writing_commands_wait_for_nobody_and_are_refused_while_a_proxy_writes() {
 }
 
 #[test]
-fn what_is_wrong_with_a_database_is_found() {
+fn every_kind_of_damage_to_a_database_is_found() {
     let scratch = Scratch::new("log-verify");
-    let db = made(&scratch);
+    let db = database(&scratch);
     log(&db, &["verify"]).exits(0).prints(&["streams", "0 findings"]);
-    for (harm, expected) in [
+    for (damage, expected) in [
         ("DELETE FROM frames WHERE stream = 1 AND seq = 3", "frame 4 follows after 3 frames"),
         ("UPDATE frames SET body = replace(body, 'e', 'a') WHERE stream = 1 AND seq = 2", "the checksum of frame 2"),
         ("UPDATE frames SET time_ms = time_ms + 1 WHERE stream = 1 AND seq = 2", "the checksum of frame 2"),
@@ -175,21 +175,21 @@ fn what_is_wrong_with_a_database_is_found() {
         ("INSERT INTO frames (stream, seq, time_ms, type, body) VALUES (99, 0, 0, 'x', '{}')", "belong to no stream"),
     ] {
         // The proxy was killed, so a part of the database is in the write-ahead log.
-        let copy = scratch.missing() + "-harmed.db";
+        let copy = scratch.missing() + "-damaged.db";
         let _ = std::fs::remove_file(&copy);
         log(&db, &["backup", &copy]).exits(0);
-        let harmed = rusqlite::Connection::open(&copy).unwrap();
-        harmed.pragma_update(None, "foreign_keys", "OFF").unwrap();
-        harmed.execute_batch(harm).unwrap();
-        drop(harmed);
+        let damaged = rusqlite::Connection::open(&copy).unwrap();
+        damaged.pragma_update(None, "foreign_keys", "OFF").unwrap();
+        damaged.execute_batch(damage).unwrap();
+        drop(damaged);
         log(&copy, &["verify"]).exits(1).prints(&[expected, "1 findings"]);
     }
 }
 
 #[test]
-fn runs_are_pruned_by_number_and_by_age() {
+fn runs_are_pruned_by_count_and_by_age() {
     let scratch = Scratch::new("log-prune");
-    let db = made(&scratch);
+    let db = database(&scratch);
     let before = ids(&db);
     log(&db, &["prune", "--older-than", "1h"])
         .exits(0)

@@ -51,12 +51,12 @@ fn growth(runner: &str, contract: &str, before: &str, step: impl Fn(usize) -> St
     let late = most();
     drop(input);
     assert!(child.wait().unwrap().success());
-    assert!(reader.join().unwrap() > STEPS * 100, "each step was told");
+    assert!(reader.join().unwrap() > STEPS * 100, "each step must produce output");
     // The kernel's count is inexact by some pages.
     late.saturating_sub(early)
 }
 
-fn holds_no_more(runner: &str, contract: &str, before: &str, step: impl Fn(usize) -> String) {
+fn assert_bounded(runner: &str, contract: &str, before: &str, step: impl Fn(usize) -> String) {
     let grown = growth(runner, contract, before, step);
     assert!(grown < BOUND, "{runner} to {contract}: {grown} bytes more for {STEPS} steps");
 }
@@ -73,14 +73,14 @@ fn claude_code(nth: usize) -> String {
 }
 
 #[test]
-fn for_tool_calls_of_claude_code() {
+fn memory_stays_bounded_for_tool_calls_of_claude_code() {
     let init = format!("{{\"type\":\"system\",\"subtype\":\"init\",\"model\":\"m\",\"tools\":[],{SESSION}}}\n");
-    holds_no_more("claude-code", "frames.v2", &init, claude_code);
-    holds_no_more("claude-code", "hecate.v1", &init, claude_code);
+    assert_bounded("claude-code", "frames.v2", &init, claude_code);
+    assert_bounded("claude-code", "hecate.v1", &init, claude_code);
 }
 
 #[test]
-fn for_runs_of_claude_code() {
+fn memory_stays_bounded_for_runs_of_claude_code() {
     let run = |nth| {
         format!(
             "{{\"type\":\"system\",\"subtype\":\"init\",\"model\":\"m\",\"tools\":[],{SESSION}}}\n{}\
@@ -88,11 +88,11 @@ fn for_runs_of_claude_code() {
             claude_code(nth)
         )
     };
-    holds_no_more("claude-code", "sse.v1", "", run);
+    assert_bounded("claude-code", "sse.v1", "", run);
 }
 
 #[test]
-fn for_commands_of_codex() {
+fn memory_stays_bounded_for_commands_of_codex() {
     let before = r#"{"method":"turn/started","params":{"threadId":"0199-thread-0001","turn":{"id":"0199-turn-0001","items":[],"status":"inProgress","error":null}},"emittedAtMs":1770000000000}"#;
     let step = |nth| {
         [("started", "inProgress", "null"), ("completed", "completed", "\"word\"")]
@@ -105,11 +105,11 @@ fn for_commands_of_codex() {
             })
             .concat()
     };
-    holds_no_more("codex", "pixir.v1", &format!("{before}\n"), step);
+    assert_bounded("codex", "pixir.v1", &format!("{before}\n"), step);
 }
 
 #[test]
-fn for_tools_of_opencode() {
+fn memory_stays_bounded_for_tools_of_opencode() {
     let before = concat!(
         r#"data: {"id":"evt_1","type":"session.status","properties":{"sessionID":"ses_0001","status":{"type":"busy"}}}"#,
         "\n\n",
@@ -128,11 +128,11 @@ fn for_tools_of_opencode() {
             })
             .concat()
     };
-    holds_no_more("opencode", "agent-manager.v1", before, step);
+    assert_bounded("opencode", "agent-manager.v1", before, step);
 }
 
 #[test]
-fn for_responses_of_open_responses() {
+fn memory_stays_bounded_for_responses_of_open_responses() {
     let step = |nth| {
         let response = |kind: &str, status: &str| {
             format!(
@@ -155,12 +155,12 @@ fn for_responses_of_open_responses() {
         ]
         .concat()
     };
-    holds_no_more("open-responses", "frames.v1", "", step);
+    assert_bounded("open-responses", "frames.v1", "", step);
 }
 
 /// The test can detect growth: an incomplete message must be held as a whole.
 #[test]
-fn but_for_a_text_that_is_not_complete() {
+fn memory_grows_with_an_incomplete_text() {
     let event = |event: &str| format!("{{\"type\":\"stream_event\",\"event\":{event},{SESSION}}}\n");
     let before = event(r#"{"type":"message_start","message":{"id":"m1","role":"assistant"}}"#)
         + &event(r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#);

@@ -28,7 +28,7 @@ fn a_secret_is_neither_in_the_output_nor_in_the_log() {
 }
 
 #[test]
-fn raw_gives_every_byte_back_unless_it_is_asked_to_redact() {
+fn raw_returns_every_byte_unless_redaction_is_requested() {
     assert_eq!(translate(&["--to", "raw"]).out, input());
     assert_eq!(translate(&["--to", "raw", "--redact"]).out, input().replace(SECRET, "[REDACTED:github-token]"));
     assert!(translate(&["--to", "frames.v2", "--no-redact"]).out.contains(SECRET));

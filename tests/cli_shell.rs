@@ -18,7 +18,7 @@ const COMMANDS: [&str; 9] =
     ["serve", "translate", "check", "contracts", "runners", "schema", "health", "completions", "man"];
 
 #[test]
-fn every_shell_is_told_every_command() {
+fn completions_for_every_shell_have_every_command() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let completions = text(&["completions", shell]);
         for command in COMMANDS {
@@ -31,7 +31,7 @@ fn every_shell_is_told_every_command() {
 }
 
 #[test]
-fn bash_takes_the_completions() {
+fn bash_accepts_the_completions() {
     let script = std::env::temp_dir().join(format!("framegate-completions-{}", std::process::id()));
     std::fs::write(&script, text(&["completions", "bash"])).unwrap();
     let checked = Command::new("bash").arg("-n").arg(&script).output().unwrap();
@@ -40,7 +40,7 @@ fn bash_takes_the_completions() {
 }
 
 #[test]
-fn there_is_a_page_for_framegate_and_for_each_command() {
+fn framegate_and_each_command_have_a_man_page() {
     let page = text(&["man"]);
     assert!(page.contains(".TH framegate 1"), "{page}");
     for command in COMMANDS {
@@ -66,7 +66,7 @@ fn there_is_a_page_for_framegate_and_for_each_command() {
 }
 
 #[test]
-fn all_pages_are_written_at_once_and_say_the_exit_codes() {
+fn all_man_pages_can_be_written_at_once_with_the_exit_codes() {
     let dir = std::env::temp_dir().join(format!("framegate-man-{}", std::process::id()));
     std::fs::create_dir_all(&dir).unwrap();
     text(&["man", "--dir", dir.to_str().unwrap()]);

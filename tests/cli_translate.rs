@@ -27,7 +27,7 @@ fn records(events: &[Value]) -> Vec<&Value> {
 }
 
 #[test]
-fn every_record_of_a_file_or_of_the_standard_input_becomes_a_provider_event() {
+fn every_record_of_a_file_or_standard_input_becomes_a_provider_event() {
     for name in ["bash_ok.ndjson", "bash_unicode_ansi.partial.ndjson"] {
         let input = bytes(name);
         let lines: Vec<Value> = String::from_utf8(input.clone())
@@ -48,7 +48,7 @@ fn every_record_of_a_file_or_of_the_standard_input_becomes_a_provider_event() {
 }
 
 #[test]
-fn with_ids_and_time_given_the_output_is_a_function_of_the_input() {
+fn with_given_ids_and_time_the_output_depends_only_on_the_input() {
     let input = bytes("bash_ok.ndjson");
     for contract in ["frames.v1", "frames.v2", "sse.v1", "agent-manager.v1", "pixir.v1"] {
         let once = ran(contract, &IDS, &input).exits(0);
@@ -56,13 +56,13 @@ fn with_ids_and_time_given_the_output_is_a_function_of_the_input() {
         assert_eq!(once.out, again.out, "{contract}");
     }
     let random = |more: &[&str]| ran("frames.v2", more, "{\"a\":1}\n").exits(2).events()[0]["id"].clone();
-    assert_ne!(random(&[]), random(&[]), "without ids each run has its own");
+    assert_ne!(random(&[]), random(&[]), "without given ids each run must have its own");
     assert_eq!(random(&["--run-id", "x"]), random(&["--run-id", "x"]));
     assert_ne!(random(&["--run-id", "x"]), random(&["--run-id", "y"]));
 }
 
 #[test]
-fn a_uuid_is_taken_as_it_is_and_any_other_text_stands_for_one() {
+fn a_given_uuid_is_used_and_other_text_becomes_one() {
     let session =
         |id: &str| ran("frames.v2", &["--session-id", id], "{\"a\":1}\n").exits(2).events()[0]["session_id"].clone();
     let uuid = "019a0000-0000-7000-8000-00000000000a";
@@ -72,7 +72,7 @@ fn a_uuid_is_taken_as_it_is_and_any_other_text_stands_for_one() {
 }
 
 #[test]
-fn an_event_leaves_before_the_next_record_comes() {
+fn an_event_is_written_before_the_next_record_arrives() {
     for (form, lead) in [("ndjson", ""), ("sse", "id: 0\ndata: "), ("list", "[\n")] {
         let mut child = binary()
             .args(translate("frames.v2", &["--as", form]))
@@ -99,12 +99,12 @@ fn an_event_leaves_before_the_next_record_comes() {
         let mut rest = String::new();
         stdout.read_to_string(&mut rest).unwrap();
         assert!(rest.contains("\"data\":{\"n\":2}"), "{form}: {rest}");
-        assert_eq!(child.wait().unwrap().code(), Some(2), "there is no run in it");
+        assert_eq!(child.wait().unwrap().code(), Some(2), "the input has no run");
     }
 }
 
 #[test]
-fn what_may_be_the_front_of_a_secret_waits_no_longer_than_it_may() {
+fn the_possible_start_of_a_secret_is_held_only_for_a_limited_time() {
     let mut child =
         binary().args(translate("sse.v1", &[])).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
@@ -126,7 +126,7 @@ fn what_may_be_the_front_of_a_secret_waits_no_longer_than_it_may() {
 }
 
 #[test]
-fn the_forms_hold_the_same_events() {
+fn all_output_forms_have_the_same_events() {
     let input = bytes("bash_ok.ndjson");
     let with = |form: &str| ran("frames.v2", &[&["--as", form], &IDS[..]].concat(), &input).exits(0);
     let lines = with("ndjson").events();
@@ -143,7 +143,7 @@ fn the_forms_hold_the_same_events() {
 }
 
 #[test]
-fn a_log_holds_the_numbered_events_and_is_a_stream_of_its_own() {
+fn a_log_contains_the_numbered_events_and_is_a_valid_stream() {
     let input = bytes("control_permission.partial.ndjson");
     let all = ran("pixir.v1", &IDS, &input).exits(0).events();
     let log = ran("pixir.v1", &[&["--as", "log"], &IDS[..]].concat(), &input).exits(0);
@@ -165,7 +165,7 @@ fn a_log_holds_the_numbered_events_and_is_a_stream_of_its_own() {
 }
 
 #[test]
-fn bad_records_do_not_fail_the_filter() {
+fn bad_records_do_not_fail_the_translation() {
     let result = format!(
         "{}\n",
         json!({"type": "result", "subtype": "success", "is_error": false, "session_id": "s", "result": "ok"})
@@ -186,15 +186,15 @@ fn an_input_without_records_gives_an_empty_output() {
 }
 
 #[test]
-fn raw_gives_every_record_back() {
+fn raw_returns_every_record() {
     for input in ["{\"b\": 1,  \"a\":1e2}\nnope\n", "event: x\ndata: {}\n\ndata: {\"a\":1}\n\n"] {
-        assert_eq!(ran("raw", &[], input).exits(2).out, input, "there is no run in it, and every byte of it");
+        assert_eq!(ran("raw", &[], input).exits(2).out, input, "the input has no run, and every byte must be returned");
     }
     ran("raw", &["--as", "sse"], "").exits(2).says(&["--as cannot be used with --to raw", "keep their framing"]);
 }
 
 #[test]
-fn what_cannot_be_read_is_named() {
+fn unreadable_files_are_named() {
     let scratch = Scratch::new("translate-missing");
     let missing = scratch.missing();
     ran("frames.v2", &[&missing], "").exits(2).says(&[&missing, "cannot read", "No such file"]);
@@ -204,7 +204,7 @@ fn what_cannot_be_read_is_named() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn an_output_that_takes_no_more_is_an_error() {
+fn a_full_output_is_an_error() {
     let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
     let output = binary()
         .args(translate("frames.v2", &[&path("bash_ok.ndjson")]))
@@ -218,7 +218,7 @@ fn an_output_that_takes_no_more_is_an_error() {
 }
 
 #[test]
-fn names_that_are_none_are_answered_with_the_nearest_and_with_all() {
+fn unknown_names_are_answered_with_the_nearest_and_all_known_ones() {
     run(&["translate", "--from", "claude", "--to", "frames.v2"], "").exits(2).says(&["'claude'", "claude-code"]);
     ran("frame.v2", &[], "").exits(2).says(&["'frame.v2'", "frames.v1, frames.v2, sse.v1", "similar", "'frames.v2'"]);
     ran("frames.v2", &["--as", "xml"], "").exits(2).says(&["'xml'", "ndjson, sse, list, log"]);
@@ -227,7 +227,7 @@ fn names_that_are_none_are_answered_with_the_nearest_and_with_all() {
 }
 
 #[test]
-fn a_reader_that_leaves_ends_it_quietly() {
+fn a_closed_output_ends_the_translation_quietly() {
     let mut child = binary()
         .args(translate("frames.v2", &[]))
         .stdin(Stdio::piped())
@@ -247,19 +247,19 @@ fn a_reader_that_leaves_ends_it_quietly() {
 }
 
 #[test]
-fn a_quiet_log_says_nothing_and_a_loud_one_speaks_json() {
+fn log_off_is_silent_and_the_json_format_is_used() {
     let input = bytes("bash_ok.ndjson");
     let quiet = ran("frames.v2", &["--log", "off"], &input).exits(0);
     assert_eq!(quiet.err, "");
     let loud = ran("frames.v2", &["--log", "info", "--log-format", "json"], &input).exits(0);
     let last: Value = serde_json::from_str(loud.err.lines().last().unwrap()).unwrap();
     assert_eq!(last["message"], "done");
-    assert_eq!(last["breaches"], 0, "our own events keep their schemas");
+    assert_eq!(last["breaches"], 0, "framegate's own events must be valid");
     assert_eq!(last["records"], records(&loud.events()).len());
 }
 
 #[test]
-fn events_that_were_not_validated_are_the_same() {
+fn the_gates_mode_does_not_change_valid_events() {
     let input = bytes("bash_ok.ndjson");
     let off = ran("frames.v2", &[&["--gate", "off"], &IDS[..]].concat(), &input).exits(0);
     assert_eq!(off.out, ran("frames.v2", &IDS, &input).exits(0).out);
@@ -269,7 +269,7 @@ fn events_that_were_not_validated_are_the_same() {
 }
 
 #[test]
-fn what_it_writes_its_own_gate_finds_clean() {
+fn its_own_output_passes_the_check() {
     for name in ["bash_ok.ndjson", "bash_unicode_ansi.partial.ndjson", "control_permission.ndjson"] {
         for form in ["ndjson", "sse", "list"] {
             for contract in ["frames.v2", "hecate.v1"] {
@@ -282,7 +282,7 @@ fn what_it_writes_its_own_gate_finds_clean() {
 }
 
 #[test]
-fn a_list_of_hecate_is_the_document_s() {
+fn a_hecate_list_has_the_documents_form() {
     let list = ran("hecate.v1", &[&["--as", "list"], &IDS[..]].concat(), bytes("bash_ok.ndjson")).exits(0).json();
     let events = ran("hecate.v1", &IDS, bytes("bash_ok.ndjson")).exits(0).events();
     assert_eq!(list, json!({"object": "list", "data": events}));
@@ -292,7 +292,7 @@ fn a_list_of_hecate_is_the_document_s() {
 }
 
 #[test]
-fn an_artifact_that_waited_for_the_time_is_there_when_it_is_told_of() {
+fn a_held_artifact_exists_when_it_is_announced() {
     let scratch = Scratch::new("waiting");
     let dir = scratch.missing();
     let state = json!({"status": "completed", "input": {"command": "x"}, "output": "x".repeat(100_000), "title": "",
@@ -323,7 +323,7 @@ fn an_artifact_that_waited_for_the_time_is_there_when_it_is_told_of() {
 }
 
 #[test]
-fn artifacts_become_files_by_their_hash_and_without_a_directory_nothing_is_cut() {
+fn artifacts_are_written_by_hash_and_without_a_directory_nothing_is_cut() {
     let scratch = Scratch::new("artifacts");
     let dir = scratch.missing();
     let result = json!({"type": "user", "session_id": "s", "message": {"role": "user", "content": [

@@ -26,7 +26,7 @@ fn lines<'r>(ran: &'r Ran, text: &str) -> Vec<&'r str> {
 }
 
 #[test]
-fn compressed_and_wide_files_are_named_with_the_command_that_reads_them() {
+fn compressed_and_utf_16_files_are_refused_with_a_command_that_reads_them() {
     let scratch = Scratch::new("unreadable-forms");
     let text = String::from_utf8(bytes("bash_ok.ndjson")).unwrap();
     let wide: Vec<u8> = std::iter::once(0xFEFF).chain(text.encode_utf16()).flat_map(u16::to_le_bytes).collect();
@@ -56,19 +56,19 @@ fn compressed_and_wide_files_are_named_with_the_command_that_reads_them() {
 }
 
 #[test]
-fn the_command_that_is_named_for_a_compressed_file_reads_it() {
+fn the_suggested_command_reads_a_compressed_file() {
     let scratch = Scratch::new("unreadable-gzip");
     let file = scratch.file("it's a run.ndjson", bytes("bash_ok.ndjson"));
     assert!(Command::new("gzip").arg(&file).status().unwrap().success());
     let compressed = format!("{file}.gz");
     let ran = translate(&[&compressed], "").exits(2);
-    let told = ran.err.split("with gzip: ").nth(1).unwrap().split(" | framegate").next().unwrap();
-    let read = Command::new("sh").args(["-c", told]).output().unwrap();
-    assert_eq!(read.stdout, bytes("bash_ok.ndjson"), "{told}");
+    let command = ran.err.split("with gzip: ").nth(1).unwrap().split(" | framegate").next().unwrap();
+    let read = Command::new("sh").args(["-c", command]).output().unwrap();
+    assert_eq!(read.stdout, bytes("bash_ok.ndjson"), "{command}");
 }
 
 #[test]
-fn what_has_no_run_is_no_success_and_is_told_why() {
+fn input_without_a_run_fails_with_the_reason() {
     let scratch = Scratch::new("unreadable-none");
     let binary = scratch.file("binary", b"text\n\0\x01\x02\n");
     let empty = scratch.file("empty", "");
@@ -98,7 +98,7 @@ fn what_has_no_run_is_no_success_and_is_told_why() {
 }
 
 #[test]
-fn each_bad_record_has_a_line_with_its_place_up_to_a_number() {
+fn bad_records_are_listed_with_their_location_up_to_a_limit() {
     let input = format!("{}\nnot json\r\n\n{{\"type\":\"zzz\"}}\n{{\"cut\":", whole("s"));
     let ran = translate(&[], &input).exits(0);
     let bad = lines(&ran, "stdin:");
@@ -121,7 +121,7 @@ fn each_bad_record_has_a_line_with_its_place_up_to_a_number() {
 }
 
 #[test]
-fn strict_makes_any_bad_record_a_finding() {
+fn strict_fails_on_any_bad_record() {
     translate(&["--strict"], whole("s")).exits(0);
     for bad in ["nope\n", "{\"type\":\"zzz\"}\n", "\"text\"\n", "{\"type\":\"system\",\"subtype\":\"zzz\"}\n"] {
         let input = format!("{}{bad}", whole("s"));
@@ -132,7 +132,7 @@ fn strict_makes_any_bad_record_a_finding() {
 }
 
 #[test]
-fn warnings_of_a_long_file_are_one_line_for_each_kind_and_run() {
+fn repeated_warnings_are_one_line_per_kind_and_run() {
     let call = |nth: usize| {
         json!({"type": "assistant", "session_id": "s", "parent_tool_use_id": null, "message": {"id": format!("msg_{nth}"),
             "role": "assistant", "content": [{"type": "tool_use", "id": format!("toolu_{nth}"), "name": "Bash", "input": {}}]}})
@@ -141,13 +141,16 @@ fn warnings_of_a_long_file_are_one_line_for_each_kind_and_run() {
     let (init, result) = whole.split_once('\n').unwrap();
     let run = format!("{init}\n{}{result}", ndjson(&(0..300).map(call).collect::<Vec<_>>()));
     let ran = translate(&[], format!("{run}{run}")).exits(0);
-    let told = lines(&ran, "tool_call.empty_input");
-    assert_eq!(told.len(), 2, "{}", ran.err);
-    assert!(told.iter().all(|line| line.contains("count=300") && line.contains("300 times in this run")), "{told:?}");
+    let warnings = lines(&ran, "tool_call.empty_input");
+    assert_eq!(warnings.len(), 2, "{}", ran.err);
+    assert!(
+        warnings.iter().all(|line| line.contains("count=300") && line.contains("300 times in this run")),
+        "{warnings:?}"
+    );
 }
 
 #[test]
-fn several_files_are_translated_one_behind_the_other() {
+fn several_files_are_translated_one_after_the_other() {
     let (one, two) = (path("bash_ok.ndjson"), path("edit_file.ndjson"));
     let ids = ["--run-id", "r", "--epoch-ms", "5"];
     let alone = |file: &str| translate(&[&ids[..], &[file]].concat(), "").exits(0).out;
@@ -156,7 +159,7 @@ fn several_files_are_translated_one_behind_the_other() {
     let rest = &both.out[alone(&one).len()..];
     assert_eq!(rest.lines().count(), alone(&two).lines().count());
     let runs: Vec<Value> = both.events().iter().filter(|event| event["type"] == "session_started").cloned().collect();
-    assert_ne!(runs[0]["stream_id"], runs[1]["stream_id"], "each file has runs of its own");
+    assert_ne!(runs[0]["stream_id"], runs[1]["stream_id"], "each file must have its own runs");
     assert_eq!(translate(&[&ids[..], &[&one, &two]].concat(), "").out, both.out);
     let list = translate(&["--as", "list", &one, &two], "").exits(0).json();
     assert_eq!(list.as_array().unwrap().len(), both.out.lines().count());
@@ -173,7 +176,7 @@ fn several_files_are_translated_one_behind_the_other() {
 }
 
 #[test]
-fn a_file_begins_when_its_first_record_with_a_time_says_and_time_never_goes_back() {
+fn a_file_starts_at_its_first_recorded_time_and_time_never_runs_backwards() {
     let scratch = Scratch::new("unreadable-time");
     let run_at = |session: &str, time: &str| {
         let answer = json!({"type": "assistant", "session_id": session, "timestamp": time, "parent_tool_use_id": null,
@@ -207,7 +210,7 @@ fn a_file_begins_when_its_first_record_with_a_time_says_and_time_never_goes_back
 }
 
 #[test]
-fn the_users_redaction_settings_are_heeded() {
+fn the_users_redaction_settings_apply() {
     let scratch = Scratch::new("unreadable-redaction");
     let config = scratch.file("own.toml", "[redaction]\npatterns = { badge = \"BDG-[0-9]{4}\" }\n");
     let answer = json!({"type": "assistant", "session_id": "s", "parent_tool_use_id": null, "message": {"id": "m",
@@ -231,7 +234,7 @@ fn the_users_redaction_settings_are_heeded() {
 }
 
 #[test]
-fn the_file_of_another_program_is_told_from_a_misspelt_one() {
+fn the_configuration_of_another_program_is_recognised() {
     let scratch = Scratch::new("unreadable-config");
     let folder = scratch.missing().replace("missing", "");
     scratch.file("config.toml", "baseURL = \"https://example.org\"\n[params]\na = 1\n");
@@ -246,7 +249,7 @@ fn the_file_of_another_program_is_told_from_a_misspelt_one() {
 }
 
 #[test]
-fn a_runners_file_that_is_checked_as_events_is_told() {
+fn checking_a_runners_output_as_events_is_reported() {
     for contract in ["frames.v2", "sse.v1", "hecate.v1", "agent-manager.v1", "pixir.v1"] {
         let ran = run(&["check", "--contract", contract, &path("bash_ok.ndjson")], "").exits(1);
         ran.prints(&["error[events.of_a_runner]", "claude-code (stream-json)", "--from auto"]);
@@ -258,7 +261,7 @@ fn a_runners_file_that_is_checked_as_events_is_told() {
 }
 
 #[test]
-fn a_person_on_a_terminal_is_told_what_it_came_to_and_a_program_is_not() {
+fn a_summary_is_printed_only_on_a_terminal() {
     let scratch = Scratch::new("unreadable-terminal");
     let file = scratch.file("runs.ndjson", format!("{}nope\n{{\"type\":\"zzz\"}}\n{}", whole("a"), whole("b")));
     let summary = "framegate: 2 runs, 6 records (1 not JSON, 1 of unknown types), ";

@@ -160,7 +160,7 @@ fn modules(sources: &[Source]) -> Graph {
     for source in sources {
         for (line, path) in imports(source, &BTreeSet::new()) {
             let to = path.first().unwrap_or_else(|| panic!("{}:{line}: an import of the whole crate", source.place));
-            assert!(units.contains(to), "{}:{line}: {to} is no module of src", source.place);
+            assert!(units.contains(to), "{}:{line}: {to} is not a module of src", source.place);
             add(&mut graph, &source.module[0], to, format!("{}:{line}", source.place));
         }
     }
@@ -233,7 +233,7 @@ fn files_of_http_form_layers() {
 }
 
 #[test]
-fn imports_are_read_in_every_form() {
+fn imports_of_every_form_are_found() {
     let text = "use super::{Shared, access as other, deep::{self, Two, *}};\n// use crate::comment;\nuse super::super::top;\n\
         pub(in crate::hidden) fn at() -> crate::inline::Made { not_super::x(); }\n#[cfg(test)]\nmod tests {\n    use crate::test;\n}\n\
         use crate::after::*;\n";

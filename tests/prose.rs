@@ -56,7 +56,7 @@ fn prose(line: &str, is_code: bool) -> &str {
 }
 
 #[test]
-fn comments_and_documents_are_plain_english() {
+fn comments_and_documents_avoid_banned_phrases() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut paths = vec![root.join("README.md"), root.join("ARCHITECTURE.md")];
     FOLDERS.iter().for_each(|folder| files(&root.join(folder), &mut paths));

@@ -6,7 +6,7 @@
 
 use crate::proxy::Proxy;
 use crate::wire;
-use crate::{Scale, not_told, row};
+use crate::{Scale, not_measured, row};
 use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::thread;
@@ -87,7 +87,7 @@ fn measure(scale: Scale, loads: &[(&'static str, Vec<u8>)], at_once: usize) {
             .zip(before[nth])
             .map(|(after, before)| after.saturating_sub(before).as_secs_f64() / times[nth].len() as f64);
         let (of_memory, used_by_memory) = *first.get_or_insert((median, used));
-        let used = used.zip(used_by_memory).map_or_else(not_told, |(used, memory)| {
+        let used = used.zip(used_by_memory).map_or_else(not_measured, |(used, memory)| {
             format!("{:.1} ms of processor time ({:.2} x)", used * 1e3, used / memory)
         });
         row(

@@ -2,7 +2,7 @@
 
 use crate::proxy::Proxy;
 use crate::wire::{Upload, events, read_until};
-use crate::{Scale, not_told, records, row};
+use crate::{Scale, not_measured, records, row};
 use std::thread;
 use std::time::Duration;
 
@@ -20,6 +20,7 @@ pub(crate) fn clients(scale: Scale) {
         };
         // The first clients cause the allocations that do not depend on the number of clients.
         let first: Vec<_> = (0..4).map(|_| client()).collect();
+        // Allocations may continue for a moment after the first event; nothing observable marks their end.
         thread::sleep(Duration::from_millis(200));
         let before = proxy.resident();
         let more: Vec<_> = (0..count).map(|_| client()).collect();
@@ -28,7 +29,7 @@ pub(crate) fn clients(scale: Scale) {
             before.zip(proxy.resident()).map(|(before, after)| after.saturating_sub(before) as f64 / count as f64);
         row(
             &format!("memory of an idle SSE client, {count} of them"),
-            &each.map_or_else(not_told, |bytes| format!("{:.1} KiB", bytes / 1024.0)),
+            &each.map_or_else(not_measured, |bytes| format!("{:.1} KiB", bytes / 1024.0)),
         );
         drop((first, more, upload));
     }

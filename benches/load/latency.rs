@@ -15,9 +15,9 @@ const DIGITS: usize = 15;
 
 pub(crate) fn one_run(scale: Scale) {
     let records = (PER_SECOND * scale.seconds) as usize;
-    let straight = told("floor: the same bytes from sender to reader", straight(records));
-    told("floor: the same through a relay of bytes", relayed(records));
-    let whole = told("latency of a record, sse.v1, one run, 10,000 events/s", measured(1, records, &[]));
+    let straight = report("floor: the same bytes from sender to reader", straight(records));
+    report("floor: the same through a relay of bytes", relayed(records));
+    let whole = report("latency of a record, sse.v1, one run, 10,000 events/s", measured(1, records, &[]));
     added(straight, whole);
     let dir = std::env::temp_dir().join(format!("framegate-latency-{}", std::process::id()));
     std::fs::create_dir_all(&dir).unwrap();
@@ -29,22 +29,22 @@ pub(crate) fn one_run(scale: Scale) {
     ];
     let times = measured(1, records, &settings);
     let _ = std::fs::remove_dir_all(&dir);
-    let whole = told("the same, log on disk, fsync = interval", times);
+    let whole = report("the same, log on disk, fsync = interval", times);
     added(straight, whole);
 }
 
 pub(crate) fn many_runs(scale: Scale) {
     let records = (PER_SECOND * scale.seconds) as usize;
     let what = format!("latency of a record, sse.v1, {} runs, together 10,000 events/s", scale.runs);
-    let straight = told("floor: the same bytes from sender to reader, in one run", straight(records));
-    let whole = told(&what, measured(scale.runs, records, &[]));
+    let straight = report("floor: the same bytes from sender to reader, in one run", straight(records));
+    let whole = report(&what, measured(scale.runs, records, &[]));
     added(straight, whole);
 }
 
 /// The median, the 99th and the 99.9th percentile.
 type Quantiles = [Duration; 3];
 
-fn told(what: &str, mut times: Vec<u64>) -> Quantiles {
+fn report(what: &str, mut times: Vec<u64>) -> Quantiles {
     times.sort_unstable();
     let quantiles =
         [0.5, 0.99, 0.999].map(|share: f64| Duration::from_nanos(times[((times.len() - 1) as f64 * share) as usize]));

@@ -81,7 +81,7 @@ fn main() {
         ("durable", durable::ingests),
     ];
     for word in &words {
-        assert!(parts.iter().any(|(name, _)| name == word), "there is no part {word:?}");
+        assert!(parts.iter().any(|(name, _)| name == word), "unknown part {word:?}");
     }
     for (name, part) in parts {
         if words.is_empty() || words.iter().any(|word| *word == name) {
@@ -91,7 +91,7 @@ fn main() {
 }
 
 /// The text for a figure that this system does not provide.
-pub(crate) fn not_told() -> String {
+pub(crate) fn not_measured() -> String {
     "not measured: there is no /proc".to_owned()
 }
 

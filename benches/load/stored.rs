@@ -2,7 +2,7 @@
 
 use crate::proxy::Proxy;
 use crate::wire::{Upload, events, read_until};
-use crate::{Scale, not_told, records, row};
+use crate::{Scale, not_measured, records, row};
 use std::time::{Duration, Instant};
 
 /// The number of records in one chunk of an upload.
@@ -20,7 +20,7 @@ pub(crate) fn frames_and_resuming(scale: Scale) {
         if frames > 10_000 {
             row(
                 &format!("memory of a stored frame, {frames} frames"),
-                &grown.map_or_else(not_told, |grown| {
+                &grown.map_or_else(not_measured, |grown| {
                     format!("{} bytes (its record: {})", grown / frames, input as u64 * 2 / frames)
                 }),
             );
@@ -63,8 +63,14 @@ fn ingest(proxy: &Proxy, session: usize, records: usize) -> usize {
     ingest_watched(proxy, session, records, records, &mut || {})
 }
 
-/// The same, with messages of `in_message` records. Calls `look` after each chunk of the upload.
-fn ingest_watched(proxy: &Proxy, session: usize, records: usize, in_message: usize, look: &mut dyn FnMut()) -> usize {
+/// The same, with messages of `in_message` records. Calls `after_chunk` after each chunk of the upload.
+fn ingest_watched(
+    proxy: &Proxy,
+    session: usize,
+    records: usize,
+    in_message: usize,
+    after_chunk: &mut dyn FnMut(),
+) -> usize {
     let mut upload = Upload::start(proxy.address);
     upload.send(&records::opening(session));
     let (mut batch, mut bytes) = (Vec::new(), 0);
@@ -77,7 +83,7 @@ fn ingest_watched(proxy: &Proxy, session: usize, records: usize, in_message: usi
             bytes += batch.len();
             upload.send(&batch);
             batch.clear();
-            look();
+            after_chunk();
         }
     }
     upload.send(&records::closing(session));
@@ -99,7 +105,7 @@ pub(crate) fn flat(scale: Scale) {
     let full = &sizes[sizes.len() / 10..];
     row(
         &format!("memory over {frames} frames in runs of 20,000, log.max_bytes 64 MiB"),
-        &full.iter().min().zip(full.iter().max()).map_or_else(not_told, |(least, most)| {
+        &full.iter().min().zip(full.iter().max()).map_or_else(not_measured, |(least, most)| {
             format!("{least} to {most} MiB ({:.0} frames/s taken)", frames as f64 / took.as_secs_f64())
         }),
     );
@@ -139,7 +145,7 @@ pub(crate) fn one_run(scale: Scale) {
         let (first, second) = full.split_at(full.len() / 2);
         row(
             &format!("memory over one run of {frames} frames, {KEPT} kept, {kind} log"),
-            &full.iter().min().map_or_else(not_told, |least| {
+            &full.iter().min().map_or_else(not_measured, |least| {
                 let (first, second, rate) = (most(first), most(second), frames as f64 / took.as_secs_f64());
                 format!("{least} to {first} MiB, then up to {second} MiB ({rate:.0} frames/s taken)")
             }),

@@ -84,6 +84,15 @@ pub fn run(args: &[&str], input: impl AsRef<[u8]>) -> Ran {
     }
 }
 
+/// Runs the binary with a standard output that no process reads; returns the exit code and stderr.
+pub fn run_without_reader(args: &[&str]) -> (Option<i32>, String) {
+    let mut child =
+        binary().args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    (output.status.code(), String::from_utf8(output.stderr).unwrap())
+}
+
 /// A recording of Claude Code.
 pub fn recording(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/claude-code").join(name)
