@@ -412,7 +412,7 @@ fn of_changed_events_all_readers_say_the_same() {
         "{valid} valid, {broken} broken, {by_outline} by outline"
     );
     // A fallback to the full validator costs ten times as much.
-    assert!(told * 100 > broken * 95, "{told} of {broken} breaches are told without the full validator");
+    assert!(told * 100 > broken * 95, "{told} of {broken} breaches are reported without the full validator");
 }
 
 /// Keywords in every position where the full validator has its own order.
