@@ -85,7 +85,7 @@ enum Command {
     Runners(list::TableArgs),
     /// Print the JSON Schema of an event type or of a whole contract, or its TypeScript declarations
     Schema(list::SchemaArgs),
-    /// List the rules that detect secrets, and what each one finds: names for redaction.disabled_rules
+    /// List the rules that detect secrets: their names, for redaction.disabled_rules, and what they find
     Rules(list::TableArgs),
     /// Ask a running proxy whether it is healthy
     Health(health::Args),

@@ -10,13 +10,13 @@ use std::io::{self, Write};
 /// The framing of events in the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum Form {
-    /// One event a line
+    /// One event per line
     Ndjson,
     /// Server-sent events
     Sse,
     /// One JSON list
     List,
-    /// The contract's own log: the events that last, one a line
+    /// The contract's own log: its durable events, one per line
     Log,
 }
 

@@ -37,7 +37,7 @@ pub(super) struct Args {
     /// A configured upstream of kind "command", or a preset: claude-code (or claude), codex-exec (or codex), codex-app-server,
     /// opencode-run (or opencode)
     upstream: String,
-    /// The task for the runner; - or nothing: the standard input
+    /// The prompt for the runner; if it is - or missing, it is read from standard input
     prompt: Option<String>,
     /// The contract of the output
     #[arg(long, value_name = "CONTRACT", value_parser = names::contract(), default_value = "frames.v2")]
@@ -77,7 +77,7 @@ Exit codes:
 /// The framing of events in the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Form {
-    /// One event a line
+    /// One event per line
     Ndjson,
     /// Server-sent events
     Sse,

@@ -78,13 +78,13 @@ pub(super) struct Args {
     /// Exit with 1 if a record could not be read: not JSON, too large, of an unknown type
     #[arg(long)]
     strict: bool,
-    /// How many bad records of a file, warnings and broken events are reported one by one; the rest are counted
+    /// How many bad records of a file, warnings and invalid events are reported one by one; the rest are counted
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(0..=1_000_000))]
     max_reports: u64,
     /// The configuration file, for [redaction], [gate], [hecate] and the limits of [ingest] [default: config.toml, if it is there]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// The files to read, one after the other, each a separate input; - is the standard input
+    /// The files to read, one after the other, each a separate input; - is standard input
     #[arg(value_name = "FILE", default_value = "-")]
     files: Vec<PathBuf>,
 }

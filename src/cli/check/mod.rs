@@ -49,7 +49,7 @@ pub(super) struct Args {
     /// The form of the runner's output [default: detected from the first records]
     #[arg(long, value_name = "NAME", requires = "runner", conflicts_with = "contract")]
     surface: Option<String>,
-    /// Judge the events as framegate's own: every field that it writes, and every rule that it keeps [default: what the
+    /// Check by framegate's own standard: every field that it writes, every rule that it follows [default: what the
     /// contract's document allows]
     #[arg(long, conflicts_with = "runner")]
     strict: bool,
@@ -68,7 +68,7 @@ pub(super) struct Args {
     /// The configuration file, for the [redaction] of what --from translates [default: config.toml, if it is there]
     #[arg(long, value_name = "FILE", requires = "from")]
     config: Option<PathBuf>,
-    /// The files to read; - is the standard input
+    /// The files to read; - is standard input
     #[arg(value_name = "FILE", default_value = "-")]
     files: Vec<PathBuf>,
 }

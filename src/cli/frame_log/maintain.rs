@@ -25,13 +25,13 @@ const BACKUP_PAGES: i32 = 256;
 #[derive(Debug, clap::Args)]
 #[group(required = true, multiple = true)]
 pub(super) struct PruneArgs {
-    /// Drop what has received no frame for this long: 90m, 12h, 30d
+    /// Drop runs, tasks and threads that have received no frame for this long: 90m, 12h, 30d
     #[arg(long, value_name = "AGE", value_parser = age)]
     older_than: Option<Duration>,
-    /// Keep only this many runs that have ended, the newest; and as many tasks, and threads
+    /// Keep only the newest N ended runs, and as many tasks and threads
     #[arg(long, value_name = "N")]
     keep: Option<usize>,
-    /// Keep only this many frames of each run and task, the newest, also of those that stay
+    /// Keep only the newest N frames of each run and task
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     keep_frames: Option<u64>,
 }

@@ -48,11 +48,11 @@ enum Command {
     List(show::ListArgs),
     /// Print the status of a run as JSON
     Show(show::ShowArgs),
-    /// Print the events of a run, or of all streams, in a contract; one a line
+    /// Print the events of a run, or of all streams, in a contract, one per line
     Export(export::Args),
     /// Import frames that `export --to stored` printed
     Import(import::Args),
-    /// Look for damage: missing sequence numbers, unreadable frames, inconsistent counters (exit code 1 if any is found)
+    /// Look for damage: missing sequence numbers, unreadable frames, inconsistent counters (exit code 1 if there is any)
     Verify,
     /// Drop runs that have ended, or the first frames of runs
     Prune(maintain::PruneArgs),

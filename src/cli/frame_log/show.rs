@@ -12,7 +12,7 @@ pub(super) struct ListArgs {
     /// The maximum number of runs to list
     #[arg(long, default_value_t = 100)]
     limit: usize,
-    /// One JSON object a line: each run's status
+    /// Print each run's status as JSON, one per line
     #[arg(long)]
     json: bool,
 }

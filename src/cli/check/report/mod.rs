@@ -15,13 +15,13 @@ use std::io::{self, ErrorKind, Write};
 /// How findings are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum Format {
-    /// One finding a line
+    /// One finding per line
     Text,
     /// One object: findings, files, summary
     Json,
-    /// JUnit XML, one test case a file
+    /// JUnit XML, one test case per file
     Junit,
-    /// GitHub workflow commands, one annotation for each finding
+    /// GitHub workflow commands, one annotation per finding
     Github,
 }
 
