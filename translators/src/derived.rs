@@ -79,14 +79,14 @@ mod tests {
     }
 
     #[test]
-    fn decimal_is_the_usual_spelling() {
+    fn decimal_matches_the_standard_formatting() {
         for value in [0, 7, 10, 99, 100, 12_345, u64::MAX] {
             assert_eq!(decimal(value, &mut [0; 20]), value.to_string().as_bytes());
         }
     }
 
     #[test]
-    fn a_numbered_name_is_the_name_with_its_number() {
+    fn a_numbered_name_equals_the_formatted_one() {
         // The cases: namespace, prefix and number fit into one block; only some of them fit; not even the prefix fits.
         let prefixes = (0..80).map(|length| "a-prefix/".chars().cycle().take(length).collect::<String>());
         for (prefix, number) in

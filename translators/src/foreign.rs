@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_runner_writes_is_known_however_it_is_cut() {
+    fn foreign_formats_are_detected_in_any_chunking() {
         for (bytes, what, reader) in [
             (&b"\x1F\x8B\x08\0\0\0"[..], "compressed with gzip", "gzip -dc"),
             (b"\x28\xB5\x2F\xFD\x04\x58", "compressed with zstd", "zstd -dc"),
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_nothing_else() {
+    fn text_is_not_taken_for_a_foreign_format() {
         let database = detect(b"SQLite format 3\0\x10", 5).unwrap();
         assert!(database.what.contains("framegate log") && database.reader.is_none());
         for text in

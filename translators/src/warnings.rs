@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn empty_input_is_told_from_its_text() {
+    fn empty_input_is_recognised_from_its_text() {
         for (args, expected) in
             [("{}", true), ("{ }", true), ("\"\"", true), ("null", true), ("{\"a\":1}", false), ("\"x\"", false)]
         {

@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn each_runners_first_time_is_found_behind_records_without_one() {
+    fn the_first_time_is_found_after_records_without_one() {
         for (name, text, expected) in [
             (
                 "claude-code",
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_time_is_passed_over() {
+    fn invalid_times_are_skipped() {
         for text in [
             "",
             "{}\nnot json\n",

@@ -122,7 +122,7 @@ fn shown(frames: &[Frame], artifacts: &[Artifact]) -> String {
 }
 
 #[test]
-fn every_recording_keeps_the_bounds_and_refers_to_what_is_stored() {
+fn recordings_respect_the_bounds_and_refer_to_stored_artifacts() {
     let mut kinds = BTreeSet::new();
     for recording in recordings() {
         let (frames, artifacts) = staged(recording.runner, [&recording.bytes[..]], SMALL);
@@ -133,7 +133,7 @@ fn every_recording_keeps_the_bounds_and_refers_to_what_is_stored() {
 }
 
 #[test]
-fn events_are_clean_in_every_contract_with_artifacts() {
+fn events_with_artifacts_are_valid_in_every_contract() {
     for recording in recordings() {
         for contract in json_contracts() {
             for experimental in [false, true] {
@@ -155,7 +155,7 @@ fn records_are_never_cut() {
 }
 
 #[test]
-fn an_output_that_is_stored_is_the_whole_of_what_would_have_been_streamed() {
+fn a_stored_output_is_the_whole_output() {
     let mut found = 0;
     for recording in recordings() {
         let mut whole: HashMap<SharedStr, (String, String)> = HashMap::new();
@@ -182,7 +182,7 @@ fn an_output_that_is_stored_is_the_whole_of_what_would_have_been_streamed() {
 }
 
 #[test]
-fn a_picture_that_was_read_is_stored_and_its_call_refers_to_it() {
+fn an_image_that_a_tool_read_is_stored_and_referenced_by_its_call() {
     let claude = runner("claude-code").unwrap();
     let bytes = std::fs::read(fixtures_dir("claude-code").join("read_image.partial.ndjson")).unwrap();
     let (frames, artifacts) = staged(claude, [&bytes[..]], Bounds::default());
@@ -259,7 +259,7 @@ fn kinds(frames: &[Frame]) -> Vec<&str> {
 }
 
 #[test]
-fn output_at_the_bound_stays_and_one_byte_more_is_stored() {
+fn output_over_the_bound_is_stored() {
     let (frames, artifacts) = through(vec![stdout("x".repeat(100)), ended()], SMALL);
     assert_eq!((kinds(&frames), artifacts.len()), (vec!["tool_stdout", "tool_ended"], 0));
     let (frames, artifacts) =
@@ -271,7 +271,7 @@ fn output_at_the_bound_stays_and_one_byte_more_is_stored() {
 }
 
 #[test]
-fn an_output_over_the_largest_size_is_cut_and_says_so() {
+fn an_output_over_the_maximum_size_is_cut_and_marked() {
     let bounds = Bounds { max_bytes: 150, ..SMALL };
     let (frames, artifacts) = through(vec![stdout("é".repeat(100)), ended()], bounds);
     assert_eq!((artifacts[0].content.len(), artifacts[0].bytes_total), (150, 200));
@@ -282,7 +282,7 @@ fn an_output_over_the_largest_size_is_cut_and_says_so() {
 }
 
 #[test]
-fn what_running_tools_hold_together_is_bounded() {
+fn the_output_held_for_all_running_tools_is_bounded() {
     let bounds = Bounds { max_open_bytes: 300, ..SMALL };
     let mut bodies = Vec::new();
     for nth in 0..10u128 {
@@ -299,7 +299,7 @@ fn what_running_tools_hold_together_is_bounded() {
 }
 
 #[test]
-fn a_patch_is_stored_and_a_small_one_also_stands_in_the_frame() {
+fn a_patch_is_stored_and_a_small_one_is_also_inline() {
     let change = |diff: String| {
         Body::FileChanged(Box::new(FileChanged {
             tool_id: Some(tool().id),
@@ -323,7 +323,7 @@ fn a_patch_is_stored_and_a_small_one_also_stands_in_the_frame() {
 }
 
 #[test]
-fn an_attachment_with_a_reference_of_its_own_keeps_it() {
+fn an_attachment_keeps_its_own_reference() {
     let attachment = Attachment {
         kind: SharedStr::from("image"),
         mime: None,
@@ -341,7 +341,7 @@ fn an_attachment_with_a_reference_of_its_own_keeps_it() {
 }
 
 #[test]
-fn a_run_that_is_over_leaves_its_number_to_nobody() {
+fn the_number_of_an_ended_run_is_not_reused() {
     let end = || {
         Body::SessionEnded(Box::new(SessionEnded {
             reason: EndReason::Completed,
@@ -367,7 +367,7 @@ proptest! {
     }
 
     #[test]
-    fn any_pieces_of_an_output_keep_the_bounds(
+    fn any_pieces_of_an_output_respect_the_bounds(
         pieces in prop::collection::vec(("[ab€]{0,60}", 0u8..3), 0..30),
         inline_bytes in 0usize..200,
         preview_bytes in 0usize..50,

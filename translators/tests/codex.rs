@@ -67,7 +67,7 @@ fn faults(lines: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn an_older_exec_names_its_items_otherwise() {
+fn older_item_names_of_exec_are_read() {
     check(
         &[
             r#"{"type":"session.created","session_id":"s1"}"#,
@@ -88,7 +88,7 @@ fn an_older_exec_names_its_items_otherwise() {
 }
 
 #[test]
-fn the_oldest_lines_carry_messages() {
+fn the_oldest_line_format_is_read() {
     check(
         &[
             r#"{"prompt":"do it"}"#,
@@ -138,7 +138,7 @@ fn the_oldest_lines_carry_messages() {
 }
 
 #[test]
-fn a_process_that_is_gone_leaves_its_run_to_the_next_one() {
+fn a_run_of_a_lost_process_ends_when_the_next_one_starts() {
     check(
         &[
             r#"{"type":"thread.started","thread_id":"t"}"#,
@@ -164,7 +164,7 @@ fn a_process_that_is_gone_leaves_its_run_to_the_next_one() {
 }
 
 #[test]
-fn a_search_that_never_ends_is_told_at_the_end() {
+fn an_unfinished_search_is_emitted_at_the_end() {
     check(
         &[
             r#"{"type":"thread.started","thread_id":"t"}"#,
@@ -180,7 +180,7 @@ fn a_search_that_never_ends_is_told_at_the_end() {
 }
 
 #[test]
-fn unknown_types_are_noted_and_the_stream_goes_on() {
+fn unknown_types_are_reported_and_the_stream_continues() {
     let lines = [
         r#"{"type":"thread.started","thread_id":"t"}"#,
         r#"{"type":"turn.paused"}"#,
@@ -227,7 +227,7 @@ fn refs(lines: &[String]) -> Vec<&str> {
 }
 
 #[test]
-fn interleaved_threads_are_runs_of_their_own() {
+fn interleaved_threads_are_separate_runs() {
     let delta = |thread: &str, text: &str| {
         format!(r#"{{"method":"item/agentMessage/delta","params":{{{thread},"itemId":"m","delta":"{text}"}}}}"#)
     };
@@ -309,7 +309,7 @@ fn a_child_may_speak_before_the_call_names_it() {
 }
 
 #[test]
-fn a_review_ends_with_its_outer_turn() {
+fn a_review_ends_with_the_outer_turn() {
     let lines = [
         begin(A, "inner", "outer"),
         item("completed", A, r#"{"type":"enteredReviewMode","id":"r","review":"changes"}"#),
@@ -329,7 +329,7 @@ fn a_review_ends_with_its_outer_turn() {
 }
 
 #[test]
-fn what_is_late_belongs_to_no_run() {
+fn late_records_belong_to_no_run() {
     let done = r#"{"type":"commandExecution","id":"c","command":"sh -c x","status":"completed","exitCode":0}"#;
     let lines = [begin(A, "ta", "ta"), end(A, "ta", "completed"), item("completed", A, done)];
     check(&refs(&lines), &["session_started ", "session_ended completed"]);
@@ -351,7 +351,7 @@ fn api(payload: &str) -> String {
 }
 
 #[test]
-fn a_copied_history_is_not_told_again() {
+fn a_copied_history_is_not_repeated() {
     let origin = r#","forked_from_id":"01a1ffca-0000-7000-8000-000000000001""#;
     let start = |turn: &str| event(&format!(r#"{{"type":"task_started","turn_id":"{turn}"}}"#));
     let stop =
@@ -377,7 +377,7 @@ fn a_copied_history_is_not_told_again() {
 }
 
 #[test]
-fn a_message_that_both_families_tell_is_told_once() {
+fn a_message_recorded_by_both_families_is_emitted_once() {
     let item = r#"{"type":"item_completed","turn_id":"1","item":{"type":"AgentMessage","id":"m","content":[{"type":"Text","text":"Hi"}]}}"#;
     for mode in ["paginated", "legacy"] {
         let lines = [
@@ -408,7 +408,7 @@ fn zeros_do_not_reset_a_total() {
 }
 
 #[test]
-fn calls_without_items_end_with_their_outputs() {
+fn calls_without_items_end_at_their_outputs() {
     let call = |id: &str, name: &str, args: &str| {
         api(&format!(r#"{{"type":"function_call","name":"{name}","arguments":{args:?},"call_id":"{id}"}}"#))
     };
@@ -446,7 +446,7 @@ fn calls_without_items_end_with_their_outputs() {
 }
 
 #[test]
-fn a_file_without_beginnings_has_a_run_for_each_prompt() {
+fn a_file_without_turn_starts_has_one_run_per_prompt() {
     let lines = [
         meta(""),
         event(r#"{"type":"user_message","message":"one"}"#),
@@ -480,7 +480,7 @@ fn frames_of_a_subagent_recording() {
 /// A command whose first output arrives with its end. `frames.v1` has the output in order, `frames.v2` says where the piece
 /// belongs, and the offset in `hecate.v1` is that of the beginning.
 #[test]
-fn an_output_whose_beginning_comes_last_is_in_order() {
+fn an_output_whose_beginning_arrives_last_is_in_order() {
     let started =
         r#"{"method":"turn/started","params":{"threadId":"t","turn":{"id":"u","status":"inProgress","items":[]}}}"#;
     let item = |method: &str, rest: &str| {

@@ -90,7 +90,7 @@ fn event_surface() -> &'static Surface {
 }
 
 #[test]
-fn a_recording_that_is_as_it_should_be_is_clean() {
+fn recordings_have_no_drift() {
     let events = clean_events();
     assert!(events.len() > 5);
     let drift = drift(event_surface(), ndjson(&events).as_bytes());
@@ -98,7 +98,7 @@ fn a_recording_that_is_as_it_should_be_is_clean() {
 }
 
 #[test]
-fn a_new_field_is_told() {
+fn a_new_field_is_reported() {
     let found = changed("response.output_text.delta", |event| event["mood"] = json!("SECRET"));
     let deltas = clean_events().iter().filter(|event| event["type"] == "response.output_text.delta").count() as u64;
     assert!(deltas > 1);
@@ -109,7 +109,7 @@ fn a_new_field_is_told() {
 }
 
 #[test]
-fn a_renamed_field_is_told_under_both_names() {
+fn a_renamed_field_is_reported_under_both_names() {
     let found = changed("response.output_text.delta", |event| {
         let id = event.as_object_mut().unwrap().remove("item_id").unwrap();
         event["itemId"] = id;
@@ -121,7 +121,7 @@ fn a_renamed_field_is_told_under_both_names() {
 }
 
 #[test]
-fn a_missing_field_is_told() {
+fn a_missing_field_is_reported() {
     let found = changed("response.completed", |event| {
         event["response"].as_object_mut().unwrap().remove("status");
     });
@@ -129,7 +129,7 @@ fn a_missing_field_is_told() {
 }
 
 #[test]
-fn a_changed_type_is_told_with_both_types() {
+fn a_changed_type_is_reported_with_both_types() {
     let found = changed("response.output_text.done", |event| event["sequence_number"] = json!("SECRET"));
     assert_eq!(told(&found), [("changed_type", "response.output_text.done", "/sequence_number", 1)]);
     assert_eq!(found[0].message, "string instead of integer");
@@ -139,7 +139,7 @@ fn a_changed_type_is_told_with_both_types() {
 }
 
 #[test]
-fn a_new_type_is_told_whether_of_a_record_or_inside_one() {
+fn new_types_of_records_and_of_parts_are_reported() {
     let found = changed("response.output_text.done", |event| event["type"] = json!("response.output_text.finished"));
     assert_eq!(told(&found), [("unknown_type", "response.output_text.finished", "", 1)]);
     let found = changed("response.output_item.done", |event| event["item"] = json!({"type": "hologram", "id": "x"}));
@@ -154,7 +154,7 @@ fn a_new_type_is_told_whether_of_a_record_or_inside_one() {
 }
 
 #[test]
-fn a_new_word_is_told_but_no_text_is() {
+fn a_new_word_is_reported_but_no_text() {
     let state = |word: &'static str| {
         changed("response.completed", move |event| event["response"]["output"][0]["status"] = json!(word))
     };
@@ -165,7 +165,7 @@ fn a_new_word_is_told_but_no_text_is() {
 }
 
 #[test]
-fn what_is_no_json_is_told_with_its_place() {
+fn invalid_json_is_reported_with_its_position() {
     let mut text = ndjson(&clean_events());
     let before = text.len() as u64;
     let records = clean_events().len() as u64;
@@ -181,7 +181,7 @@ fn what_is_no_json_is_told_with_its_place() {
 }
 
 #[test]
-fn the_first_record_is_the_place() {
+fn the_first_occurrence_is_reported() {
     let events = clean_events();
     let text = ndjson(&events);
     let at = events.iter().position(|event| event["type"] == "response.output_text.delta").unwrap();
@@ -266,7 +266,7 @@ static FAKE_RUNNER: Runner = Runner {
 };
 
 #[test]
-fn places_are_told_as_the_schema_names_them() {
+fn pointers_follow_the_schema() {
     let tell = |record: Value| {
         let found = drift(&FAKE_SURFACE, format!("{record}\n").as_bytes()).findings();
         told(&found).iter().map(|one| format!("{} {}", one.0, one.2)).collect::<Vec<_>>()
@@ -309,7 +309,7 @@ fn places_are_told_as_the_schema_names_them() {
 }
 
 #[test]
-fn places_have_a_bound() {
+fn the_number_of_reported_places_is_bounded() {
     let record = |at: usize| format!("{{\"type\":\"message\",\"parts\":[],\"field{at}\":1}}\n");
     let fits: String = (0..PLACES).map(record).collect();
     let at_the_limit = drift(&FAKE_SURFACE, fits.as_bytes());
@@ -327,7 +327,7 @@ fn places_have_a_bound() {
 }
 
 #[test]
-fn a_surface_without_schemas_says_that_nothing_is_known() {
+fn a_surface_without_schemas_is_an_error() {
     static UNKNOWN: Surface =
         Surface { name: "new", source: "a test", recognise: |_| None, kind_of: |_| None, schemas: &[] };
     static BROKEN: Surface = Surface {
@@ -344,7 +344,7 @@ fn a_surface_without_schemas_says_that_nothing_is_known() {
 }
 
 #[test]
-fn what_is_known_of_every_surface_compiles() {
+fn the_schemas_of_every_surface_compile() {
     let mut known = 0;
     for runner in RUNNERS {
         for surface in runner.surfaces.iter().filter(|surface| !surface.schemas.is_empty()) {
@@ -358,7 +358,7 @@ fn what_is_known_of_every_surface_compiles() {
 }
 
 #[test]
-fn nothing_panics_on_any_record_of_anybody() {
+fn no_record_panics_on_any_surface() {
     let mut kinds = BTreeSet::new();
     for recording in recordings() {
         for one in drift(event_surface(), &recording.bytes).findings() {
@@ -370,7 +370,7 @@ fn nothing_panics_on_any_record_of_anybody() {
 }
 
 #[test]
-fn records_are_compared_on_their_way_and_told_of_once() {
+fn live_drift_is_reported_once() {
     let mut lines = clean_events();
     let runner = runner("open-responses").unwrap();
     let plain = Ingest::new(runner, None, Limits::default(), identity());
@@ -399,7 +399,7 @@ fn records_are_compared_on_their_way_and_told_of_once() {
 }
 
 #[test]
-fn comparing_changes_no_frame() {
+fn comparing_does_not_change_frames() {
     for recording in recordings() {
         let runner = recording.runner;
         let mut ingest = Ingest::new(runner, None, Limits::default(), identity()).watching_drift();

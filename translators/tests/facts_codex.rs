@@ -250,14 +250,14 @@ fn approvals(seen: &Seen, facts: &[Value], what: &str) {
 }
 
 #[test]
-fn a_refused_command_of_a_session_file_never_ran() {
+fn a_rejected_command_of_a_session_file_never_ran() {
     let seen = codex(&bytes(REFUSED));
     assert!(matches!(&seen.main.tools[0].outcome, Some(Outcome::Failed(error)) if error.contains("rejected by user")));
 }
 
 /// If the stream contains the client's lines too, prompts and answers are taken from them.
 #[test]
-fn the_clients_own_lines_are_understood() {
+fn the_clients_own_lines_are_recognised() {
     let server = String::from_utf8(bytes("appserver-approval-accept.ndjson")).unwrap();
     let client = String::from_utf8(bytes("client/appserver-approval-accept.jsonl")).unwrap();
     let (mut lines, mut answer) = (String::new(), None);

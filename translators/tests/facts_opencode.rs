@@ -106,7 +106,7 @@ fn same_text(told: &str, fact: &Value) -> bool {
     match fact {
         Value::String(text) => told == text,
         long => {
-            // The recording has the whole text, which `long_texts_are_whole` compares.
+            // The recording has the whole text, which `long_texts_are_complete` compares.
             told.encode_utf16().count() as u64 == long["length_utf16"].as_u64().unwrap()
                 && told.starts_with(long["starts"].as_str().unwrap())
         }
@@ -428,7 +428,7 @@ fn number_of_runs(recording: &Value, file: &str, frames: &[Frame]) {
 }
 
 #[test]
-fn every_record_is_kept_and_known() {
+fn every_record_is_kept_and_none_is_unknown() {
     for recording in manifest() {
         let file = recording["file"].as_str().unwrap();
         let bytes = std::fs::read(fixtures_dir("opencode").join(file)).unwrap();
@@ -477,7 +477,7 @@ fn last_parts(bytes: &[u8]) -> BTreeMap<String, Value> {
 }
 
 #[test]
-fn exit_codes_and_outputs_are_the_recordings_own() {
+fn exit_codes_and_outputs_match_the_recording() {
     let mut codes = HashSet::new();
     for recording in recordings_of(opencode()) {
         let told = told(frames(opencode(), &recording.bytes).iter());
@@ -501,7 +501,7 @@ fn exit_codes_and_outputs_are_the_recordings_own() {
 }
 
 #[test]
-fn long_texts_are_whole() {
+fn long_texts_are_complete() {
     let mut longest = 0;
     for recording in recordings_of(opencode()) {
         let told = told(frames(opencode(), &recording.bytes).iter());

@@ -40,7 +40,7 @@ fn records(runner: &Runner, framing: Option<Framing>, text: &str) -> Vec<Value> 
 }
 
 #[test]
-fn data_that_is_no_field_of_an_event_stream_is_a_record() {
+fn stray_lines_of_an_event_stream_are_records() {
     let open_responses = runner("open-responses").unwrap();
     let completed = r#"data: {"type":"response.completed","response":{"id":"r","status":"completed"}}"#;
     for (framing, text, status, told) in [
@@ -112,7 +112,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 2048, ..ProptestConfig::default() })]
 
     #[test]
-    fn raw_prints_every_line_again(
+    fn raw_reproduces_every_line(
         pieces in prop::collection::vec(piece(), 0..24),
         cuts in prop::collection::vec(any::<Index>(), 0..6),
         framing in framing(),

@@ -50,7 +50,7 @@ fn cuts(bytes: &[u8]) -> impl Iterator<Item = usize> {
 }
 
 #[test]
-fn every_open_run_says_that_there_is_a_gap_and_the_input_goes_on() {
+fn every_open_run_reports_a_gap_and_the_input_continues() {
     for recording in recordings() {
         for cut in cuts(&recording.bytes) {
             let mut ingest = ingest(recording.runner, Limits::default());
@@ -72,7 +72,7 @@ fn every_open_run_says_that_there_is_a_gap_and_the_input_goes_on() {
 }
 
 #[test]
-fn a_run_that_is_given_up_is_over_and_nothing_that_follows_is_lost() {
+fn an_abandoned_run_ends_and_later_records_are_kept() {
     let mut given_up = 0;
     for recording in recordings() {
         for cut in cuts(&recording.bytes) {

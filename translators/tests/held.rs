@@ -28,7 +28,7 @@ fn kinds(frames: impl IntoIterator<Item = Frame>) -> Vec<(StreamKind, &'static s
 }
 
 #[test]
-fn an_end_waits_until_its_deadline_and_no_longer() {
+fn an_end_is_held_until_its_deadline() {
     let (ended, of_run) = ((StreamKind::Session, "session_ended"), (StreamKind::Session, "provider_event"));
     let thread = (StreamKind::Thread, "provider_event");
     let mut ingest = codex(EndHold::default());
@@ -58,7 +58,7 @@ fn an_end_waits_until_its_deadline_and_no_longer() {
 }
 
 #[test]
-fn a_run_that_breaks_off_behind_its_end_keeps_its_reason() {
+fn a_run_that_breaks_off_after_its_end_keeps_its_reason() {
     let mut ingest = codex(EndHold::default());
     let _ = ingest.feed(RUN.as_bytes(), 1_000).count();
     ingest.cut_by(framegate_translators::normalizer::RunEnd::interrupted("proxy_stopping", "stopped"));
@@ -76,7 +76,7 @@ fn end_of(frames: &[Frame]) -> SessionEnded {
 
 /// If the proxy is killed while the frame is held, the log still says how the run ended.
 #[test]
-fn a_held_end_outlives_the_process() {
+fn a_held_end_survives_a_restart() {
     let mut held = 0;
     for recording in recordings() {
         let mut ingest = ingest(recording.runner, Limits::default());

@@ -19,7 +19,7 @@ static SMALL: LazyLock<Vec<Recording>> =
     LazyLock::new(|| recordings().filter(|recording| recording.bytes.len() < 20_000).collect());
 
 #[test]
-fn every_recording_is_clean_in_every_contract() {
+fn every_recording_is_valid_in_every_contract() {
     for recording in recordings() {
         for contract in json_contracts() {
             let out = translate(recording.runner, contract, &recording.bytes);
@@ -29,7 +29,7 @@ fn every_recording_is_clean_in_every_contract() {
 }
 
 #[test]
-fn raw_gives_every_recording_back() {
+fn raw_reproduces_every_recording() {
     let raw = contract("raw").unwrap();
     for recording in recordings() {
         let out = translate(recording.runner, raw, &recording.bytes);
@@ -45,7 +45,7 @@ fn raw_gives_every_recording_back() {
 }
 
 #[test]
-fn every_record_gives_one_provider_event_before_its_frames() {
+fn every_record_gives_exactly_one_provider_event_before_its_frames() {
     for recording in recordings() {
         let mut ingest = ingest(recording.runner, framegate_translators::framing::Limits::default());
         let mut frames: Vec<Frame> = ingest.feed(&recording.bytes, EPOCH_MS).collect();
@@ -58,7 +58,7 @@ fn every_record_gives_one_provider_event_before_its_frames() {
 
 /// The document says: "Provider adapters emit `provider_event` for every SSE event (no drops)."
 #[test]
-fn every_contract_of_frames_has_every_record_in_some_stream() {
+fn frame_contracts_contain_every_record_in_some_stream() {
     for recording in recordings() {
         let mut ingest = ingest(recording.runner, framegate_translators::framing::Limits::default());
         let _ = ingest.feed(&recording.bytes, EPOCH_MS).count() + ingest.finish(EPOCH_MS).count();
@@ -73,7 +73,7 @@ fn every_contract_of_frames_has_every_record_in_some_stream() {
 /// JSON's grammar allows half of a surrogate pair, but strict parsers refuse it. `data` and everything derived from the record
 /// have U+FFFD in its place, and `raw` returns the original record.
 #[test]
-fn strict_parsers_read_every_line_and_raw_gives_lone_surrogates_back() {
+fn strict_parsers_read_every_line_and_raw_keeps_lone_surrogates() {
     let lone = r#"{"type":"item.started","item":{"id":"i","type":"command_execution","command":"\ud83d \udc00\ude00","x\uD800":[]}}"#;
     let call = r#"{"type":"assistant","message":{"id":"m","role":"assistant","content":[{"type":"tool_use","id":"t","name":"Bash","input":{"command":"\ud83d"}}]}}"#;
     let deltas = r#"{"type":"response.output_item.added","output_index":0,"item":{"type":"function_call","id":"f","call_id":"c","name":"\ude00","arguments":"{\"a\":\"\\ud83d\"}"}}"#;
@@ -98,7 +98,7 @@ fn strict_parsers_read_every_line_and_raw_gives_lone_surrogates_back() {
 }
 
 #[test]
-fn a_fork_goes_on_as_the_encoder_it_was_made_of() {
+fn a_forked_encoder_continues_like_the_original() {
     for recording in SMALL.iter() {
         let frames = frames(recording.runner, &recording.bytes);
         for contract in CONTRACTS {
@@ -134,7 +134,7 @@ fn survives(runner: &Runner, bytes: &[u8], what: &str) {
 }
 
 #[test]
-fn an_input_cut_at_any_byte_ends_every_run_once() {
+fn a_truncated_input_ends_every_run_once() {
     for recording in SMALL.iter() {
         // Every position around a record's end; elsewhere in steps.
         let bytes = &recording.bytes;
@@ -155,7 +155,7 @@ fn an_input_cut_at_any_byte_ends_every_run_once() {
 }
 
 #[test]
-fn the_worst_lines_are_survived() {
+fn hostile_lines_do_not_panic() {
     let deep = format!("{{\"type\":{}1{}}}\n", "[".repeat(10_000), "]".repeat(10_000));
     let long = format!("{{\"type\":\"x\",\"text\":\"{}\"}}\n", "a".repeat(5_000_000));
     for runner in RUNNERS {
@@ -189,7 +189,7 @@ fn the_worst_lines_are_survived() {
 }
 
 #[test]
-fn a_record_over_the_limit_is_reported_and_the_stream_goes_on() {
+fn a_record_over_the_limit_is_reported_and_the_stream_continues() {
     use framegate_translators::framing::Limits;
     let limits = Limits { record_bytes: 4096, preview_bytes: 16 };
     for recording in SMALL.iter() {
@@ -222,7 +222,7 @@ fn pick(index: &Index) -> &'static Recording {
 proptest! {
 
     #[test]
-    fn the_cuts_between_chunks_do_not_matter(which in any::<Index>(), cuts in prop::collection::vec(any::<Index>(), 1..40)) {
+    fn chunk_boundaries_do_not_matter(which in any::<Index>(), cuts in prop::collection::vec(any::<Index>(), 1..40)) {
         let recording = pick(&which);
         let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(recording.bytes.len() + 1)).collect();
         cuts.extend([0, recording.bytes.len()]);
@@ -236,7 +236,7 @@ proptest! {
     }
 
     #[test]
-    fn changed_bytes_are_survived(which in any::<Index>(), changes in prop::collection::vec((any::<Index>(), any::<u8>()), 1..8)) {
+    fn changed_bytes_do_not_break_the_invariants(which in any::<Index>(), changes in prop::collection::vec((any::<Index>(), any::<u8>()), 1..8)) {
         let recording = pick(&which);
         let mut bytes = recording.bytes.clone();
         for (at, byte) in changes {
@@ -249,7 +249,7 @@ proptest! {
     }
 
     #[test]
-    fn moved_repeated_and_missing_records_are_survived(which in any::<Index>(), order in prop::collection::vec(any::<Index>(), 1..60)) {
+    fn moved_repeated_and_missing_records_do_not_break_the_invariants(which in any::<Index>(), order in prop::collection::vec(any::<Index>(), 1..60)) {
         let recording = pick(&which);
         let separator: &[u8] = if recording.bytes.starts_with(b"{") { b"\n" } else { b"\n\n" };
         let text = String::from_utf8_lossy(&recording.bytes).into_owned();
@@ -264,7 +264,7 @@ proptest! {
     }
 
     #[test]
-    fn wrong_types_are_survived(which in any::<Index>(), at in any::<Index>(), with in prop::sample::select(vec!["null", "0", "-1", "\"\"", "[]", "{}", "true", "1e99", "\"\\ud83d\"", "[[]]", "{\"type\":1}"])) {
+    fn wrong_types_do_not_break_the_invariants(which in any::<Index>(), at in any::<Index>(), with in prop::sample::select(vec!["null", "0", "-1", "\"\"", "[]", "{}", "true", "1e99", "\"\\ud83d\"", "[[]]", "{\"type\":1}"])) {
         let recording = pick(&which);
         // Replaces one value with another, at any position of a value.
         let text = String::from_utf8_lossy(&recording.bytes).into_owned();

@@ -13,7 +13,7 @@ use std::path::Path;
 type Imports = BTreeMap<(String, String), Vec<String>>;
 
 #[test]
-fn no_module_imports_itself_through_others() {
+fn no_import_cycles_exist() {
     let mut files = Vec::new();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     collect(&root, &root, &mut files);
@@ -315,7 +315,7 @@ fn imports_of(files: &[(&str, &str)]) -> Vec<String> {
 }
 
 #[test]
-fn each_way_to_write_an_import_counts() {
+fn every_form_of_import_counts() {
     for (text, expected) in [
         ("use crate::b::X;", vec!["a b a/c.rs:1"]),
         ("\npub(crate) use crate::{b::{X, Y}, c, a::Z};", vec!["a b a/c.rs:2", "a c a/c.rs:2"]),
@@ -350,7 +350,7 @@ fn comments_strings_and_test_code_do_not_count() {
 }
 
 #[test]
-fn a_cycle_is_found_and_its_imports_are_named() {
+fn a_cycle_is_reported_with_its_imports() {
     let files = [("a.rs", "use crate::b;"), ("b.rs", "use crate::c;"), ("c.rs", "\nuse crate::a;\nuse crate::d;")];
     let files = files.map(|(file, text)| (file.to_owned(), text.to_owned()));
     let imports = imports(&files);

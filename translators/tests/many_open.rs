@@ -65,7 +65,7 @@ fn open_at_once(frames: &[Frame]) -> usize {
 }
 
 #[test]
-fn the_oldest_call_is_given_up_where_too_many_are_open() {
+fn the_oldest_call_is_abandoned_if_too_many_are_open() {
     for results in [false, true] {
         let frames = frames("claude-code", 16, &claude_calls(100, results));
         // One more than the bound for a moment: the new call begins before the oldest is closed.
@@ -86,7 +86,7 @@ fn the_oldest_call_is_given_up_where_too_many_are_open() {
 }
 
 #[test]
-fn every_contract_closes_what_is_given_up() {
+fn every_contract_closes_abandoned_calls() {
     let input = claude_calls(40, true);
     for contract in support::json_contracts() {
         let ingest = Ingest::new(runner("claude-code").unwrap(), None, Limits::default(), support::identity())
@@ -159,7 +159,7 @@ const INPUTS: [Input; 4] = [
 /// Four times the input allocates four times as much if no step copies what is open, and up to sixteen times if each step does.
 /// Allocations are counted, so a loaded machine does not matter.
 #[test]
-fn no_step_copies_what_is_open() {
+fn no_step_copies_the_open_state() {
     for (runner, input) in INPUTS {
         // Lazily created data exists after this.
         cost(runner, &input(10));
@@ -205,7 +205,7 @@ fn instructions(runner: &str, size: usize) -> Option<f64> {
 /// open items, the second increment would take up to twice as many. Instructions are counted, so a loaded machine does not
 /// matter. All three sizes are beyond the bounds at which the oldest items are closed.
 #[test]
-fn no_step_depends_on_how_much_is_open() {
+fn the_cost_of_a_step_does_not_depend_on_the_open_state() {
     let mut more = Vec::new();
     for (runner, _) in INPUTS {
         let [Some(few), Some(some), Some(many)] = [1_500, 4_000, 6_500].map(|size| instructions(runner, size)) else {
@@ -241,7 +241,7 @@ fn codex_threads(threads: usize) -> String {
 
 /// A feed that names more and more sessions: the oldest runs are ended, each run has one end, and none begins twice.
 #[test]
-fn sessions_without_end_end_the_oldest_runs() {
+fn too_many_sessions_end_the_oldest_runs() {
     let inputs: [(Input, usize); 3] = [
         (("opencode", opencode_sessions), 1024),
         (("claude-code", claude_sessions), 256),

@@ -97,7 +97,7 @@ fn without(events: &[Value], groups: usize) -> Vec<Value> {
 }
 
 #[test]
-fn every_mixture_says_the_same_once() {
+fn every_mixture_of_events_gives_the_same_text_once() {
     let mut mixtures = 0;
     for name in RECORDINGS {
         let whole = events(name);
@@ -129,7 +129,7 @@ fn every_mixture_says_the_same_once() {
 }
 
 #[test]
-fn what_is_repeated_at_the_end_of_a_part_is_said_once() {
+fn text_repeated_at_the_end_of_a_part_is_emitted_once() {
     for name in RECORDINGS {
         let whole = events(name);
         let expected = said(&frames_of(&whole));

@@ -64,7 +64,7 @@ fn fold(events: &[Value]) -> BTreeMap<String, Vec<String>> {
 }
 
 #[test]
-fn the_log_folds_to_the_history_of_the_live_stream() {
+fn the_log_equals_the_history_of_the_live_stream() {
     let mut folded = 0;
     for recording in recordings() {
         let log = log_of(&recording);
@@ -79,7 +79,7 @@ fn the_log_folds_to_the_history_of_the_live_stream() {
 }
 
 #[test]
-fn envelopes_are_pixirs() {
+fn envelopes_follow_the_document() {
     let mut ids = BTreeSet::new();
     for recording in recordings() {
         ids.clear();
@@ -123,7 +123,7 @@ fn final_text(frames: &[Frame]) -> Option<&str> {
 }
 
 #[test]
-fn nothing_of_a_run_is_lost_or_said_twice() {
+fn nothing_of_a_run_is_lost_or_repeated() {
     let (mut texts, mut prompts, mut tokens) = (0, 0, 0);
     let mut corrected = BTreeSet::new();
     for recording in recordings() {
@@ -190,7 +190,7 @@ fn usage_adds_up(frames: &[Frame], events: &[Value], name: &str) -> u64 {
 }
 
 #[test]
-fn every_call_has_one_result_and_every_subagent_its_mark() {
+fn every_call_has_one_result_and_subagents_are_marked() {
     let (mut calls, mut marked) = (0, 0);
     for recording in recordings() {
         for (frames, events) in runs(&recording).values() {
@@ -221,7 +221,7 @@ fn every_call_has_one_result_and_every_subagent_its_mark() {
 }
 
 #[test]
-fn canonical_events_hold_no_content_of_files() {
+fn canonical_events_contain_no_file_content() {
     for recording in recordings() {
         let log = String::from_utf8(log_of(&recording)).unwrap();
         for line in log.lines().filter(|line| !line.contains("\"type\":\"reasoning\"")) {
@@ -237,7 +237,7 @@ fn canonical_events_hold_no_content_of_files() {
 }
 
 #[test]
-fn schemas_hold_examples_that_keep_them() {
+fn schemas_contain_valid_examples() {
     let mut examples = 0;
     for file in pixir().schemas {
         let schema: Value = serde_json::from_str(file.text).unwrap();

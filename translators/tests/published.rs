@@ -79,7 +79,7 @@ fn compare(path: &Path, expected: &str) {
 }
 
 #[test]
-fn every_schema_has_an_id_that_is_its_path() {
+fn the_id_of_every_schema_is_its_path() {
     let mut ids = BTreeSet::new();
     for contract in json_contracts() {
         let folder = folder(contract);
@@ -214,7 +214,7 @@ fn take_golden(golden: &mut Golden, kind: &'static str, payload: &[u8]) {
 }
 
 #[test]
-fn every_event_of_every_recording_has_a_schema_and_the_golden_ones_are_as_they_were() {
+fn every_recorded_event_has_a_schema_and_golden_events_are_unchanged() {
     for contract in json_contracts() {
         let known: BTreeSet<&str> = contract.schemas.iter().map(|file| file.kind).collect();
         let mut golden = Golden::new();
@@ -240,7 +240,7 @@ fn declarations_of(contract: &Contract) -> PathBuf {
 }
 
 #[test]
-fn the_declarations_are_those_of_the_schemas() {
+fn the_declarations_match_the_schemas() {
     for contract in json_contracts() {
         let text = typescript(contract).unwrap_or_else(|error| panic!("{}: {error}", contract.name));
         let mut names = BTreeSet::new();
@@ -327,7 +327,7 @@ const SYMBOL: &str = "\u{1}symbol";
 /// `./test.sh` installs the compiler and runs this test.
 #[test]
 #[ignore = "needs node and tests/node/node_modules: ./test.sh runs it"]
-fn typescript_accepts_every_golden_event_and_refuses_broken_ones() {
+fn typescript_accepts_golden_events_and_rejects_broken_ones() {
     let node = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/node");
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("declarations");
     std::fs::create_dir_all(&folder).unwrap();

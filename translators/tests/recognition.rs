@@ -53,7 +53,7 @@ fn each_record(bytes: &[u8], mut each: impl FnMut(&Record<'_>)) {
 }
 
 #[test]
-fn no_record_of_one_runner_is_taken_for_another_runners() {
+fn no_record_is_attributed_to_another_runner() {
     let mut records = 0u64;
     for recording in recordings() {
         each_record(&recording.bytes, |record| {
@@ -86,7 +86,7 @@ fn every_recording_is_recognised_by_its_first_record() {
 }
 
 #[test]
-fn the_bytes_that_were_held_are_read_like_any_others() {
+fn held_bytes_are_read_like_any_others() {
     for recording in recordings().filter(|recording| !NOBODYS.contains(&recording.name.as_str())) {
         let expected = frames(recording.runner, &recording.bytes);
         let mut ingest = Ingest::auto(None, Limits::default(), identity(), Window::default());
@@ -107,7 +107,7 @@ fn nonsense(records: usize) -> Vec<u8> {
 const INIT: &[u8] = b"{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"s\"}\n";
 
 #[test]
-fn the_window_is_so_many_records() {
+fn the_window_is_bounded_in_records() {
     let window = Window { records: 8, bytes: 1 << 20 };
     for (before, known) in [(7, true), (8, false)] {
         let mut ingest = Ingest::auto(None, Limits::default(), identity(), window);
@@ -123,7 +123,7 @@ fn the_window_is_so_many_records() {
 }
 
 #[test]
-fn the_window_is_so_many_bytes_but_never_less_than_a_record() {
+fn the_window_is_bounded_in_bytes_but_holds_at_least_one_record() {
     let window = Window { records: 64, bytes: 100 };
     let one = |bytes: usize| format!("{{\"a\":\"{}\"}}\n", "x".repeat(bytes - 9)).into_bytes();
     for (first, known) in [(99, true), (100, false)] {
@@ -140,7 +140,7 @@ fn the_window_is_so_many_bytes_but_never_less_than_a_record() {
 }
 
 #[test]
-fn what_is_held_has_an_end_also_where_no_record_has() {
+fn held_bytes_are_bounded_even_without_a_record_end() {
     let limits = Limits { record_bytes: 1000, preview_bytes: 10 };
     let mut ingest = Ingest::auto(None, limits, identity(), Window { records: 4, bytes: 100 });
     for at in 0..=11 {
@@ -151,7 +151,7 @@ fn what_is_held_has_an_end_also_where_no_record_has() {
 }
 
 #[test]
-fn an_input_of_another_runner_is_told_once_and_nothing_is_lost() {
+fn an_input_of_another_runner_is_reported_once_and_kept() {
     for recording in recordings().filter(|recording| !NOBODYS.contains(&recording.name.as_str())) {
         for said in RUNNERS {
             let mut ingest = Ingest::new(said, None, Limits::default(), identity());
@@ -176,7 +176,7 @@ fn is_record(frame: &framegate_translators::frame::Frame) -> bool {
 }
 
 #[test]
-fn what_could_be_anybodys_is_nobodys() {
+fn ambiguous_records_are_not_recognised() {
     for text in [
         r#"{"type":"error","message":"no"}"#,
         r#"{"type":"result"}"#,

@@ -26,7 +26,7 @@ fn a_rejected_call_has_no_result() {
 }
 
 #[test]
-fn a_call_that_nobody_asks_about_has_only_a_result() {
+fn a_call_without_an_approval_has_only_a_result() {
     let events = sse("permission_denied.partial.ndjson");
     assert!(events.iter().all(|event| event["type"] != "tool_call_proposed"));
     assert!(events.iter().any(|event| event["type"] == "tool_result" && event["payload"]["success"] == false));

@@ -30,7 +30,7 @@ fn takes(encoder: &mut dyn Encoder, frame: &Frame) -> Said {
 }
 
 #[test]
-fn an_encoder_goes_on_from_what_another_one_saved() {
+fn an_encoder_continues_from_a_saved_state() {
     for recording in recordings().filter(|recording| recording.bytes.len() < 20_000) {
         let frames = frames(recording.runner, &recording.bytes);
         for contract in CONTRACTS {
@@ -69,7 +69,7 @@ fn in_order(state: Value) -> Value {
 }
 
 #[test]
-fn an_encoder_whose_events_nobody_writes_comes_to_the_same_place() {
+fn an_encoder_that_writes_no_events_reaches_the_same_state() {
     let state = |encoder: &dyn Encoder| encoder.save().map(|saved| in_order(serde_json::from_slice(&saved).unwrap()));
     let cursors = |events: &Events| events.iter().map(|event| (event.kind, event.id.clone())).collect::<Vec<_>>();
     for recording in recordings().filter(|recording| recording.bytes.len() < 20_000) {
@@ -100,7 +100,7 @@ fn an_encoder_whose_events_nobody_writes_comes_to_the_same_place() {
 }
 
 #[test]
-fn a_state_of_another_version_changes_nothing() {
+fn a_state_of_another_version_is_ignored() {
     let recording = recordings().next().unwrap();
     let frames = frames(recording.runner, &recording.bytes);
     let run: Vec<&Frame> = frames.iter().filter(|frame| frame.stream.kind == StreamKind::Session).collect();
@@ -123,7 +123,7 @@ fn a_state_of_another_version_changes_nothing() {
 }
 
 #[test]
-fn what_is_gone_is_told_by_one_event_in_the_place_of_the_last() {
+fn one_event_replaces_the_dropped_ones_at_the_last_position() {
     let mut told = HashMap::new();
     for recording in recordings().filter(|recording| recording.bytes.len() < 20_000) {
         let frames = frames(recording.runner, &recording.bytes);
@@ -163,7 +163,7 @@ fn what_is_gone_is_told_by_one_event_in_the_place_of_the_last() {
 }
 
 #[test]
-fn what_a_stream_left_open_is_closed_the_same_by_one_that_saw_its_end_alone() {
+fn a_stream_restored_after_every_frame_closes_identically() {
     for recording in recordings().filter(|recording| recording.bytes.len() < 20_000) {
         let frames = frames(recording.runner, &recording.bytes);
         let mut streams: HashMap<_, (Reopened, Reopened)> = HashMap::new();

@@ -60,7 +60,7 @@ fn come_back(frames: &[Frame], what: &str) {
 }
 
 #[test]
-fn every_frame_of_every_recording_comes_back_and_gives_the_same_events() {
+fn stored_frames_are_read_back_and_give_the_same_events() {
     for recording in recordings() {
         let mut ingest = ingest(recording.runner, framegate_translators::framing::Limits::default()).watching_drift();
         let mut frames: Vec<Frame> = ingest.feed(&recording.bytes, EPOCH_MS).collect();
@@ -70,7 +70,7 @@ fn every_frame_of_every_recording_comes_back_and_gives_the_same_events() {
 }
 
 #[test]
-fn the_worst_records_come_back() {
+fn hostile_records_are_read_back() {
     let deep = format!("{{\"type\":{}1{}}}\n", "[".repeat(10_000), "]".repeat(10_000));
     for runner in framegate_translators::runners::RUNNERS {
         for text in [
@@ -86,7 +86,7 @@ fn the_worst_records_come_back() {
 }
 
 #[test]
-fn frames_of_version_1_are_read_and_written_as_they_were() {
+fn frames_of_version_1_are_read_and_written_unchanged() {
     let mut kinds = BTreeSet::new();
     for line in V1.lines() {
         let frame = read_frame(line.as_bytes()).unwrap_or_else(|error| panic!("{error}: {line}"));
@@ -100,7 +100,7 @@ fn frames_of_version_1_are_read_and_written_as_they_were() {
 }
 
 #[test]
-fn an_optional_field_that_is_not_there_reads_as_absent() {
+fn a_missing_optional_field_reads_as_absent() {
     let mut dropped = 0;
     for line in V1.lines() {
         let frame: Frame = read_frame(line.as_bytes()).unwrap();
@@ -124,7 +124,7 @@ fn an_optional_field_that_is_not_there_reads_as_absent() {
 }
 
 #[test]
-fn what_is_not_a_stored_frame_is_told_with_its_place() {
+fn an_invalid_stored_frame_is_an_error_with_its_position() {
     let line = V1.lines().next().unwrap();
     for (wrong, expected) in [
         (line.replace("\"v\":1", "\"v\":2"), "by a later version (form 2"),
@@ -165,7 +165,7 @@ proptest! {
 
 /// A proxy is killed after any frame of a run, and closes the run on its next start.
 #[test]
-fn a_run_cut_behind_any_frame_is_closed_cleanly_from_its_frames_alone() {
+fn a_run_cut_after_any_frame_is_closed_from_its_frames() {
     let mut closed = BTreeSet::new();
     for recording in recordings().filter(|recording| recording.bytes.len() < 30_000) {
         let all = frames(recording.runner, &recording.bytes);

@@ -81,7 +81,7 @@ fn recorded() -> impl Iterator<Item = (String, &'static Surface, String)> {
 }
 
 #[test]
-fn every_recorded_record_fits_the_schema_of_its_kind() {
+fn every_recorded_record_is_valid_for_the_schema_of_its_kind() {
     let mut kinds = BTreeSet::new();
     let mut breaches = Vec::new();
     for (name, surface, line) in recorded() {
@@ -99,7 +99,7 @@ fn every_recorded_record_fits_the_schema_of_its_kind() {
 }
 
 #[test]
-fn every_schema_says_what_it_is_and_its_example_fits() {
+fn every_schema_is_described_and_its_example_is_valid() {
     for surface in surfaces() {
         for file in surface.schemas {
             let schema = &known(surface.name, file.kind).schema;
@@ -119,7 +119,7 @@ fn every_schema_says_what_it_is_and_its_example_fits() {
 }
 
 #[test]
-fn every_schema_file_is_listed_and_nothing_else() {
+fn exactly_the_schema_files_are_listed() {
     let root = support::fixtures_dir("../../schemas/runners/claude-code");
     for surface in surfaces() {
         let files: BTreeSet<String> = std::fs::read_dir(root.join(surface.name))
@@ -133,7 +133,7 @@ fn every_schema_file_is_listed_and_nothing_else() {
 }
 
 #[test]
-fn a_required_field_that_is_missing_shows() {
+fn a_missing_required_field_is_found() {
     let mut tried = 0;
     for (path, known) in KNOWN.iter() {
         let (surface, kind) = path.split_once('/').unwrap();
@@ -148,7 +148,7 @@ fn a_required_field_that_is_missing_shows() {
 }
 
 #[test]
-fn the_checker_of_this_crate_says_the_same() {
+fn the_crates_own_validator_agrees() {
     for surface in surfaces() {
         let schemas = Schemas::compile(surface.schemas).unwrap();
         for file in surface.schemas {
@@ -170,7 +170,7 @@ fn the_checker_of_this_crate_says_the_same() {
 }
 
 #[test]
-fn a_new_field_shows_in_every_recorded_record_of_the_stream() {
+fn a_new_field_is_found_in_every_recorded_record() {
     let mut open = BTreeSet::new();
     for (_, surface, line) in recorded().filter(|(_, surface, _)| surface.name != "transcript") {
         let kind = kind_of(surface, &line).unwrap();
@@ -195,7 +195,7 @@ fn change(record: &mut Value, pointer: &str, value: Option<Value>) -> Value {
 }
 
 #[test]
-fn a_field_that_has_another_type_shows() {
+fn a_changed_field_type_is_found() {
     let cases = [
         ("stream-json", "assistant", "/message/usage/input_tokens", json!("11")),
         ("stream-json", "assistant", "/message/content", json!("All tests pass.")),
@@ -227,7 +227,7 @@ fn a_field_that_has_another_type_shows() {
 }
 
 #[test]
-fn a_field_that_has_another_name_shows() {
+fn a_renamed_field_is_found() {
     let cases = [
         ("stream-json", "assistant", "/message/usage/cache_read_tokens", "/message/usage/output_tokens"),
         ("stream-json", "assistant", "/message/content/0/content", "/message/content/0/text"),
@@ -254,7 +254,7 @@ fn a_field_that_has_another_name_shows() {
 }
 
 #[test]
-fn a_new_word_shows_where_the_words_are_known() {
+fn a_new_word_is_found_where_the_words_are_known() {
     let cases = [
         ("assistant", "/message/content/0/type", "poem"),
         ("user", "/message/content/0/type", "tool_outcome"),
@@ -288,7 +288,7 @@ fn a_new_word_shows_where_the_words_are_known() {
 }
 
 #[test]
-fn what_the_tools_and_the_user_give_is_theirs() {
+fn tool_results_and_structured_output_may_have_any_form() {
     let fits = |surface, kind, pointer: &str, value: Value| {
         let mut record = example(surface, kind);
         change(&mut record, pointer, Some(value));
@@ -310,7 +310,7 @@ fn what_the_tools_and_the_user_give_is_theirs() {
 }
 
 #[test]
-fn a_record_s_kind_is_its_type_and_what_makes_it_differ() {
+fn the_kind_of_a_record_is_its_type_and_discriminator() {
     let kind = |name, text| kind_of(surface(name), text);
     assert_eq!(kind("stream-json", r#"{"type":"user","subtype":"x"}"#).as_deref(), Some("user"));
     assert_eq!(kind("stream-json", r#"{"subtype":"init","type":"system"}"#).as_deref(), Some("system.init"));

@@ -22,27 +22,27 @@ fn recorded() -> Vec<Line> {
 }
 
 #[test]
-fn every_record_keeps_the_schema_of_its_kind() {
+fn every_record_is_valid_for_the_schema_of_its_kind() {
     let met = CODEX.all_keep(&recorded());
     let of = |surface: &str| met.iter().filter(|(of, _)| *of == surface).count();
     assert!(of("exec") >= 8 && of("app-server") >= 28 && of("rollout") >= 27, "{met:?}");
 }
 
 #[test]
-fn what_the_client_says_keeps_its_schemas_too() {
+fn client_messages_are_valid_for_their_schemas() {
     let met = CODEX.all_keep(&lines(&fixtures_dir("codex").join("client"), |_| Some("app-server")));
     let said = ["initialize", "initialized", "response", "thread/start", "turn/interrupt", "turn/start", "turn/steer"];
     assert_eq!(met, said.map(|kind| ("app-server", kind.to_owned())).into_iter().collect::<BTreeSet<_>>());
 }
 
 #[test]
-fn the_schemas_are_whole() {
+fn the_schemas_are_complete() {
     CODEX.every_file_is_listed();
     CODEX.examples_are_strict();
 }
 
 #[test]
-fn a_changed_record_breaks_its_schema() {
+fn a_changed_record_violates_its_schema() {
     let changes = [
         ("exec", "thread.started", "/thread_id", Renamed),
         ("exec", "thread.started", "/thread_id", Is(json!(7))),
@@ -98,7 +98,7 @@ fn a_changed_record_breaks_its_schema() {
 }
 
 #[test]
-fn a_field_with_another_name_is_seen_everywhere_but_in_open_places() {
+fn a_renamed_field_is_found_except_in_open_objects() {
     let open = [
         // Arguments from the model and content from servers.
         ("exec", "item.", "/arguments/**"),

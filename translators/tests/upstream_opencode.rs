@@ -29,7 +29,7 @@ fn recorded(old: bool) -> Vec<Line> {
 }
 
 #[test]
-fn every_record_keeps_the_schema_of_its_kind() {
+fn every_record_is_valid_for_the_schema_of_its_kind() {
     let met = OPENCODE.all_keep(&recorded(false));
     let of = |surface: &str| met.iter().filter(|(of, _)| *of == surface).count();
     let least = [("run", 6), ("event", 39), ("global-event", 15), ("next-event", 20), ("export", 1)];
@@ -37,13 +37,13 @@ fn every_record_keeps_the_schema_of_its_kind() {
 }
 
 #[test]
-fn the_schemas_are_whole() {
+fn the_schemas_are_complete() {
     OPENCODE.every_file_is_listed();
     OPENCODE.examples_are_strict();
 }
 
 #[test]
-fn the_old_release_is_told_from_this_one() {
+fn the_old_release_is_distinguished_from_the_current_one() {
     let old = recorded(true);
     assert!(old.iter().any(|line| line.surface == "run") && old.iter().any(|line| line.surface == "event"));
     for Line { file, surface, text } in &old {
@@ -55,7 +55,7 @@ fn the_old_release_is_told_from_this_one() {
 }
 
 #[test]
-fn a_changed_record_breaks_its_schema() {
+fn a_changed_record_violates_its_schema() {
     let changes = [
         ("run", "step_start", "/timestamp", Is(json!("now"))),
         ("run", "step_start", "/sessionID", Renamed),
@@ -107,7 +107,7 @@ fn a_changed_record_breaks_its_schema() {
 }
 
 #[test]
-fn a_field_with_another_name_is_seen_everywhere_but_in_open_places() {
+fn a_renamed_field_is_found_except_in_open_objects() {
     let open = [
         ("run", "tool_use", "/state/input/**"),
         ("run", "", "/metadata/**"),

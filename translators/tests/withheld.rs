@@ -95,7 +95,7 @@ static BY_KIND: LazyLock<BTreeMap<&'static str, BTreeMap<&'static str, Vec<usize
 static ALL: LazyLock<Vec<Recording>> = LazyLock::new(|| recordings().filter(|one| one.bytes.len() < 60_000).collect());
 
 #[test]
-fn a_stream_with_a_type_withheld_still_begins_counts_and_ends_as_the_contract_says() {
+fn a_stream_with_a_withheld_type_follows_the_contract() {
     for contract in json_contracts() {
         for (kind, places) in &BY_KIND[contract.name] {
             let schemas = forbidding(contract, |other| other == *kind);
@@ -122,7 +122,7 @@ proptest! {
 
     /// Whichever events are withheld, the checker accepts the rest. It would not accept it without the replacements.
     #[test]
-    fn whatever_is_withheld_check_accepts_the_rest(
+    fn check_accepts_streams_with_withheld_events(
         at in any::<prop::sample::Index>(), picks in prop::collection::vec(prop::bool::weighted(0.2), 1..400),
     ) {
         let recording = at.get(ALL.as_slice());
@@ -137,7 +137,7 @@ proptest! {
 }
 
 #[test]
-fn a_notice_excuses_one_thing_and_no_more() {
+fn a_notice_excuses_one_finding() {
     let line = |sequence: u64, kind: &str, data: Value| {
         let id = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
         serde_json::json!({
@@ -173,7 +173,7 @@ fn a_notice_excuses_one_thing_and_no_more() {
 }
 
 #[test]
-fn what_stands_in_keeps_its_schema_tells_what_was_withheld_and_nothing_of_its_content() {
+fn a_stand_in_is_valid_and_names_the_withheld_event_without_its_content() {
     for contract in json_contracts() {
         let schemas = forbidding(contract, |_| true);
         for places in BY_KIND[contract.name].values() {
@@ -199,7 +199,7 @@ fn what_stands_in_keeps_its_schema_tells_what_was_withheld_and_nothing_of_its_co
 
 /// The contract's own replacement, from its document.
 #[test]
-fn each_contract_says_it_in_its_own_words() {
+fn each_contract_has_its_own_stand_in() {
     for (contract, withheld, expected) in [
         ("frames.v1", "tool_started", "provider_event"),
         ("frames.v1", "session_ended", "session_ended"),
@@ -229,7 +229,7 @@ fn each_contract_says_it_in_its_own_words() {
 }
 
 #[test]
-fn a_gate_that_only_warns_sends_what_is_broken() {
+fn a_warning_gate_sends_invalid_events() {
     for contract in json_contracts() {
         let (open, closed) = (forbidding(contract, |_| false), forbidding(contract, |_| true));
         assert_eq!(gated(&ALL[0], contract, &open, false), gated(&ALL[0], contract, &closed, false));

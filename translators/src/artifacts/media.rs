@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_stand_beside_their_type_or_in_a_url() {
+    fn media_are_found_beside_their_type_or_in_a_data_url() {
         let png = || ("image/png".to_owned(), vec![0, 1, 2, 3]);
         for (record, id) in [
             (
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_media_is_left_alone() {
+    fn values_that_are_not_media_are_ignored() {
         for record in [
             r#"{"data":"AAECAw==","mime":"not a type"}"#,
             r#"{"data":"AAECAw==","mime":"text/html\r\nx: y"}"#,
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn the_size_is_bounded_and_so_is_the_depth() {
+    fn size_and_depth_are_bounded() {
         let record = r#"{"data":"AAECAw==","mime":"image/png"}"#;
         assert_eq!(media_in(record, 4).len(), 1);
         assert_eq!(media_in(record, 3).len(), 0);

@@ -112,7 +112,7 @@ mod tests {
     const BOUNDS: Bounds = Bounds { inline_bytes: 10, preview_bytes: 4, max_bytes: 20, max_open_bytes: 100 };
 
     #[test]
-    fn the_bound_is_still_inline_and_one_byte_more_is_not() {
+    fn output_is_inline_up_to_the_bound() {
         let mut output = Output::default();
         assert_eq!(output.push(Piece::Stdout, "0123456789", &BOUNDS, 100), 10);
         assert!(!output.is_large());
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_front_stands_before_what_came_also_where_there_is_no_room() {
+    fn a_late_beginning_is_put_first_even_without_room() {
         let mut output = Output::default();
         output.push(Piece::Stdout, "behind", &BOUNDS, 100);
         output.push(Piece::Front, "before ", &BOUNDS, 100);
@@ -140,7 +140,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_held_is_the_front_of_what_came(pieces in prop::collection::vec("[aé€]{0,9}", 0..12), room in 0usize..40) {
+        fn held_output_is_a_prefix_of_the_output(pieces in prop::collection::vec("[aé€]{0,9}", 0..12), room in 0usize..40) {
             let mut output = Output::default();
             for piece in &pieces {
                 let left = room.saturating_sub(output.held());

@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn references_stand_beside_the_runners_own_and_are_read_back() {
+    fn references_are_added_to_the_runners_own_and_read_back() {
         let reference = Reference {
             artifact_id: SharedStr::from("sha256:00"),
             kind: ArtifactKind::CommandOutput,

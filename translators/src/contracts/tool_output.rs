@@ -131,7 +131,7 @@ mod tests {
     use crate::frame::{Tool, ToolCall, ToolKind};
 
     #[test]
-    fn a_beginning_that_comes_late_stands_in_front() {
+    fn a_late_beginning_is_put_first() {
         let tool = Tool { id: Uuid::nil(), call_id: SharedStr::from("c") };
         let call = ToolCall {
             tool: tool.clone(),

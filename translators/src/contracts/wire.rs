@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn times_that_are_kept_are_the_same() {
+    fn cached_times_equal_formatted_ones() {
         let mut stamps = [Times::SECONDS, Times::MILLIS, Times::MICROS];
         let near_the_end = LAST_MS - 2000..LAST_MS + 3000;
         let some = [0, 1, 999, 1000, 1_771_102_980_999, 1_771_102_980_001, 1_771_102_981_001, u64::MAX, 5];
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_said_in_one_piece_or_in_several() {
+    fn a_text_is_recognised_whole_or_in_pieces() {
         let mut said = SaidTexts::default();
         for text in ["One.", "One. Two.\n", "Three."] {
             said.say(text);

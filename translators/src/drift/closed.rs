@@ -43,7 +43,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn objects_that_list_their_properties_are_closed_where_nothing_is_said() {
+    fn objects_with_properties_are_closed_by_default() {
         let closed = read(json!({
             "properties": {"a": {"type": "object"}, "b": {"items": {"properties": {"c": {}}}}, "m": {"additionalProperties": {"type": "string"}}},
             "$defs": {
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_of_other_properties_stands() {
+    fn explicit_additional_properties_are_kept() {
         for said in [json!(true), json!(false), json!({"type": "string"})] {
             let document = json!({"properties": {"a": {}}, "additionalProperties": said});
             assert_eq!(read(document.clone()), document);

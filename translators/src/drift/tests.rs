@@ -82,7 +82,7 @@ fn change(value: &mut Value, chance: &mut Chance) {
 }
 
 #[test]
-fn a_layout_that_is_known_tells_what_a_look_tells() {
+fn a_cached_layout_gives_the_same_drift_as_a_full_comparison() {
     let mut chance = Chance(1);
     for runner in RUNNERS {
         let surfaces = runner.surfaces.iter().filter(|surface| !surface.schemas.is_empty());
@@ -124,7 +124,7 @@ fn a_layout_that_is_known_tells_what_a_look_tells() {
 }
 
 #[test]
-fn nearly_every_record_is_told_without_a_dom() {
+fn nearly_every_record_is_compared_without_a_dom() {
     for runner in RUNNERS {
         let surfaces = runner.surfaces.iter().filter(|surface| !surface.schemas.is_empty());
         let known: Vec<SurfaceSchemas> =

@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_stand_in_order_and_objects_that_are_alike_are_noted_once() {
+    fn fields_keep_their_order_and_equal_objects_are_outlined_once() {
         let part = |cost| Part { count: 1, cost };
         let mut whole = Whole {
             first_name: None,

@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn every_character_below_256_at_every_place() {
+    fn every_character_below_256_is_escaped_at_every_position() {
         for code in 0..=255u8 {
             for before in 0..70 {
                 let text = format!("{}{}tail of it", "x".repeat(before), char::from(code));
@@ -103,7 +103,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_writes_what_serde_json_writes(text in "\\PC*|[\\x00-\\x7f\u{e9}\u{1F600}]*") {
+        fn the_output_equals_that_of_serde_json(text in "\\PC*|[\\x00-\\x7f\u{e9}\u{1F600}]*") {
             prop_assert_eq!(written(&text), serde_json::to_string(&text).unwrap());
         }
     }

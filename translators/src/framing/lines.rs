@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_with_their_places() {
+    fn lines_have_their_offsets() {
         let seen = read(&[b"{}\r\n\n[1]\n  \nlast"], Limits::default());
         assert_eq!(
             seen,
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_at_the_limit_is_read_and_one_over_it_is_reported() {
+    fn a_line_at_the_limit_is_read_and_a_longer_one_is_reported() {
         let limits = Limits { record_bytes: 8, preview_bytes: 3 };
         let seen = read(&[b"12345678\n123456789\nok\n"], limits);
         assert_eq!(
@@ -142,7 +142,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_cuts_between_chunks_do_not_matter(
+        fn chunk_boundaries_do_not_matter(
             lines in prop::collection::vec("[ a{}\r]{0,12}", 0..12),
             cuts in prop::collection::vec(0usize..200, 0..20),
             ended in any::<bool>(),

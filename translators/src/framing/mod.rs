@@ -239,7 +239,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_framing_shows_in_the_first_bytes() {
+    fn the_framing_is_detected_from_the_first_bytes() {
         for (text, expected) in [
             ("{\"a\":1}\n", Framing::Ndjson),
             ("\n\n[1]\n", Framing::Ndjson),

@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn the_standard_cases() {
+    fn cases_of_the_sse_standard() {
         let named = |name: &str, data: &str| (Some(name.to_owned()), data.to_owned());
         let plain = |data: &str| (None, data.to_owned());
         for (text, expected) in [
@@ -422,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_are_no_event_are_units_too() {
+    fn lines_outside_events_are_units() {
         let unit = |form, text: &str, offset| (form, text.to_owned(), offset);
         for (text, expected) in [
             // Lines that are not fields are units in any context.
@@ -446,7 +446,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_of_a_stream_without_events_are_not_held_for_ever() {
+    fn comments_of_a_stream_without_events_are_released() {
         let pings = ": ping\n\n".repeat(10_000);
         let seen = forms(&format!("{pings}data: a\n\n"));
         assert!(seen.len() > 4 && seen.iter().all(|(_, text, _)| text.len() < 2 * PENDING_BYTES), "{}", seen.len());
@@ -454,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_over_the_limit_is_reported_and_the_stream_goes_on() {
+    fn an_event_over_the_limit_is_reported_and_the_stream_continues() {
         let mut reader = SseReader::new(Limits { record_bytes: 16, preview_bytes: 4 });
         let mut seen = Vec::new();
         let mut sink = |unit: Unit<'_>| seen.push((unit.payload.to_vec(), unit.oversized, unit.offset));
@@ -470,7 +470,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_cuts_between_chunks_do_not_matter(
+        fn chunk_boundaries_do_not_matter(
             text in "(event: x\ndata: [ab:]{0,4}\n\n|data: ?[ab: ]{0,4}|event: x?|: c|\u{FEFF}|id: 1|e: x|\\{\\}|(\n|\r|\r\n){1,2}){0,24}",
             cuts in prop::collection::vec(0usize..200, 0..20),
             record_bytes in prop_oneof![Just(16usize), Just(64 << 20)],

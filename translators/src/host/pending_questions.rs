@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_oldest_is_forgotten_first_and_one_asked_again_is_new() {
+    fn the_oldest_question_is_evicted_first_and_a_repeated_one_is_newest() {
         let mut waiting = PendingQuestions::default();
         for nth in 0..MOST {
             waiting.insert(&nth.to_string(), nth);

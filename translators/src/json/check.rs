@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_json_is_taken_apart() {
+    fn valid_json_is_split_into_fields() {
         let text = r#" {"a" : 1, "b":{"c":[{}, [ ],"]",-0.5e+3,true,false,null]} ,"\u0061":"\ud83d\n" } {"#;
         let Apart { fields, length, on_one_line } = object(text).unwrap();
         assert!(on_one_line);
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_is_refused() {
+    fn invalid_json_is_rejected() {
         for text in [
             "",
             "{",
@@ -350,7 +350,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_levels_below_are_what_their_own_text_says(value in super::super::scan::tests::json()) {
+        fn nested_fields_equal_those_parsed_from_their_own_text(value in super::super::scan::tests::json()) {
             let text = format!("{{\"a\":{value},\"b\":{{\"a\":{value},\"c\":{{}},\"d\":{{\"a\":{value},\"x\":{{\"y\":{value}}}}}}}}}");
             let Apart { fields, .. } = object(&text).unwrap();
             let whole = super::super::Object::of(fields);
@@ -358,13 +358,13 @@ mod tests {
         }
 
         #[test]
-        fn it_accepts_what_the_parser_accepts(text in "\\{(\"(a|\\\\n|\\\\u00e9|\\\\u|\u{1}|\u{e9}){0,9}\"|[\\[\\]{}:, ]|-|0|12|\\.5|e|E\\+|true|null|\"a\":){0,14}\\}") {
+        fn the_check_accepts_what_the_parser_accepts(text in "\\{(\"(a|\\\\n|\\\\u00e9|\\\\u|\u{1}|\u{e9}){0,9}\"|[\\[\\]{}:, ]|-|0|12|\\.5|e|E\\+|true|null|\"a\":){0,14}\\}") {
             let ours = object(&text).map(|apart| apart.length);
             prop_assert_eq!(ours, parsed(&text));
         }
 
         #[test]
-        fn a_byte_that_is_changed_changes_nothing_of_that(value in super::super::scan::tests::json(), at in any::<prop::sample::Index>(), byte in 0u8..0x80) {
+        fn changed_bytes_are_accepted_or_rejected_as_by_the_parser(value in super::super::scan::tests::json(), at in any::<prop::sample::Index>(), byte in 0u8..0x80) {
             let mut text = format!("{{\"a\":{value},\"b\":[{value}]}}").into_bytes();
             let at = at.index(text.len());
             text[at] = byte;

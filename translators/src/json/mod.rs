@@ -403,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_read_as_what_they_are() {
+    fn numbers_are_read_by_their_type() {
         assert_eq!(json("3").u64(), Some(3));
         assert_eq!(json("3.0").u64(), Some(3));
         assert_eq!(json("-3").u64(), None);
@@ -414,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_of_repeated_keys_counts() {
+    fn the_last_of_repeated_keys_wins() {
         let object = json(r#"{"a":1,"a":2,"b":null}"#).object().unwrap();
         assert_eq!(object.u64("a"), Some(2));
         assert!(object.get("b").is_some() && object.some("b").is_none());
@@ -427,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn half_a_surrogate_pair_is_kept_apart() {
+    fn lone_surrogates_are_kept_separately() {
         let high = json(r#""x\ud83d""#).utf16().unwrap();
         assert_eq!((high.text.as_str(), high.high), ("x", Some(0xD83D)));
         let low = json(r#""\ude00y""#).utf16().unwrap();
@@ -437,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn objects_are_taken_apart_as_they_are_alone() {
+    fn objects_of_a_list_are_parsed_like_single_ones() {
         let list = r#"[ {"a":[{"b":1}],"c":"]}"} ,1,[{}],{}, { "d" : {"e":{}} }, "\"", {"\u0061":null} ]"#;
         let together: Vec<_> =
             json(list).objects().map(|(at, one, map)| (at, one.text(), format!("{map:?}"))).collect();
@@ -451,14 +451,14 @@ mod tests {
     }
 
     #[test]
-    fn depth_costs_no_stack() {
+    fn deep_nesting_uses_no_stack() {
         let deep = format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000));
         let value = json(&deep);
         assert_eq!(value.items().len(), 1);
     }
 
     #[test]
-    fn a_dom_is_made_of_whatever_is_json() {
+    fn a_dom_is_built_from_any_valid_json() {
         assert_eq!(value(br#"{"a":1.5}"#).unwrap(), serde_json::json!({"a": 1.5}));
         assert_eq!(
             value(br#"{"a":["\ud83d",1e400,-1e400]}"#).unwrap(),

@@ -261,7 +261,7 @@ pub(super) mod tests {
 
     proptest! {
         #[test]
-        fn it_sees_what_the_parser_sees(value in json(), pretty in any::<bool>()) {
+        fn the_scanner_agrees_with_the_parser(value in json(), pretty in any::<bool>()) {
             let text = if pretty { serde_json::to_string_pretty(&value) } else { serde_json::to_string(&value) }.unwrap();
             prop_assert_eq!(Scan::new(&text).value(), Some(text.as_str()));
             if let Value::Object(map) = &value {
@@ -285,14 +285,14 @@ pub(super) mod tests {
         }
 
         #[test]
-        fn marks_are_found_wherever_they_stand(text in "[a\"\\\\ \u{e9}\u{22ff}]{0,70}", far in 0usize..60) {
+        fn marks_are_found_at_every_position(text in "[a\"\\\\ \u{e9}\u{22ff}]{0,70}", far in 0usize..60) {
             let text = format!("{}{text}", "x".repeat(far));
             let expected = text.bytes().position(|byte| byte == b'"' || byte == b'\\');
             prop_assert_eq!(mark(text.as_bytes()), expected);
         }
 
         #[test]
-        fn nonsense_is_survived(text in "[\"\\\\{}\\[\\],:a1 \u{e9}]{0,40}") {
+        fn arbitrary_text_does_not_panic(text in "[\"\\\\{}\\[\\],:a1 \u{e9}]{0,40}") {
             let mut scan = Scan::new(&text);
             for _ in 0..100 {
                 if scan.key().is_none() && scan.value().is_none() && scan.item().is_none() {

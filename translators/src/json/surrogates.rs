@@ -52,7 +52,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_lone_half_is_replaced_and_nothing_else_is() {
+    fn only_lone_surrogates_are_replaced() {
         for (text, expected) in [
             (r#""a""#, None),
             (r#""\u0041\u00e9""#, None),
@@ -71,7 +71,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_comes_out_is_read_by_strict_parsers_and_says_the_same(
+        fn strict_parsers_read_the_output_with_the_same_meaning(
             parts in prop::collection::vec(prop::sample::select(vec![r"\\", r"\ud83d", r"\ude00", r"\u0041", "é", "u", r"\n"]), 0..12),
         ) {
             let text = format!("\"{}\"", parts.concat());

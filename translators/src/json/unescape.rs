@@ -80,7 +80,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn every_escape_is_read() {
+    fn every_escape_is_decoded() {
         let text =
             r#"plain \" \\ \/ \b \f \n \r \t \u0041 \u00e9 \u20AC \ud83d\uDE00 é€😀 and a good deal more of it\n"#;
         let expected: String = serde_json::from_str(&format!("\"{text}\"")).unwrap();
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_sure_is_left() {
+    fn uncertain_escapes_are_left_to_the_parser() {
         for text in [
             r"\",
             r"\x",
@@ -111,13 +111,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_says_what_the_parser_says(text in r#"(\\|"|\\n|\\u00e9|\\ud83d|\\ude00|\\u|[a-z]{1,9}|é|😀|\x01){0,12}"#) {
+        fn the_result_equals_that_of_the_parser(text in r#"(\\|"|\\n|\\u00e9|\\ud83d|\\ude00|\\u|[a-z]{1,9}|é|😀|\x01){0,12}"#) {
             let parsed = serde_json::from_str::<String>(&format!("\"{text}\"")).ok();
             prop_assert_eq!(unescape(&text), parsed);
         }
 
         #[test]
-        fn what_the_parser_writes_is_read(text in any::<String>()) {
+        fn strings_written_by_the_parser_are_decoded(text in any::<String>()) {
             let written = serde_json::to_string(&text).unwrap();
             prop_assert_eq!(unescape(&written[1..written.len() - 1]), Some(text));
         }

@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pair_split_over_two_deltas_is_one_character() {
+    fn a_surrogate_pair_split_over_two_deltas_is_one_character() {
         let (mut blocks, block) = (Blocks::default(), Block::text("m", 0));
         assert_eq!(said(blocks.delta(None, block, piece(None, "a", Some(0xD83D)))), ["a"]);
         assert_eq!(said(blocks.delta(None, block, piece(None, "", None))), Vec::<String>::new());
@@ -242,14 +242,14 @@ mod tests {
     }
 
     #[test]
-    fn a_half_that_waits_in_vain_is_replaced() {
+    fn an_unmatched_surrogate_is_replaced() {
         let (mut blocks, block) = (Blocks::default(), Block::text("m", 0));
         assert!(blocks.delta(None, block, piece(None, "", Some(0xD83D))).is_none());
         assert_eq!(said(blocks.complete(None, block, None, None).0), ["\u{FFFD}", "=\u{FFFD}"]);
     }
 
     #[test]
-    fn a_snapshot_says_only_what_is_missing() {
+    fn a_snapshot_emits_only_the_missing_text() {
         let (mut blocks, block) = (Blocks::default(), Block::text("m", 0));
         blocks.delta(None, block, piece(None, "ab", None));
         let (bodies, agrees) = blocks.complete(None, block, Some("abc"), None);

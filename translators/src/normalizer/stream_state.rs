@@ -315,7 +315,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_corrected_clock_moves_the_starts() {
+    fn a_corrected_clock_shifts_the_start_times() {
         let mut open = StreamState::default();
         open.begin_turn(1_000);
         open.shift(500);

@@ -23,7 +23,7 @@ fn running(call_id: &str) -> (Normalizer, StreamKey, Tool) {
 }
 
 #[test]
-fn a_call_is_known_from_its_start_on() {
+fn a_call_is_running_from_its_start() {
     let (mut normalizer, run, tool) = running("a");
     let other = normalizer.tool(Uuid::nil(), "b");
     assert!(normalizer.tool_known(run, &tool) && !normalizer.tool_known(run, &other));
@@ -32,7 +32,7 @@ fn a_call_is_known_from_its_start_on() {
 }
 
 #[test]
-fn work_is_closed_before_the_turn_that_ends_for_a_reason() {
+fn open_work_is_closed_before_a_turn_that_ends_with_a_reason() {
     let (mut normalizer, run, _) = running("a");
     normalizer.close_work(run);
     normalizer.turn_ended(run, Some(SharedStr::from("completed")));
@@ -45,7 +45,7 @@ fn work_is_closed_before_the_turn_that_ends_for_a_reason() {
 }
 
 #[test]
-fn the_beginning_of_an_output_may_come_late() {
+fn the_beginning_of_an_output_may_arrive_late() {
     let (mut normalizer, run, tool) = running("a");
     let target = Target::main(run);
     normalizer.tool_output(target, &tool, OutputStream::Stdout, "end");

@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_have_capitals_where_words_begin() {
+    fn names_are_in_pascal_case() {
         assert_eq!(of_contract("agent-manager.v1"), "AgentManagerV1Event");
         assert_eq!(of_kind("tool.file_read.completed"), "ToolFileReadCompletedEvent");
         assert_eq!(of_kind("provider_event"), "ProviderEvent");

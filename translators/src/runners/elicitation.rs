@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn each_field_takes_what_its_type_lets_through() {
+    fn each_field_accepts_values_of_its_type() {
         let schema = r#"{"properties": {
             "zone": {"type": "string"}, "count": {"type": "integer"}, "share": {"type": "number"},
             "sure": {"type": "boolean"}, "size": {"type": "string", "enum": ["S", "L"]},
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_form_of_simple_fields_cannot_be_filled_in() {
+    fn only_forms_of_simple_fields_can_be_filled_in() {
         for (property, told) in [
             (json!({"type": "object"}), "its field \"a\" is of the type \"object\""),
             (json!({"type": "array", "items": {"type": "object"}}), "its field \"a\" is of the type \"array\""),
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn the_content_fits_the_whole_schema() {
+    fn the_content_is_checked_by_the_whole_schema() {
         let of = |field: Value| form(&json!({"properties": {"a": field}, "required": ["a"]})).unwrap();
         for (field, words, told) in [
             (json!({"type": "integer", "maximum": 5}), &["99"][..], "maximum of 5"),

@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn looks_are_rare_and_the_newest_stay() {
+    fn scans_are_rare_and_the_newest_sessions_stay() {
         let (mut turnover, mut known, mut looked_at) = (Turnover::default(), Vec::new(), 0);
         for at in 0..200_000_u64 {
             let is_due = turnover.enter(known.len() + 1);

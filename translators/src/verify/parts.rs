@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn a_resumed_stream_goes_on_behind_its_cursor() {
+    fn a_resumed_stream_continues_after_its_cursor() {
         for (numbers, expected) in [
             (&[5, 6][..], vec![]),
             (&[4, 5, 6], vec!["resume.repeat"]),

@@ -77,7 +77,7 @@ fn found(contract: &'static Contract, event: &Value) -> Vec<Finding> {
 }
 
 #[test]
-fn the_tables_have_every_type_of_every_contract() {
+fn the_tables_cover_every_type_of_every_contract() {
     for table in ALL {
         let contract = contract(table.contract).unwrap();
         let known: BTreeSet<&str> = contract.schemas.iter().map(|file| file.kind).collect();
@@ -87,7 +87,7 @@ fn the_tables_have_every_type_of_every_contract() {
 }
 
 #[test]
-fn a_field_that_is_missing_or_of_another_type_is_found_at_its_place() {
+fn a_missing_or_mistyped_field_is_reported_with_its_pointer() {
     let mut wrong = Vec::new();
     let mut tried = 0;
     for table in ALL {
@@ -185,7 +185,7 @@ fn may_be_null(table: &Table, kind: &str, field: &Field<'_>, is_required: bool) 
 }
 
 #[test]
-fn what_a_document_demands_is_found_where_somebody_else_writes() {
+fn violations_of_the_document_are_reported_for_other_writers() {
     let mut wrong = Vec::new();
     let mut tried = 0;
     for table in ALL {

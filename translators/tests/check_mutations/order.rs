@@ -5,7 +5,7 @@ use framegate_translators::contracts::contract;
 use serde_json::{Value, json};
 
 #[test]
-fn a_valid_run_and_the_same_renumbered_give_no_finding() {
+fn a_valid_run_has_no_findings_also_renumbered() {
     for words in ALL {
         let contract = contract(words.contract).unwrap();
         for (name, events) in runs(words) {
@@ -18,7 +18,7 @@ fn a_valid_run_and_the_same_renumbered_give_no_finding() {
 }
 
 #[test]
-fn the_first_event_is_the_one_that_the_document_names() {
+fn the_first_event_must_be_the_documented_one() {
     applies("no first event", &["frames.v1", "frames.v2", "sse.v1", "hecate.v1"], |words, events| {
         if words.first.is_empty() || words.first.iter().any(|first| is(words, &events[1], first)) {
             return None;
@@ -41,7 +41,7 @@ fn the_first_event_is_the_one_that_the_document_names() {
 }
 
 #[test]
-fn there_is_one_terminal_event_and_it_is_the_last() {
+fn exactly_one_terminal_event_is_last() {
     applies("no end", EVERY, |words, events| {
         let events = events[..events.len() - 1].to_vec();
         // A Pixir log has no ephemeral events, and therefore no terminal marker.
@@ -67,7 +67,7 @@ fn there_is_one_terminal_event_and_it_is_the_last() {
 }
 
 #[test]
-fn numbers_begin_at_0_and_have_no_gap_and_no_repeat() {
+fn numbers_start_at_0_without_gaps_or_repeats() {
     const NUMBERED: &[&str] = &["frames.v1", "frames.v2", "agent-manager.v1", "pixir.v1", "hecate.v1"];
     let numbered = |words: &Words, events: &[Value]| -> Option<(&'static str, Vec<usize>)> {
         let key = words.number?;
@@ -103,7 +103,7 @@ fn numbers_begin_at_0_and_have_no_gap_and_no_repeat() {
 }
 
 #[test]
-fn ids_are_unique_and_sort_where_the_document_says_so() {
+fn ids_are_unique_and_sorted_if_documented() {
     applies("an id twice", EVERY, |words, events| {
         let mut events = events.to_vec();
         events[2][words.id] = events[1][words.id].clone();
@@ -123,7 +123,7 @@ fn ids_are_unique_and_sort_where_the_document_says_so() {
 }
 
 #[test]
-fn what_names_a_stream_stays_the_same() {
+fn ids_of_a_stream_do_not_change() {
     applies("another constant id", &["frames.v2", "sse.v1", "hecate.v1"], |words, events| {
         let key = words.constant.first()?;
         let mut events = events.to_vec();
@@ -163,7 +163,7 @@ fn what_names_a_stream_stays_the_same() {
 }
 
 #[test]
-fn what_is_opened_is_closed() {
+fn opened_items_are_closed() {
     const PAIRED: &[&str] = &["frames.v1", "frames.v2", "sse.v1", "pixir.v1", "hecate.v1"];
     for nth in 0..4 {
         let open = |words: &Words, events: &[Value]| {
@@ -235,7 +235,7 @@ fn what_is_opened_is_closed() {
 }
 
 #[test]
-fn a_completed_text_is_its_deltas() {
+fn a_completed_text_equals_its_deltas() {
     const WITH_TEXT: &[&str] = &["frames.v2", "pixir.v1", "hecate.v1"];
     let spoken = |words: &Words, events: &[Value]| {
         let (delta, said, whole, text) = words.text?;
@@ -276,7 +276,7 @@ fn a_completed_text_is_its_deltas() {
 
 /// "emitted as the first event of the new run when an agent resumes from a checkpoint".
 #[test]
-fn a_hecate_run_resumes_at_its_beginning_only() {
+fn a_hecate_run_resumes_only_at_its_beginning() {
     each("resumed in the midst", |words, events| {
         if words.contract != "hecate.v1" {
             return None;

@@ -7,7 +7,7 @@ use framegate_translators::runners::runner;
 use serde_json::{Value, json};
 
 #[test]
-fn all_frames_in_one_array_are_one_record() {
+fn an_array_of_frames_is_one_record() {
     let array = Value::Array(vec![init(), text("m", "hi"), result("hi")]);
     let all = frames(std::slice::from_ref(&array));
     assert_eq!(all.iter().filter(|frame| matches!(frame.body, Body::ProviderEvent(_))).count(), 1);
@@ -19,7 +19,7 @@ fn all_frames_in_one_array_are_one_record() {
 }
 
 #[test]
-fn arguments_that_are_no_object_stay_text() {
+fn arguments_that_are_not_an_object_stay_text() {
     let input = json!({"__unparsedToolInput": {"raw": "{\"a\":", "len": 5}});
     let lines = told(&[init(), call("m", "t", "Bash", input)]);
     assert!(lines.contains(&"call t Bash \"{\\\"a\\\":\"".to_owned()), "{lines:?}");
@@ -45,7 +45,7 @@ fn stopped(reason: Value) -> Vec<Value> {
 }
 
 #[test]
-fn a_whole_frame_behind_its_block_does_not_say_it_again() {
+fn a_whole_frame_after_its_block_is_not_repeated() {
     let lines = told(
         &[vec![init()], streamed("m"), stopped(json!("end_turn")), vec![text("m", "hello"), result("hello")]].concat(),
     );
@@ -64,26 +64,26 @@ fn a_whole_frame_behind_its_block_does_not_say_it_again() {
 }
 
 #[test]
-fn a_finished_block_without_a_whole_frame_is_still_told() {
+fn a_finished_block_without_a_whole_frame_is_emitted() {
     let lines = told(&[vec![init()], streamed("m"), stopped(json!("end_turn")), vec![result("hello")]].concat());
     assert!(lines.contains(&"text 0 \"hello\"".to_owned()), "{lines:?}");
     assert_eq!(lines.last().unwrap(), "end completed - \"hello\"");
 }
 
 #[test]
-fn made_up_closing_events_finish_nothing() {
+fn synthetic_closing_events_are_ignored() {
     let lines = told(&[vec![init()], streamed("m"), stopped(Value::Null), vec![result("")]].concat());
     assert_eq!(lines, ["start \"\"", "turn", "text 0 \"hello\"", "turn over -", "end completed - \"-\""]);
 }
 
 #[test]
-fn late_events_begin_no_run() {
+fn late_events_do_not_start_a_run() {
     let lines = told(&[vec![init(), text("m", "x"), result("x")], stopped(json!("end_turn"))].concat());
     assert_eq!(lines.iter().filter(|line| line.starts_with("start")).count(), 1);
 }
 
 #[test]
-fn what_is_unknown_is_kept_with_a_note() {
+fn unknown_records_are_kept_with_an_error() {
     let lines = told(&[
         with_session(json!({"type": "telepathy"})),
         system(json!({"subtype": "aura"})),

@@ -5,7 +5,7 @@ use framegate_translators::frame::Body;
 use serde_json::json;
 
 #[test]
-fn nested_and_parallel_children_are_told_apart() {
+fn nested_and_parallel_children_are_distinguished() {
     let agent = |id: &str, call_id: &str, parent| {
         let block = json!({"type": "tool_use", "id": call_id, "name": "Agent", "input": {"prompt": "p"}});
         said(id, block, parent)
@@ -54,7 +54,7 @@ fn nested_and_parallel_children_are_told_apart() {
 }
 
 #[test]
-fn a_child_that_outlives_the_run_speaks_on_the_thread() {
+fn a_child_that_outlives_the_run_continues_on_the_thread() {
     let mut launched = returned("a", json!("launched"), false, None);
     launched["tool_use_result"] = json!({"isAsync": true, "status": "async_launched", "agentId": "x"});
     let lines = told(&[

@@ -28,7 +28,7 @@ fn a_question_can_be_withdrawn_or_answered_in_the_stream() {
 }
 
 #[test]
-fn a_start_that_fails_is_a_run() {
+fn a_failed_start_is_a_run() {
     let record = json!({"type": "result", "subtype": "error_during_execution", "is_error": true, "session_id": SESSION,
         "errors": ["No conversation found"], "usage": {"input_tokens": 0, "output_tokens": 0}, "total_cost_usd": 0});
     let lines = told(&[record]);
@@ -68,7 +68,7 @@ fn running_totals_become_differences() {
 }
 
 #[test]
-fn an_error_in_mid_turn_is_not_the_end() {
+fn an_error_during_a_turn_does_not_end_the_run() {
     let error = with_session(
         json!({"type": "assistant", "error": "server_error", "is_api_error_message": true, "parent_tool_use_id": null,
         "message": {"id": "e", "model": "<synthetic>", "content": [{"type": "text", "text": "API Error"}], "stop_reason": "tool_use"}}),
@@ -100,7 +100,7 @@ fn an_error_in_mid_turn_is_not_the_end() {
 }
 
 #[test]
-fn results_that_were_held_back_end_their_own_runs() {
+fn delayed_results_end_their_own_runs() {
     let numbered = |index: u64, text: &str| {
         let mut end = result(text);
         end["result_index"] = json!(index);
@@ -135,7 +135,7 @@ fn results_that_were_held_back_end_their_own_runs() {
 }
 
 #[test]
-fn a_prompt_before_its_turn_opens_the_run_and_has_no_base64() {
+fn a_prompt_before_its_turn_starts_the_run_without_base64() {
     let content = json!([
         {"type": "text", "text": "Look"},
         {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAECAw=="}},
@@ -156,7 +156,7 @@ fn a_prompt_before_its_turn_opens_the_run_and_has_no_base64() {
 }
 
 #[test]
-fn a_typed_command_is_told_as_it_was_typed() {
+fn a_typed_command_is_reported_verbatim() {
     let user = |text: &str| {
         with_session(json!({"type": "user", "isReplay": true, "message": {"role": "user", "content": text}}))
     };
@@ -186,7 +186,7 @@ fn a_typed_command_is_told_as_it_was_typed() {
 }
 
 #[test]
-fn an_interruption_without_a_terminal_reason_is_one() {
+fn an_interruption_without_a_terminal_reason_is_recognised() {
     let end = with_session(json!({"type": "result", "subtype": "error_during_execution", "is_error": true}));
     let stop = with_session(
         json!({"type": "user", "message": {"role": "user", "content": [{"type": "text", "text": "[Request interrupted by user]"}]}}),
@@ -196,7 +196,7 @@ fn an_interruption_without_a_terminal_reason_is_one() {
 }
 
 #[test]
-fn so_many_runs_are_open_at_once_and_no_more() {
+fn the_number_of_open_runs_is_bounded() {
     let said = |session: usize| {
         let mut record = text(&format!("m{session}"), "half");
         record["session_id"] = json!(format!("{session}"));

@@ -4,7 +4,7 @@ use crate::records::*;
 use serde_json::json;
 
 #[test]
-fn a_command_that_goes_to_the_background_is_a_task() {
+fn a_background_command_is_a_task() {
     let mut moved = returned("t", json!("moved to the background"), false, None);
     moved["tool_use_result"] = json!({"stdout": "", "backgroundTaskId": "b1"});
     let lines = told(&[
@@ -27,7 +27,7 @@ fn a_command_that_goes_to_the_background_is_a_task() {
 }
 
 #[test]
-fn a_long_call_can_be_sent_to_the_background() {
+fn a_long_call_can_move_to_the_background() {
     let lines = told(&[
         init(),
         call("m", "t", "Bash", json!({"command": "long"})),
@@ -52,7 +52,7 @@ fn a_long_call_can_be_sent_to_the_background() {
 }
 
 #[test]
-fn a_task_whose_end_was_told_but_not_announced_ends_so() {
+fn a_task_ends_as_reported_without_an_announcement() {
     let lines = told(&[
         init(),
         call("m", "t", "Bash", json!({"command": "long"})),

@@ -5,7 +5,7 @@ use framegate_translators::frame::Body;
 use serde_json::{Value, json};
 
 #[test]
-fn an_old_log_has_whole_messages_and_no_ids_of_records() {
+fn an_old_transcript_has_whole_messages_without_record_ids() {
     let message = json!({"id": "m", "model": "claude-3", "content": [
         {"type": "thinking", "thinking": "hm", "signature": "s"},
         {"type": "text", "text": "Planning"},
@@ -44,7 +44,7 @@ fn an_old_log_has_whole_messages_and_no_ids_of_records() {
 }
 
 #[test]
-fn a_side_chain_inside_an_old_transcript_is_the_childs() {
+fn a_side_chain_in_an_old_transcript_belongs_to_the_child() {
     let block = |block: Value, stop: &str| json!({"id": stop, "model": "m", "content": [block], "stop_reason": stop, "usage": {"input_tokens": 1, "output_tokens": 2}});
     let lines = told(&[
         json!({"type": "summary", "summary": "old", "leafUuid": "x"}),
@@ -88,7 +88,7 @@ fn a_side_chain_inside_an_old_transcript_is_the_childs() {
 }
 
 #[test]
-fn parallel_side_chains_inside_an_old_transcript_are_told_apart() {
+fn parallel_side_chains_in_an_old_transcript_are_distinguished() {
     let at = |uuid: &str, parent: Value, kind: &str, message: Value, sidechain: bool| {
         let mut line = entry(kind, message, sidechain);
         line["uuid"] = json!(uuid);
@@ -127,7 +127,7 @@ fn parallel_side_chains_inside_an_old_transcript_are_told_apart() {
 }
 
 #[test]
-fn a_transcript_names_the_child_and_says_why_a_call_did_not_run() {
+fn a_transcript_names_the_child_and_the_reason_of_a_rejected_call() {
     let says =
         |id: &str| json!({"id": id, "model": "m", "stop_reason": null, "content": [{"type": "text", "text": id}]});
     let call = |id: &str| json!({"id": "m", "model": "m", "stop_reason": null, "content": [{"type": "tool_use", "id": id, "name": "Task", "input": {}}]});

@@ -6,7 +6,7 @@ use framegate_translators::host::{Answer, Opening, Sending, Unsayable, Wish};
 use serde_json::{Value, json};
 
 #[test]
-fn claude_code_gets_back_what_it_asked_about_and_the_frames_tell_who_answered() {
+fn claude_code_gets_its_input_back_and_frames_name_the_responder() {
     let mut host = Host::new("claude-code");
     host.open(Opening { prompt: "go".into(), ..Opening::default() });
     assert_eq!(host.lines().len(), 1, "the prompt waits for the answer to the first request");
@@ -39,7 +39,7 @@ fn claude_code_gets_back_what_it_asked_about_and_the_frames_tell_who_answered() 
 }
 
 #[test]
-fn claude_codes_questions_are_answered_by_their_texts() {
+fn claude_code_questions_are_answered_by_their_texts() {
     let mut host = Host::new("claude-code");
     host.open(Opening { prompt: "go".into(), ..Opening::default() });
     let mut asked = 0;
@@ -58,7 +58,7 @@ fn claude_codes_questions_are_answered_by_their_texts() {
 }
 
 #[test]
-fn claude_code_is_interrupted_and_asked_again_in_its_own_words() {
+fn claude_code_is_interrupted_and_prompted_again() {
     let mut host = Host::new("claude-code");
     host.open(Opening { prompt: "go".into(), ..Opening::default() });
     host.say(Wish::Prompt("and then".into())).unwrap();
@@ -85,7 +85,7 @@ fn claude_asks(host: &mut Host, id: &str, more: Value) -> Vec<ApprovalRequested>
 }
 
 #[test]
-fn what_is_redacted_in_frames_is_given_back_as_it_was() {
+fn redacted_arguments_are_returned_unredacted_to_the_runner() {
     let mut host = Host::new("claude-code");
     host.hear(br#"{"type":"system","subtype":"init","session_id":"s","model":"m"}"#);
     host.hear(b"\n");
@@ -105,7 +105,7 @@ fn what_is_redacted_in_frames_is_given_back_as_it_was() {
 }
 
 #[test]
-fn a_lasting_permission_of_claude_codes_is_one_that_it_offered() {
+fn lasting_permissions_use_the_rules_that_claude_code_offered() {
     let rule = json!({"type": "addRules", "rules": [{"toolName": "Bash"}], "behavior": "allow", "destination": "localSettings"});
     let mode = json!({"type": "setMode", "mode": "acceptEdits", "destination": "session"});
     let offered = json!({"permission_suggestions": [rule, mode], "input": {}});
@@ -126,7 +126,7 @@ fn a_lasting_permission_of_claude_codes_is_one_that_it_offered() {
 }
 
 #[test]
-fn claude_codes_other_requests_get_an_answer_too() {
+fn unsupported_claude_code_requests_get_an_error() {
     let mut host = Host::new("claude-code");
     for (request, expected) in [
         (
@@ -145,7 +145,7 @@ fn claude_codes_other_requests_get_an_answer_too() {
 }
 
 #[test]
-fn a_question_of_claude_codes_that_is_withdrawn_or_left_behind_takes_no_answer() {
+fn withdrawn_claude_code_questions_cannot_be_answered() {
     let mut host = Host::new("claude-code");
     host.hear(b"{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"s\"}\n");
     for id in ["a", "b", "c"] {

@@ -55,7 +55,7 @@ fn played(name: &str) -> Host {
 }
 
 #[test]
-fn codex_is_told_what_its_clients_told_it() {
+fn codex_requests_match_a_recorded_client() {
     for name in [
         "appserver-approval-accept",
         "appserver-approval-decline",
@@ -82,14 +82,14 @@ fn codex_is_told_what_its_clients_told_it() {
 }
 
 #[test]
-fn codex_decisions_are_the_hosts_and_told_once() {
+fn codex_decisions_are_reported_once() {
     assert_eq!(played("appserver-approval-accept").decisions(), ["approved by ann"]);
     assert_eq!(played("appserver-approval-decline").decisions(), ["rejected by ann"]);
     assert_eq!(played("appserver-filechange-approval").decisions(), ["approved by ann", "rejected by ann"]);
 }
 
 #[test]
-fn codex_goes_on_with_a_thread() {
+fn codex_resumes_a_thread() {
     let host = codex();
     assert_eq!(host.lines()[2], json!({"id": 1, "method": "thread/resume", "params": {"threadId": "T", "model": "m"}}));
     let start = json!({"threadId": "T", "input": [{"type": "text", "text": "go"}]});
@@ -97,7 +97,7 @@ fn codex_goes_on_with_a_thread() {
 }
 
 #[test]
-fn codex_says_why_there_is_no_thread() {
+fn the_reason_for_a_missing_codex_thread_is_reported() {
     let mut host = Host::new("codex");
     host.open(Opening { prompt: "go".into(), session: Some("T".into()), ..Opening::default() });
     host.hear(b"{\"id\":0,\"result\":{}}\n");
@@ -108,7 +108,7 @@ fn codex_says_why_there_is_no_thread() {
 }
 
 #[test]
-fn codex_answers_have_the_form_that_each_question_wants() {
+fn codex_answers_have_the_form_of_their_question() {
     let command = json!({"command": "ls", "proposedExecpolicyAmendment": ["ls"]});
     let form = json!({"message": "fill in", "requestedSchema": {"properties": {
         "age": {"type": "integer"}, "name": {"type": "string"}, "ok": {"type": "boolean"}}}});
@@ -184,7 +184,7 @@ fn codex_answers_have_the_form_that_each_question_wants() {
 }
 
 #[test]
-fn codex_is_told_what_this_client_does_not_do() {
+fn unsupported_codex_requests_get_an_error() {
     let mut host = codex();
     assert!(codex_asks(&mut host, &json!(9), "item/tool/call", json!({"tool": "x"})).is_empty());
     let line = host.lines().pop().unwrap();
@@ -197,7 +197,7 @@ fn codex_is_told_what_this_client_does_not_do() {
 }
 
 #[test]
-fn codex_questions_end_with_their_turn_or_by_another_clients_answer() {
+fn codex_questions_end_with_the_turn_or_another_clients_answer() {
     let mut host = codex();
     let first = codex_asks(&mut host, &json!(1), "item/commandExecution/requestApproval", json!({"command": "a"}));
     let second = codex_asks(&mut host, &json!(2), "item/commandExecution/requestApproval", json!({"command": "b"}));
@@ -211,7 +211,7 @@ fn codex_questions_end_with_their_turn_or_by_another_clients_answer() {
 }
 
 #[test]
-fn an_interrupt_of_codex_waits_for_the_turns_name() {
+fn a_codex_interrupt_waits_for_the_turn_id() {
     let mut host = Host::new("codex");
     host.open(Opening { prompt: "go".into(), ..Opening::default() });
     assert!(host.say(Wish::Interrupt).is_err(), "nothing runs");

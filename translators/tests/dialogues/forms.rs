@@ -10,7 +10,7 @@ const FORM: &str =
     r#"{"type":"object","properties":{"zone":{"type":"string"},"count":{"type":"integer"}},"required":["zone"]}"#;
 
 #[test]
-fn a_form_of_an_mcp_servers_is_filled_in_field_by_field() {
+fn an_mcp_servers_form_is_filled_in_field_by_field() {
     let claude = |host: &mut Host, id: &str, mode: &str, schema: &str| {
         let line = format!(
             r#"{{"type":"control_request","request_id":"{id}","request":{{"subtype":"elicitation","mcp_server_name":"docs","message":"Where?","mode":"{mode}","requested_schema":{schema}}}}}"#

@@ -18,7 +18,7 @@ fn feed(name: &str, answer: &Answer) -> Host {
 }
 
 #[test]
-fn opencode_is_answered_where_it_takes_answers_and_its_own_word_is_no_second_decision() {
+fn opencode_answers_use_its_paths_and_its_echo_is_no_second_decision() {
     let once = feed("event-permission-once", &decided(Decision::Approved));
     assert_eq!(once.lines(), [json!(["/permission/per_1ffca71ba001Ef12n4yfMlBcKc/reply", {"reply": "once"}])]);
     assert_eq!(once.decisions(), ["approved by ann"]);
@@ -41,7 +41,7 @@ fn opencode_event(host: &mut Host, event: &Value) -> Vec<ApprovalRequested> {
 }
 
 #[test]
-fn opencodes_sessions_are_opened_prompted_and_aborted() {
+fn opencode_sessions_are_opened_prompted_and_aborted() {
     let mut host = Host::new("opencode");
     let model = Some("prov/some/model".to_owned());
     host.open(Opening { prompt: "one".into(), session: None, cwd: Some("/a b/../c".into()), model });
@@ -61,7 +61,7 @@ fn opencodes_sessions_are_opened_prompted_and_aborted() {
 }
 
 #[test]
-fn opencode_says_why_there_is_no_session() {
+fn the_reason_for_a_missing_opencode_session_is_reported() {
     let mut host = Host::new("opencode");
     host.open(Opening { prompt: "one".into(), ..Opening::default() });
     host.dialogue.replied("/session", b"{}");
@@ -72,7 +72,7 @@ fn opencode_says_why_there_is_no_session() {
 }
 
 #[test]
-fn opencodes_questions_wait_until_the_server_settles_them() {
+fn opencode_questions_stay_open_until_the_server_settles_them() {
     let mut host = Host::new("opencode");
     let ask = |id: &str, kind: &str, more: Value| {
         let mut props = json!({"id": id, "sessionID": "ses_1", "permission": "bash", "metadata": {"command": "ls"}});

@@ -65,7 +65,7 @@ fn checkpoint(tool: &Value) -> Value {
 }
 
 #[test]
-fn the_documents_example_and_sessions_of_other_writers_pass() {
+fn the_documents_example_and_other_writers_sessions_pass() {
     passes(V1, "the example", &example());
     let absent = json!({"type": "tool_started", "tool_id": "t", "name": "ls", "args": {}});
     let done = json!({"type": "provider_event", "provider": "openresponses", "status": "done", "errors": [],
@@ -172,7 +172,7 @@ fn task() -> Vec<Value> {
 }
 
 #[test]
-fn task_and_continuity_streams_need_no_start_and_no_end() {
+fn task_and_continuity_streams_need_neither_start_nor_end() {
     let all = [example(), v1("t1", &task()), v1("k", &[json!({"type": "continuity_created", "x": 1})])].concat();
     passes(V1, "sessions, tasks and continuities in one log", &all);
     let all = [
@@ -185,7 +185,7 @@ fn task_and_continuity_streams_need_no_start_and_no_end() {
 }
 
 #[test]
-fn optional_fields_of_v2_are_optional_and_those_without_a_type_may_be_anything() {
+fn optional_fields_of_v2_may_be_absent_and_untyped_ones_may_have_any_value() {
     let run = |bodies: &[Value]| {
         let mut all = vec![json!({"type": "session_started", "input": "hi"})];
         all.extend(bodies.iter().cloned());
@@ -234,7 +234,7 @@ fn optional_fields_of_v2_are_optional_and_those_without_a_type_may_be_anything()
 }
 
 #[test]
-fn what_breaks_the_document_is_found() {
+fn violations_of_the_document_are_found() {
     let with = |edit: &dyn Fn(&mut Vec<Value>)| {
         let mut events = example();
         edit(&mut events);

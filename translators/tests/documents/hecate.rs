@@ -234,7 +234,7 @@ fn runs_of_other_writers_pass() {
 }
 
 #[test]
-fn what_breaks_the_document_is_found() {
+fn violations_of_the_document_are_found() {
     let edited = |edit: &dyn Fn(&mut Vec<Value>)| {
         let mut events = run(&success());
         edit(&mut events);

@@ -78,7 +78,7 @@ fn streams_and_logs_of_other_writers_pass() {
 }
 
 #[test]
-fn what_breaks_the_document_is_found() {
+fn violations_of_the_document_are_found() {
     let with = |edit: &dyn Fn(&mut Vec<Value>)| {
         let mut events = session(&turn());
         edit(&mut events);

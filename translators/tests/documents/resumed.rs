@@ -34,7 +34,7 @@ fn runs(name: &'static str) -> Vec<(String, Vec<Value>)> {
 }
 
 #[test]
-fn a_stream_that_was_resumed_behind_any_event_passes() {
+fn a_stream_resumed_after_any_event_passes() {
     for contract in json_contracts() {
         let key = (contract.verifier)().cursor_key().unwrap();
         let mut cuts = 0;
@@ -58,7 +58,7 @@ fn a_stream_that_was_resumed_behind_any_event_passes() {
 }
 
 #[test]
-fn what_the_client_had_or_lost_is_found() {
+fn repeated_and_lost_events_after_a_resume_are_found() {
     for contract in json_contracts() {
         let key = (contract.verifier)().cursor_key().unwrap();
         for (name, events) in runs(contract.name) {

@@ -94,7 +94,7 @@ fn tool_calls() {
 }
 
 #[test]
-fn calls_that_never_ran_have_failed() {
+fn calls_that_never_ran_fail() {
     each(|case| {
         let ours = calls(&case.frames);
         for result in list(&case.facts["results"]) {
@@ -117,7 +117,7 @@ fn calls_that_never_ran_have_failed() {
 }
 
 #[test]
-fn questions_become_approvals_with_an_end() {
+fn questions_become_approvals_that_are_resolved() {
     each(|case| {
         let asked = case.records.iter().filter(|record| record["request"]["subtype"] == "can_use_tool");
         let asked: Vec<&str> = asked.map(|record| record["request_id"].as_str().unwrap()).collect();

@@ -45,7 +45,7 @@ fn every_result_ends_a_run() {
 }
 
 #[test]
-fn every_record_is_kept_and_every_session_named() {
+fn every_record_is_kept_and_every_session_has_a_name() {
     each(|case| {
         let kept = case.frames.iter().filter(|frame| matches!(frame.body, Body::ProviderEvent(_))).count();
         same("records", &kept, &case.records.len())?;
@@ -108,7 +108,7 @@ fn errors() {
 }
 
 #[test]
-fn transcripts_tell_what_their_streams_tell() {
+fn transcripts_give_the_same_facts_as_their_streams() {
     let mut compared = 0;
     for (name, entry) in manifest() {
         for transcript in list(&entry["transcripts"]) {

@@ -6,14 +6,14 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 #[test]
-fn every_record_is_there() {
+fn every_record_is_kept() {
     let cut = ("scripted__truncated-mid-utf8", "the facts leave out the record that the input's end cuts off");
     let except = [CUT_EVENT, PLAIN_ERROR, cut];
     check(&except, |case| same(case.records().count() as u64, case.facts["n_events"].as_u64().unwrap()));
 }
 
 #[test]
-fn the_end_marker_is_seen_where_it_is() {
+fn the_end_marker_is_recognised() {
     check(&[], |case| {
         let done = case.records().filter(|record| record.status == ProviderStatus::Done).count();
         same(done, usize::from(case.facts["framing"]["done_sentinel"].as_str() != Some("absent")))
@@ -93,7 +93,7 @@ fn kind_of_record(record: &ProviderEvent) -> String {
 }
 
 #[test]
-fn events_are_judged_as_the_published_schema_judges_them() {
+fn event_errors_match_the_published_schema() {
     let except = [PLAIN_ERROR, EXTENSIONS[0], EXTENSIONS[1]];
     check(&except, |case| {
         verdicts(case, "published", |record| record.errors.iter().any(|error| !error.starts_with("event name '")))
@@ -101,12 +101,12 @@ fn events_are_judged_as_the_published_schema_judges_them() {
 }
 
 #[test]
-fn responses_are_judged_as_the_published_schema_judges_them() {
+fn response_errors_match_the_published_schema() {
     check(&EXTENSIONS, |case| verdicts(case, "response_resource", |record| !record.response_errors.is_empty()));
 }
 
 #[test]
-fn faults_carry_no_payload() {
+fn record_errors_contain_no_payload() {
     for case in CASES.iter() {
         for error in case.records().flat_map(|record| record.errors.iter().chain(&record.response_errors)) {
             assert!(error.len() < 300, "{}: {error}", case.name);

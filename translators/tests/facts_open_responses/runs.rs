@@ -30,7 +30,7 @@ fn usage_is_counted_once() {
 }
 
 #[test]
-fn each_recording_is_one_run_that_ends_as_it_should() {
+fn each_recording_is_one_run_with_the_expected_end() {
     let except = [CUT_EVENT];
     check(&except, |case| {
         let ends = case.ends();
@@ -59,7 +59,7 @@ fn each_recording_is_one_run_that_ends_as_it_should() {
 }
 
 #[test]
-fn why_a_run_ended_is_told() {
+fn the_reason_of_a_runs_end_is_reported() {
     check(&[], |case| {
         let end = case.ends().first().copied();
         let stop = case.bodies().find_map(|body| match body {
@@ -89,7 +89,7 @@ fn why_a_run_ended_is_told() {
 }
 
 #[test]
-fn what_follows_the_end_is_kept_before_the_last_frame() {
+fn records_after_the_end_are_kept_before_the_last_frame() {
     check(&[], |case| {
         let mut ended = false;
         let mut behind: Vec<String> = Vec::new();
@@ -116,7 +116,7 @@ fn what_follows_the_end_is_kept_before_the_last_frame() {
 
 /// One connection may carry many responses: each becomes the same run as it would alone.
 #[test]
-fn recordings_behind_one_another_are_the_same_runs() {
+fn concatenated_recordings_give_the_same_runs() {
     let ended = |case: &&Case| case.facts["terminal_event"].is_string() && !case.name.starts_with("scripted__bom");
     let said = |frames: &[Frame]| -> Vec<String> {
         let mut all = Vec::new();

@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 #[test]
-fn the_text_is_said_once() {
+fn the_text_is_emitted_once() {
     let except = [
         (
             "scripted__out-of-order",
@@ -26,7 +26,7 @@ fn the_text_is_said_once() {
 }
 
 #[test]
-fn the_final_text_is_that_of_the_last_message() {
+fn the_final_text_is_the_last_messages() {
     check(&[], |case| {
         let ends = case.ends();
         let Some(end) = ends.first() else { return same(case.fact("final_text"), "") };
@@ -44,7 +44,7 @@ fn the_final_text_is_that_of_the_last_message() {
 }
 
 #[test]
-fn reasoning_is_said_once() {
+fn reasoning_is_emitted_once() {
     check(&[], |case| {
         let (text, summary) = (case.fact("reasoning_text"), case.fact("reasoning_summary"));
         // The gateway streams its reasoning as a summary and repeats it as content.
@@ -95,7 +95,7 @@ fn function_calls_are_proposed_and_never_started() {
 }
 
 #[test]
-fn hosted_tools_run_to_their_end() {
+fn hosted_tools_start_and_end() {
     let mut hosted = 0;
     for case in CASES.iter() {
         let mut expected: BTreeSet<String> = BTreeSet::new();
@@ -132,7 +132,7 @@ fn hosted_tools_run_to_their_end() {
 }
 
 #[test]
-fn streamed_arguments_are_the_proposed_ones() {
+fn streamed_arguments_equal_the_proposed_ones() {
     check(&[], |case| {
         let mut streamed: BTreeMap<&str, String> = BTreeMap::new();
         for body in case.bodies() {

@@ -9,14 +9,14 @@ use framegate_translators::frame::{
 use serde_json::{Value, json};
 
 #[test]
-fn only_runs_are_told() {
+fn only_runs_are_encoded() {
     for kind in [StreamKind::Task, StreamKind::Thread, StreamKind::Artifact] {
         assert!((V1.encoder)(&stream(kind), &EncoderOptions::default()).is_none(), "{kind:?}");
     }
 }
 
 #[test]
-fn each_end_has_its_words() {
+fn each_end_reason_has_its_event() {
     let mut run = Run::core().in_turn();
     run.kinds(turn_ended(0, None));
     run.now_ms += 5;
@@ -57,13 +57,13 @@ fn each_end_has_its_words() {
 }
 
 #[test]
-fn a_gap_in_the_stream_is_told() {
+fn a_gap_in_the_stream_is_reported() {
     let gap = Body::GapDetected { first_seq: Some(3), last_seq: None, reason: "worker_lease_expired".to_owned() };
     assert_eq!(Run::core().one("gap.run_disconnected", gap)["reason"], "worker_lease_expired");
 }
 
 #[test]
-fn a_run_s_duration_is_of_one_clock() {
+fn the_duration_of_a_run_uses_one_clock() {
     let mut run = Run::core().in_turn();
     // The runner's own clock shows an hour later; by that clock, the turn took 20 ms.
     run.now_ms += 3_600_000;
@@ -73,7 +73,7 @@ fn a_run_s_duration_is_of_one_clock() {
 }
 
 #[test]
-fn blocks_are_counted_within_a_turn() {
+fn blocks_are_numbered_within_a_turn() {
     let mut run = Run::core().in_turn();
     let delta = |run: &mut Run, body: Body| run.one("assistant.text_delta", body)["block_index"].clone();
     assert_eq!(
@@ -114,7 +114,7 @@ fn blocks_are_counted_within_a_turn() {
 }
 
 #[test]
-fn what_is_said_ahead_of_the_first_turn_is_counted_with_it() {
+fn blocks_before_the_first_turn_belong_to_it() {
     let mut run = Run::core();
     let place = |data: Value| (data["turn_index"].clone(), data["block_index"].clone());
     assert_eq!(place(run.one("assistant.text_delta", text_delta("m", 0, "a"))), (json!(0), json!(0)));
@@ -131,7 +131,7 @@ fn what_is_said_ahead_of_the_first_turn_is_counted_with_it() {
 }
 
 #[test]
-fn what_a_person_says_belongs_to_the_turn_it_begins() {
+fn a_user_message_belongs_to_the_turn_that_it_starts() {
     let message = |text: &str, attachments: Vec<Attachment>| {
         Body::UserMessage(Box::new(UserMessage {
             message_id: SharedStr::from("u"),
@@ -167,7 +167,7 @@ fn what_a_person_says_belongs_to_the_turn_it_begins() {
 }
 
 #[test]
-fn figures_are_told_where_they_are_known() {
+fn only_known_figures_are_emitted() {
     let mut run = Run::core().in_turn();
     assert_eq!(
         run.say(turn_ended(0, Some("end_turn"))),
@@ -242,7 +242,7 @@ fn a_budget_warns_once_and_is_exceeded_once() {
 }
 
 #[test]
-fn errors_belong_to_a_turn_or_to_what_is_upstream() {
+fn errors_belong_to_a_turn_or_to_the_upstream() {
     let mut run = Run::core();
     assert_eq!(
         run.one("error.upstream", error(ErrorScope::Provider, "", Some(2), Some(3))),

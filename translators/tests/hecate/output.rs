@@ -30,7 +30,7 @@ fn one(offset: u64, text: &str) -> Vec<(u64, String)> {
 }
 
 #[test]
-fn the_first_piece_goes_at_once_and_what_follows_at_once_is_joined() {
+fn the_first_piece_is_emitted_at_once_and_later_ones_are_joined() {
     let mut run = shell();
     assert_eq!(chunks(&mut run, stdout("c", "ä")), one(0, "ä"));
     assert_eq!(chunks(&mut run, stdout("c", "b")), []);
@@ -48,7 +48,7 @@ fn the_first_piece_goes_at_once_and_what_follows_at_once_is_joined() {
 }
 
 #[test]
-fn joined_output_is_cut_by_size() {
+fn joined_output_is_split_by_size() {
     for (length, expected) in [(JOINED - 1, 0), (JOINED, 1)] {
         let mut run = shell();
         assert_eq!(chunks(&mut run, stdout("c", "a")).len(), 1);
@@ -64,7 +64,7 @@ fn joined_output_is_cut_by_size() {
 }
 
 #[test]
-fn every_other_event_lets_it_go_first() {
+fn held_output_is_released_before_any_other_event() {
     let mut run = shell();
     chunks(&mut run, stdout("c", "a"));
     chunks(&mut run, stdout("c", "b"));
@@ -88,7 +88,7 @@ fn every_other_event_lets_it_go_first() {
 }
 
 #[test]
-fn a_beginning_that_comes_late_is_at_the_beginning() {
+fn a_late_beginning_has_offset_0() {
     let mut run = shell();
     chunks(&mut run, stdout("c", "behind"));
     let front = Body::ToolStdoutFront { tool: tool("c"), chunk: "front".to_owned() };
@@ -99,7 +99,7 @@ fn a_beginning_that_comes_late_is_at_the_beginning() {
 }
 
 #[test]
-fn ids_and_times_go_up_also_behind_held_output() {
+fn ids_and_times_increase_after_held_output() {
     let mut run = shell();
     let mut all: Vec<Value> = run.events(stdout("c", "a"));
     all.extend(run.events(stdout("c", "b")));
@@ -118,7 +118,7 @@ fn ids_and_times_go_up_also_behind_held_output() {
 }
 
 #[test]
-fn a_silence_that_the_frames_tell_lets_go_what_waits() {
+fn a_silence_in_the_frames_releases_held_output() {
     let mut run = shell();
     assert_eq!(chunks(&mut run, stdout("c", "a")).len(), 1);
     assert_eq!(chunks(&mut run, stdout("c", "b")), []);
@@ -164,7 +164,7 @@ fn told(frames: &[Frame]) -> Vec<(u64, String)> {
 }
 
 #[test]
-fn an_ingest_tells_the_silence_behind_output_that_may_be_held_back() {
+fn an_ingest_reports_the_silence_after_output_that_may_be_held() {
     let (mut ingest, mut frames, now_ms) = ingested(&[(0, "a"), (10, "b"), (20, "c")]);
     assert_eq!(told(&frames), one(0, "a"), "the rest may go on");
     // The first waiting piece arrived 20 ms before the last.
@@ -182,7 +182,7 @@ fn an_ingest_tells_the_silence_behind_output_that_may_be_held_back() {
 }
 
 #[test]
-fn a_piece_that_came_alone_or_a_tool_that_is_over_needs_no_word_of_silence() {
+fn single_pieces_and_ended_tools_need_no_silence() {
     assert_eq!(ingested(&[(0, "a")]).0.deadline(), None);
     assert_eq!(ingested(&[(0, "a"), (50, "b")]).0.deadline(), None, "a quiet spell lies between");
     let (mut ingest, _, now_ms) = ingested(&[(0, "a"), (49, "b")]);
@@ -196,7 +196,7 @@ fn a_piece_that_came_alone_or_a_tool_that_is_over_needs_no_word_of_silence() {
 }
 
 #[test]
-fn nobody_waits_longer_for_a_silence_where_the_clock_is_set_back() {
+fn setting_the_clock_back_does_not_delay_a_silence() {
     let (mut ingest, _, now_ms) = ingested(&[(0, "a"), (10, "b")]);
     assert_eq!(ingest.deadline(), Some(now_ms + 50));
     let set_back = now_ms - 86_400_000;
@@ -209,7 +209,7 @@ fn nobody_waits_longer_for_a_silence_where_the_clock_is_set_back() {
 }
 
 #[test]
-fn a_burst_is_joined_up_to_its_size_before_the_silence() {
+fn a_burst_is_joined_up_to_the_size_limit_before_a_silence() {
     let large = "x".repeat(JOINED / 4);
     let pieces: Vec<(u64, &str)> = (0..9).map(|_| (1, large.as_str())).collect();
     let (mut ingest, mut frames, _) = ingested(&pieces);

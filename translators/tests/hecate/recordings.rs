@@ -32,7 +32,7 @@ fn is_experimental(kind: &str) -> bool {
 }
 
 #[test]
-fn experimental_groups_are_clean_and_come_only_when_asked_for() {
+fn experimental_groups_are_valid_and_only_on_request() {
     let experimental =
         EncoderOptions { experimental: true, task_budget_micros_usd: Some(1_000), ..EncoderOptions::default() };
     let (mut core, mut all) = (BTreeSet::new(), BTreeSet::new());
@@ -61,7 +61,7 @@ fn experimental_groups_are_clean_and_come_only_when_asked_for() {
 }
 
 #[test]
-fn user_messages_are_clean_and_come_only_when_asked_for() {
+fn user_messages_are_valid_and_only_on_request() {
     let options = EncoderOptions { user_messages: true, ..EncoderOptions::default() };
     let mut all = BTreeSet::new();
     for recording in recordings() {
@@ -73,7 +73,7 @@ fn user_messages_are_clean_and_come_only_when_asked_for() {
 }
 
 #[test]
-fn what_the_recordings_give_rise_to() {
+fn event_types_of_the_recordings() {
     let mut core = BTreeSet::new();
     for recording in recordings() {
         core.extend(kinds(&translate_with(&recording, &EncoderOptions::default())));
@@ -118,7 +118,7 @@ fn what_the_recordings_give_rise_to() {
 }
 
 #[test]
-fn a_run_that_is_cut_anywhere_is_clean() {
+fn a_run_that_is_cut_anywhere_is_valid() {
     let options = EncoderOptions { experimental: true, task_budget_micros_usd: Some(1), ..EncoderOptions::default() };
     for mut recording in recordings().filter(|recording| recording.bytes.len() < 20_000) {
         let bytes = std::mem::take(&mut recording.bytes);
@@ -130,7 +130,7 @@ fn a_run_that_is_cut_anywhere_is_clean() {
 }
 
 #[test]
-fn a_run_in_this_vocabulary() {
+fn a_recording_in_hecate() {
     let runner = framegate_translators::runners::RUNNERS.iter().find(|runner| runner.name == "codex").unwrap();
     let recording = recordings_of(runner)
         .into_iter()
@@ -141,7 +141,7 @@ fn a_run_in_this_vocabulary() {
 }
 
 #[test]
-fn every_schema_is_one_that_the_quick_reader_knows() {
+fn the_fast_validator_supports_every_schema() {
     // Events then need no second parse.
     for file in V1.schemas {
         let schema = framegate_translators::json::Json::parse(file.text).unwrap();

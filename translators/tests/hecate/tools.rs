@@ -5,7 +5,7 @@ use framegate_translators::frame::{Body, Decision, FileChangeKind, FileChanged, 
 use serde_json::{Value, json};
 
 #[test]
-fn a_call_goes_from_proposal_to_end() {
+fn a_call_is_proposed_started_and_ended() {
     let mut run = Run::core().in_turn();
     let http = call("c", "fetch", ToolKind::Fetch, &json!({"url": "http://x", "headers": {"Authorization": "s"}}));
     assert_eq!(
@@ -41,7 +41,7 @@ fn a_call_goes_from_proposal_to_end() {
 }
 
 #[test]
-fn each_kind_has_its_own_events() {
+fn each_kind_of_tool_has_its_own_events() {
     let told = |name: &str, kind: ToolKind, args: Value, output: &str| {
         let mut run = Run::core().in_turn();
         let mut events = run.say(started(call("c", name, kind, &args))).split_off(2);
@@ -104,7 +104,7 @@ fn each_kind_has_its_own_events() {
 }
 
 #[test]
-fn a_call_that_did_not_run_to_its_end_says_why() {
+fn an_unfinished_call_has_a_reason() {
     let mut run = Run::core().in_turn();
     for (error, kind) in [
         ("timeout", "tool.timed_out"),
@@ -184,7 +184,7 @@ fn a_call_is_proposed_before_a_person_is_asked_about_it() {
 }
 
 #[test]
-fn a_plan_belongs_to_its_call_or_is_one() {
+fn a_plan_belongs_to_its_call_or_is_a_call_itself() {
     let entry = PlanEntry { content: "x".to_owned(), status: SharedStr::from("pending"), priority: None };
     let plan = || Body::PlanUpdated { entries: vec![entry.clone()] };
     let mut run = Run::core().in_turn();
@@ -205,7 +205,7 @@ fn a_plan_belongs_to_its_call_or_is_one() {
 }
 
 #[test]
-fn of_a_subagent_its_tools_are_told() {
+fn only_the_tools_of_a_subagent_are_emitted() {
     let mut run = Run::core().in_turn();
     run.say(started(call("outer", "Task", ToolKind::Subagent, &empty())));
     run.parent = Some(tool("outer").id);
@@ -218,7 +218,7 @@ fn of_a_subagent_its_tools_are_told() {
 }
 
 #[test]
-fn edits_are_told_where_artifacts_are_asked_for() {
+fn edits_are_emitted_if_artifacts_are_requested() {
     let changed = |path: &str, kind: FileChangeKind, diff: Option<&str>| {
         Body::FileChanged(Box::new(FileChanged {
             tool_id: Some(tool("c").id),
@@ -263,7 +263,7 @@ fn edits_are_told_where_artifacts_are_asked_for() {
 }
 
 #[test]
-fn every_terminal_event_has_a_line_for_people() {
+fn every_terminal_event_has_a_summary() {
     let one = |kind: ToolKind, args: Value, end: Body| {
         let mut run = Run::core().in_turn();
         run.say(started(call("c", "tool", kind, &args)));

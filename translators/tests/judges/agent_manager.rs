@@ -24,7 +24,7 @@ fn is_data(what: &str, data: &Value, required: &[(&str, char)], optional: &[(&st
 }
 
 #[test]
-fn every_run_is_as_the_document_says() {
+fn every_run_follows_the_document() {
     let (mut seen, mut ids) = (HashSet::new(), HashSet::new());
     for run in runs("agent-manager.v1", &["runId"]) {
         let what = &run.what;

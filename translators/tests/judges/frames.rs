@@ -96,7 +96,7 @@ fn judge_other(what: &str, events: &[Value]) {
 }
 
 #[test]
-fn every_stream_of_v1_is_as_the_document_says() {
+fn every_stream_of_v1_follows_the_document() {
     let (mut seen, mut tasks, mut threads) = (HashSet::new(), 0, 0);
     for run in runs("frames.v1", &["session_id"]) {
         match text(&run.events[0], "type").as_str() {
@@ -114,7 +114,7 @@ fn every_stream_of_v1_is_as_the_document_says() {
 }
 
 #[test]
-fn every_stream_of_v2_is_as_the_document_says() {
+fn every_stream_of_v2_follows_the_document() {
     let mut seen = HashSet::new();
     for run in runs("frames.v2", &["stream_kind", "stream_id"]) {
         let what = &run.what;

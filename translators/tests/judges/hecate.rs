@@ -15,7 +15,7 @@ const TERMINAL: [&str; 3] = ["run.finished", "run.failed", "run.cancelled"];
 const TOOL_TERMINAL: [&str; 4] = ["tool.completed", "tool.failed", "tool.cancelled", "tool.timed_out"];
 
 #[test]
-fn every_run_is_as_the_document_says() {
+fn every_run_follows_the_document() {
     let mut seen = HashSet::new();
     for run in runs("hecate.v1", &["run_id"]) {
         envelopes(&run.what, &run.events);

@@ -100,7 +100,7 @@ fn is_uuid(text: &str) -> bool {
 }
 
 #[test]
-fn times_are_told_from_other_text() {
+fn times_are_distinguished_from_other_text() {
     for (text, is) in [
         ("2026-02-14T21:03:00Z", true),
         ("2026-02-14T21:03:00.123Z", true),

@@ -20,7 +20,7 @@ const CANONICAL: [&str; 12] = [
 const EPHEMERAL: [&str; 5] = ["text_delta", "reasoning_delta", "status", "plan", "context_pressure"];
 
 #[test]
-fn every_session_is_as_the_document_says() {
+fn every_session_follows_the_document() {
     let mut seen = HashSet::new();
     for run in runs("pixir.v1", &["session_id"]) {
         let what = &run.what;

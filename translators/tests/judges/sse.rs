@@ -4,7 +4,7 @@ use crate::{has_keys, is_utc_time, runs, text};
 use std::collections::HashSet;
 
 #[test]
-fn every_run_is_as_the_document_says() {
+fn every_run_follows_the_document() {
     let mut seen = HashSet::new();
     for run in runs("sse.v1", &["run_id"]) {
         let what = &run.what;

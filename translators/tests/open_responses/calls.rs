@@ -5,7 +5,7 @@ use framegate_translators::runners::runner;
 use serde_json::{Value, json};
 
 #[test]
-fn a_split_character_in_arguments_is_one() {
+fn a_split_character_in_arguments_is_joined() {
     let delta = |text: &str| -> String {
         format!(r#"{{"type":"response.function_call_arguments.delta","output_index":0,"delta":"{text}"}}"#)
     };
@@ -25,7 +25,7 @@ fn a_split_character_in_arguments_is_one() {
 }
 
 #[test]
-fn arguments_may_be_nothing_an_object_or_no_json() {
+fn arguments_may_be_empty_an_object_or_invalid_json() {
     let call = |n: u32, arguments: Value| json!({"type": "function_call", "id": format!("f{n}"), "call_id": format!("c{n}"), "name": "f", "arguments": arguments});
     assert_eq!(
         items(&[call(0, json!("")), call(1, json!({"a": 1})), call(2, json!("{\n\"a\": 1}")), call(3, json!("[1]"))]),
@@ -40,14 +40,14 @@ fn arguments_may_be_nothing_an_object_or_no_json() {
 }
 
 #[test]
-fn a_call_that_is_whole_when_it_begins_is_proposed_once() {
+fn a_call_that_starts_complete_is_proposed_once() {
     let call = json!({"type": "function_call", "id": "f", "call_id": "c", "name": "g", "arguments": "{\"a\":1}", "status": "completed"});
     assert_eq!(told(&[created(), added(0, call.clone()), completed(json!([]))])[0], "propose c g other {\"a\":1}");
     assert_eq!(told(&[created(), added(0, call.clone()), done(0, call.clone()), completed(json!([call]))]).len(), 2);
 }
 
 #[test]
-fn a_call_that_was_under_way_when_the_response_failed_is_not_proposed() {
+fn an_incomplete_call_of_a_failed_response_is_not_proposed() {
     let failed = json!({"type": "response.failed", "response": {"id": "r", "status": "failed", "error": {"code": "x", "message": "y"},
         "output": [{"type": "function_call", "id": "f", "call_id": "c", "name": "g", "arguments": "{\"a\"", "status": "in_progress"}]}});
     let begun = added(0, json!({"type": "function_call", "id": "f", "call_id": "c", "name": "g", "arguments": ""}));
@@ -58,7 +58,7 @@ fn a_call_that_was_under_way_when_the_response_failed_is_not_proposed() {
 }
 
 #[test]
-fn what_the_client_runs_is_proposed_only() {
+fn client_side_calls_are_only_proposed() {
     assert_eq!(
         items(&[
             json!({"type": "local_shell_call", "id": "a", "call_id": "c1", "status": "completed", "action": {"type": "exec", "command": ["ls"]}}),
@@ -108,7 +108,7 @@ fn an_mcp_call_runs_once_its_arguments_are_known() {
 }
 
 #[test]
-fn an_mcp_failure_is_the_tool_s_or_the_server_s() {
+fn an_mcp_failure_is_attributed_to_the_tool_or_the_server() {
     let call = |error: Value| {
         items(&[json!({"type": "mcp_call", "id": "m", "server_label": "d", "name": "f", "arguments": "{}", "error": error, "status": "failed"})])[2..].to_vec()
     };
@@ -122,7 +122,7 @@ fn an_mcp_failure_is_the_tool_s_or_the_server_s() {
 }
 
 #[test]
-fn a_question_is_asked_and_closed() {
+fn a_question_is_opened_and_resolved() {
     assert_eq!(
         items(&[
             json!({"type": "mcp_approval_request", "id": "q", "server_label": "d", "name": "rm", "arguments": "{\"p\":1}"})
@@ -132,7 +132,7 @@ fn a_question_is_asked_and_closed() {
 }
 
 #[test]
-fn hosted_tools_run() {
+fn hosted_tools_are_started() {
     assert_eq!(
         items(&[
             json!({"type": "code_interpreter_call", "id": "a", "status": "completed", "container_id": "k", "code": "1+1",
@@ -165,7 +165,7 @@ fn hosted_tools_run() {
 }
 
 #[test]
-fn a_tool_whose_item_never_came_ends_by_its_last_stage() {
+fn a_tool_without_an_item_ends_with_its_last_progress_event() {
     let stage = |stage: &str| json!({"type": format!("response.image_generation_call.{stage}"), "item_id": "i", "output_index": 0});
     assert_eq!(
         told(&[
@@ -180,7 +180,7 @@ fn a_tool_whose_item_never_came_ends_by_its_last_stage() {
 }
 
 #[test]
-fn a_shell_of_the_server_streams_its_output() {
+fn a_server_side_shell_streams_its_output() {
     let call = json!({"type": "shell_call", "id": "s", "call_id": "c", "status": "completed", "action": {"commands": ["x"]},
         "environment": {"type": "container_reference", "container_id": "k"}});
     let output = json!({"type": "shell_call_output", "id": "o", "call_id": "c", "status": "completed",
@@ -218,7 +218,7 @@ fn a_shell_of_the_server_streams_its_output() {
 }
 
 #[test]
-fn an_output_in_the_response_says_that_the_server_ran_the_call() {
+fn an_output_in_the_response_means_that_the_server_ran_the_call() {
     assert_eq!(
         items(&[
             json!({"type": "function_call", "id": "f", "call_id": "c", "name": "g", "arguments": "{}"}),

@@ -6,7 +6,7 @@ use framegate_translators::runners::runner;
 use serde_json::{Value, json};
 
 #[test]
-fn an_error_is_told_once_and_the_end_decides() {
+fn an_error_is_reported_once_and_the_end_determines_the_outcome() {
     let error =
         json!({"type": "error", "error": {"type": "server_error", "code": "boom", "message": "m", "param": null}});
     let failed = json!({"type": "response.failed", "response": {"id": "r", "status": "failed", "error": {"code": "boom", "message": "m"}}});
@@ -24,7 +24,7 @@ fn an_error_is_told_once_and_the_end_decides() {
 }
 
 #[test]
-fn everything_is_closed_before_the_turn_is() {
+fn open_items_are_closed_before_the_turn() {
     let running = json!({"type": "image_generation_call", "id": "i", "status": "in_progress"});
     let delta = json!({"type": "response.output_text.delta", "item_id": "m", "output_index": 1, "delta": "a"});
     let failed = json!({"type": "response.failed", "response": {"id": "r", "error": {"code": "x", "message": "y"}}});
@@ -35,7 +35,7 @@ fn everything_is_closed_before_the_turn_is() {
 }
 
 #[test]
-fn a_proxy_s_completed_may_be_incomplete_or_cancelled() {
+fn a_completed_event_may_carry_another_status() {
     let end = |status: &str, details: Value| {
         told(&[
             created(),
@@ -50,7 +50,7 @@ fn a_proxy_s_completed_may_be_incomplete_or_cancelled() {
 }
 
 #[test]
-fn usage_is_split_into_what_the_cache_gave_and_took() {
+fn usage_distinguishes_cache_reads_and_writes() {
     let usage = json!({"input_tokens": 100, "input_tokens_details": {"cached_tokens": 60, "cache_write_tokens": 30}, "output_tokens": 9,
         "output_tokens_details": {"reasoning_tokens": 4}, "total_tokens": 109, "cost": 0.5});
     let end = json!({"type": "response.completed", "response": {"id": "r", "status": "completed", "usage": usage}});
@@ -61,7 +61,7 @@ fn usage_is_split_into_what_the_cache_gave_and_took() {
 }
 
 #[test]
-fn a_new_response_is_a_new_run_and_what_follows_an_end_gives_rise_to_nothing() {
+fn a_new_response_is_a_new_run_and_events_after_an_end_are_ignored() {
     let delta = |text: &str| json!({"type": "response.output_text.delta", "item_id": "m", "delta": text});
     assert_eq!(
         told(&[
@@ -87,7 +87,7 @@ fn a_new_response_is_a_new_run_and_what_follows_an_end_gives_rise_to_nothing() {
 /// The document says: "Provider adapters emit `provider_event` for every SSE event (no drops)", and `session_ended` is the
 /// terminal frame.
 #[test]
-fn what_follows_the_end_is_a_record_of_the_run_up_to_the_end_marker() {
+fn records_after_the_end_belong_to_the_run_until_the_end_marker() {
     let event = |data: &str| format!("data: {data}\n\n");
     let (delta, over) = (
         r#"{"type":"response.output_text.delta","item_id":"m","delta":"a"}"#,
@@ -117,7 +117,7 @@ fn what_follows_the_end_is_a_record_of_the_run_up_to_the_end_marker() {
 }
 
 #[test]
-fn responses_side_by_side_are_told_apart() {
+fn parallel_responses_are_distinguished() {
     let made = |id: &str| json!({"type": "response.created", "response": {"id": id, "status": "in_progress"}});
     let delta = |id: &str, item: &str| json!({"type": "response.output_text.delta", "response_id": id, "item_id": item, "delta": item});
     let end = |id: &str| json!({"type": "response.completed", "response": {"id": id, "status": "completed"}});
@@ -148,7 +148,7 @@ fn a_whole_response_object_is_a_run() {
 }
 
 #[test]
-fn an_event_name_does_for_a_type() {
+fn an_event_name_replaces_a_missing_type() {
     let stream = "event: response.created\ndata: {\"object\":\"response\",\"id\":\"r\"}\n\n\
         event: error\ndata: {\"error\":{\"code\":\"x\",\"message\":\"y\"}}\n\n\
         event: response.failed\ndata: {\"response\":{\"id\":\"r\",\"error\":{\"code\":\"x\",\"message\":\"y\"}}}\n\n";
@@ -158,7 +158,7 @@ fn an_event_name_does_for_a_type() {
 }
 
 #[test]
-fn what_is_no_part_of_a_response_begins_no_run() {
+fn records_outside_a_response_start_no_run() {
     for event in [
         json!({"type": "keepalive", "sequence_number": 1}),
         json!({"type": "acme:telemetry", "sequence_number": 1}),
@@ -170,7 +170,7 @@ fn what_is_no_part_of_a_response_begins_no_run() {
 }
 
 #[test]
-fn faults_say_what_and_where() {
+fn record_errors_name_problem_and_pointer() {
     let fault = |event: Value| {
         let frames = frames_of(&[event]);
         let record = frames

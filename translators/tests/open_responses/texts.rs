@@ -4,7 +4,7 @@ use super::{added, completed, created, done, items, told};
 use serde_json::{Value, json};
 
 #[test]
-fn text_without_any_id_or_index_is_one_block_a_part() {
+fn text_without_ids_or_indices_is_one_block_per_part() {
     assert_eq!(
         told(&[
             created(),
@@ -29,7 +29,7 @@ fn text_without_any_id_or_index_is_one_block_a_part() {
 }
 
 #[test]
-fn ids_that_change_with_every_event_do_not_matter() {
+fn ids_may_change_with_every_event() {
     let mut events = vec![
         json!({"type": "response.created", "response": {"id": "r1", "status": "in_progress"}}),
         json!({"type": "response.in_progress", "response": {"id": "r2", "status": "in_progress"}}),
@@ -53,7 +53,7 @@ fn ids_that_change_with_every_event_do_not_matter() {
 }
 
 #[test]
-fn a_snapshot_says_what_was_not_streamed() {
+fn a_snapshot_emits_what_was_not_streamed() {
     let message = |text: &str| json!({"type": "message", "id": "m", "role": "assistant", "content": [{"type": "output_text", "text": text}]});
     // Only at the end; only in the item; the rest after streamed text.
     assert_eq!(told(&[created(), completed(json!([message("ab")]))])[..2], ["text m/0 +ab", "text m/0 =ab"]);
@@ -66,7 +66,7 @@ fn a_snapshot_says_what_was_not_streamed() {
 }
 
 #[test]
-fn a_message_that_was_streamed_is_not_taken_for_its_neighbour() {
+fn a_streamed_message_is_not_confused_with_its_neighbour() {
     let delta = |id: &str, text: &str| json!({"type": "response.output_text.delta", "item_id": id, "output_index": 0, "delta": text});
     let message = |id: &str, text: &str| json!({"type": "message", "id": id, "role": "assistant", "content": [{"type": "output_text", "text": text}]});
     assert_eq!(
@@ -82,7 +82,7 @@ fn a_message_that_was_streamed_is_not_taken_for_its_neighbour() {
 }
 
 #[test]
-fn reasoning_has_its_secret_once() {
+fn encrypted_reasoning_is_emitted_once() {
     let item = |summary: Value| json!({"type": "reasoning", "id": "t", "summary": summary, "encrypted_content": "S"});
     let streamed = told(&[
         created(),
@@ -100,7 +100,7 @@ fn reasoning_has_its_secret_once() {
 }
 
 #[test]
-fn summary_and_content_of_reasoning_are_blocks_of_their_own() {
+fn summary_and_content_of_reasoning_are_separate_blocks() {
     let both = json!({"type": "reasoning", "id": "t", "summary": [{"type": "summary_text", "text": "short"}],
         "content": [{"type": "reasoning_text", "text": "long"}]});
     assert_eq!(
@@ -110,7 +110,7 @@ fn summary_and_content_of_reasoning_are_blocks_of_their_own() {
 }
 
 #[test]
-fn reasoning_in_a_message_is_the_message_s() {
+fn reasoning_in_a_message_belongs_to_the_message() {
     let message = json!({"type": "message", "id": "m", "role": "assistant", "content": [
         {"type": "reasoning_text", "text": "hm"}, {"type": "output_text", "text": "yes"}]});
     assert_eq!(
@@ -126,7 +126,7 @@ fn reasoning_in_a_message_is_the_message_s() {
 }
 
 #[test]
-fn what_others_said_is_theirs() {
+fn messages_of_other_roles_are_not_answers() {
     let user = json!({"type": "message", "id": "u", "role": "user", "content": [{"type": "input_text", "text": "hi"}]});
     let system =
         json!({"type": "message", "id": "s", "role": "system", "content": [{"type": "input_text", "text": "be good"}]});

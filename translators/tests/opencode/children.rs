@@ -33,7 +33,7 @@ fn a_child_never_speaks_on_the_main_thread() {
 }
 
 #[test]
-fn a_child_that_is_called_again_is_begun_again() {
+fn a_child_that_is_called_again_starts_again() {
     let call = |id: &str, state: fn(Value, Value) -> Value| {
         tool(
             "s",

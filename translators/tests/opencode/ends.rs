@@ -4,7 +4,7 @@ use super::records::*;
 use serde_json::json;
 
 #[test]
-fn a_full_context_is_not_the_end() {
+fn a_full_context_does_not_end_the_run() {
     let records = list([
         asks("s", "u", "Go"),
         vec![
@@ -42,7 +42,7 @@ fn a_full_context_is_not_the_end() {
 }
 
 #[test]
-fn the_last_words_of_a_failed_run_come_before_its_end() {
+fn the_last_text_of_a_failed_run_precedes_its_end() {
     let failed = json!({"time": {"created": 1, "completed": 2}, "error": {"name": "UnknownError", "data": {"message": "{\"message\":\"boom\"}"}}});
     let records = list([
         asks("s", "u", "Go"),
@@ -73,7 +73,7 @@ fn the_last_words_of_a_failed_run_come_before_its_end() {
 }
 
 #[test]
-fn a_run_that_waits_for_its_last_words_ends_without_them() {
+fn a_run_that_waits_for_its_last_text_ends_without_it() {
     let begun = || {
         list([
             asks("s", "u", "Go"),
@@ -89,7 +89,7 @@ fn a_run_that_waits_for_its_last_words_ends_without_them() {
 }
 
 #[test]
-fn an_abort_closes_what_waits_for_an_answer() {
+fn an_abort_closes_open_questions() {
     let asked = json!({"id": "per", "sessionID": "s", "permission": "bash", "patterns": ["x"], "metadata": {"command": "x"}, "tool": {"messageID": "a", "callID": "c"}});
     let records = list([
         asks("s", "u", "Go"),
@@ -123,7 +123,7 @@ fn an_abort_closes_what_waits_for_an_answer() {
 }
 
 #[test]
-fn a_message_that_nobody_answers_opens_no_run() {
+fn a_message_without_an_answer_starts_no_run() {
     assert_eq!(told(&asks("s", "u", "Only so that you know")), ["thread: user \"Only so that you know\""]);
     let records = list([asks("s", "u", "Context"), asks("s", "u2", "Go"), vec![status("s", "busy")]]);
     assert_eq!(
@@ -133,7 +133,7 @@ fn a_message_that_nobody_answers_opens_no_run() {
 }
 
 #[test]
-fn a_queued_prompt_is_told_with_its_parts() {
+fn a_queued_prompt_is_emitted_with_its_parts() {
     let second = asks("s", "u2", "Second");
     let records = list([
         asks("s", "u", "First"),
@@ -158,7 +158,7 @@ fn a_queued_prompt_is_told_with_its_parts() {
 }
 
 #[test]
-fn an_error_is_told_once_and_another_one_too() {
+fn each_error_is_reported_once() {
     let records = list([
         asks("s", "u", "Go"),
         vec![
@@ -176,7 +176,7 @@ fn an_error_is_told_once_and_another_one_too() {
 }
 
 #[test]
-fn a_prompt_that_fails_at_once_is_a_failed_run() {
+fn a_prompt_that_fails_immediately_is_a_failed_run() {
     let records = list([asks("s", "u", "Go"), vec![error("s", "ProviderAuthError", "no key")], idle("s")]);
     assert_eq!(
         told(&records),
@@ -190,7 +190,7 @@ fn a_prompt_that_fails_at_once_is_a_failed_run() {
 }
 
 #[test]
-fn errors_and_events_of_no_session_are_the_servers() {
+fn errors_and_events_without_a_session_belong_to_the_server() {
     let error =
         event("session.error", json!({"error": {"name": "APIError", "data": {"message": "down", "statusCode": 503}}}));
     assert_eq!(told(&[error]), ["thread: error overloaded \"down\""]);

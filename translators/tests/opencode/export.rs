@@ -4,7 +4,7 @@ use super::records::*;
 use serde_json::{Value, json};
 
 #[test]
-fn an_exported_session_has_a_run_for_each_prompt() {
+fn an_exported_session_has_one_run_per_prompt() {
     let user =
         |id: &str, parts: Value| json!({"info": {"id": id, "role": "user", "time": {"created": 1}}, "parts": parts});
     let text =

@@ -72,7 +72,7 @@ fn tells_of(records: &mut [Value], at: usize, from: usize) {
 }
 
 #[test]
-fn every_message_may_be_announced_by_its_end() {
+fn the_first_event_of_a_message_may_report_its_end() {
     let mut messages = 0;
     for (name, records) in FEEDS.iter() {
         let mut late = records.clone();
@@ -90,7 +90,7 @@ fn every_message_may_be_announced_by_its_end() {
 }
 
 #[test]
-fn the_recording_with_an_early_end_says_what_the_one_without_says() {
+fn an_early_end_does_not_change_the_events_of_a_recording() {
     let feed = |file: &str| &FEEDS.iter().find(|(name, _)| name == file).unwrap().1;
     let said = |file| said(&frames_of(feed(file)));
     assert_ne!(feed("event-updated-early.sse"), feed("event-permission-once.sse"));
@@ -121,7 +121,7 @@ fn whole(data: &Value, no_answers: &HashSet<String>) -> Option<String> {
 
 proptest! {
     #[test]
-    fn an_update_may_tell_of_any_later_time(which in any::<Index>(), picks in prop::collection::vec(any::<Index>(), 1..40)) {
+    fn an_update_may_describe_any_later_state(which in any::<Index>(), picks in prop::collection::vec(any::<Index>(), 1..40)) {
         let (name, records) = &FEEDS[which.index(FEEDS.len())];
         let mut late = records.clone();
         let mut picks = picks.iter().cycle();
@@ -138,7 +138,7 @@ proptest! {
     }
 
     #[test]
-    fn a_whole_text_is_told_or_its_loss_is(which in any::<Index>(), order in prop::collection::vec(any::<Index>(), 1..80), sorted in any::<bool>()) {
+    fn a_whole_text_is_emitted_or_its_loss_reported(which in any::<Index>(), order in prop::collection::vec(any::<Index>(), 1..80), sorted in any::<bool>()) {
         let (name, records) = &FEEDS[which.index(FEEDS.len())];
         let mut order: Vec<usize> = order.iter().map(|at| at.index(records.len())).collect();
         if sorted {
@@ -176,7 +176,7 @@ proptest! {
 }
 
 #[test]
-fn a_message_of_which_only_the_end_is_heard_holds_nothing_up() {
+fn a_message_known_only_by_its_end_does_not_block() {
     let begun = || list([asks("s", "u", "Go"), vec![status("s", "busy")]]);
     // This update is the first event of the message, and no other update follows.
     let late =
@@ -199,7 +199,7 @@ fn a_message_of_which_only_the_end_is_heard_holds_nothing_up() {
 }
 
 #[test]
-fn a_failure_that_is_announced_is_told_where_nothing_else_tells_it() {
+fn an_announced_failure_is_reported_if_nothing_else_reports_it() {
     let failed = json!({"time": {"created": 1, "completed": 2}, "error": {"name": "APIError", "data": {"message": "no", "statusCode": 400}}});
     let begun = || list([asks("s", "u", "Go"), vec![status("s", "busy"), message("s", "a", failed.clone())]]);
     let ended = ["error invalid_request \"no\"", "end failed invalid_request \"\""];
@@ -208,7 +208,7 @@ fn a_failure_that_is_announced_is_told_where_nothing_else_tells_it() {
 }
 
 #[test]
-fn an_old_message_opens_no_run_and_holds_none_up() {
+fn an_old_message_neither_starts_nor_blocks_a_run() {
     assert_eq!(told(&[completed("s", "old")]), Vec::<String>::new());
     let records = list([
         asks("s", "u", "Go"),
@@ -235,7 +235,7 @@ fn begun_later() -> Vec<Value> {
 }
 
 #[test]
-fn an_old_message_tells_nothing_of_a_later_run() {
+fn an_old_message_does_not_affect_a_later_run() {
     let failure = json!({"error": {"name": "APIError", "data": {"message": "no", "statusCode": 400}}});
     let ends = || vec![says("s", "a", "t", "All well."), completed("s", "a")];
     let told_of = |more: Vec<Value>| told(&list([begun_later(), ends(), more, idle("s")]))[2..].to_vec();
@@ -275,7 +275,7 @@ fn an_old_message_tells_nothing_of_a_later_run() {
 }
 
 #[test]
-fn an_old_part_opens_no_run() {
+fn an_old_part_starts_no_run() {
     let over = || list([begun_later(), vec![completed("s", "a")], idle("s")]);
     let ended = told(&over());
     // The runner removes the output of old calls, even in messages that are long forgotten.
@@ -291,7 +291,7 @@ fn an_old_part_opens_no_run() {
 }
 
 #[test]
-fn what_comes_of_a_message_that_is_complete_is_told() {
+fn late_parts_of_a_complete_message_are_emitted() {
     let call = |state| tool("s", "a", "p", "c", "bash", state);
     let records = list([
         asks("s", "u", "Go"),
@@ -317,7 +317,7 @@ fn what_comes_of_a_message_that_is_complete_is_told() {
 }
 
 #[test]
-fn what_comes_too_late_is_a_fault() {
+fn parts_that_arrive_too_late_are_errors() {
     let begun = |words: Vec<Value>| {
         list([asks("s", "u", "Go"), vec![status("s", "busy"), message("s", "a", json!({}))], words])
     };
@@ -370,7 +370,7 @@ fn what_comes_too_late_is_a_fault() {
 }
 
 #[test]
-fn what_is_said_in_pieces_behind_a_messages_end_is_an_answer() {
+fn deltas_after_the_end_of_a_message_are_part_of_the_answer() {
     let announced = part("s", "a", "t", json!({"type": "text", "text": "", "time": {"start": 1}}));
     let piece = json!({"sessionID": "s", "messageID": "a", "partID": "t", "field": "text", "delta": "Late."});
     let records = |failure: Vec<Value>| {
@@ -383,7 +383,7 @@ fn what_is_said_in_pieces_behind_a_messages_end_is_an_answer() {
 }
 
 #[test]
-fn a_whole_text_that_contradicts_its_pieces_is_a_fault_and_the_last_word() {
+fn a_whole_text_that_contradicts_its_deltas_is_an_error_and_the_final_text() {
     let piece = |text: &str| {
         let delta = json!({"sessionID": "s", "messageID": "a", "partID": "t", "field": "text", "delta": text});
         event("message.part.delta", delta)

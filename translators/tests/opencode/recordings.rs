@@ -15,7 +15,7 @@ fn frames_of(file: &str) -> Vec<Frame> {
 }
 
 #[test]
-fn a_prompt_opens_its_run() {
+fn a_prompt_starts_its_run() {
     let of = |file: &str| {
         let frames = frames_of(file);
         let inputs: Vec<String> = frames
@@ -50,7 +50,7 @@ fn a_prompt_opens_its_run() {
 }
 
 #[test]
-fn attachments_are_told_by_reference() {
+fn attachments_are_emitted_by_reference() {
     let frames = frames_of("event-user-parts.sse");
     let attachments: Vec<_> = frames
         .iter()
@@ -74,7 +74,7 @@ fn attachments_are_told_by_reference() {
 }
 
 #[test]
-fn approvals_are_asked_and_answered() {
+fn approvals_are_requested_and_resolved() {
     let of = |file: &str| {
         let frames = frames_of(file);
         let tools: HashMap<Uuid, String> = frames
@@ -105,7 +105,7 @@ fn approvals_are_asked_and_answered() {
 }
 
 #[test]
-fn plans_are_told_once_each() {
+fn each_plan_is_emitted_once() {
     for file in ["event-todo.sse", "run-todo.ndjson"] {
         let plans: Vec<Vec<String>> = frames_of(file)
             .iter()
@@ -119,7 +119,7 @@ fn plans_are_told_once_each() {
 }
 
 #[test]
-fn files_that_change_are_told_with_their_call() {
+fn file_changes_are_emitted_with_their_call() {
     let of = |file: &str| -> Vec<(String, bool)> {
         frames_of(file)
             .iter()
@@ -143,7 +143,7 @@ fn files_that_change_are_told_with_their_call() {
 }
 
 #[test]
-fn a_subagent_speaks_in_the_name_of_its_call() {
+fn a_subagents_output_is_attributed_to_its_call() {
     let frames = frames_of("event-subagent.sse");
     let mut task = None;
     let mut inside = false;
@@ -180,7 +180,7 @@ fn a_subagent_speaks_in_the_name_of_its_call() {
 }
 
 #[test]
-fn a_retry_is_an_error_that_the_run_survives() {
+fn a_retry_is_an_error_that_does_not_end_the_run() {
     for (file, message) in
         [("event-retry-429.sse", "Slow down"), ("event-drop-retry.sse", "Connection reset by server")]
     {
@@ -196,7 +196,7 @@ fn a_retry_is_an_error_that_the_run_survives() {
 }
 
 #[test]
-fn both_feeds_say_the_same() {
+fn both_feeds_give_the_same_frames() {
     let bodies = |file: &str| -> Vec<String> {
         frames_of(file)
             .iter()
@@ -209,7 +209,7 @@ fn both_feeds_say_the_same() {
 }
 
 #[test]
-fn arguments_stream_on_the_newer_surface() {
+fn arguments_are_streamed_on_the_newer_surface() {
     let mut pieces = String::new();
     for frame in frames_of("event-next-api.api.sse") {
         if let Body::ToolInputDelta { delta, name, .. } = &frame.body {

@@ -33,7 +33,7 @@ fn run_end(records: &[Value]) -> String {
 }
 
 #[test]
-fn how_a_process_ended_is_told_by_its_last_step() {
+fn the_last_step_determines_how_a_process_ended() {
     let failure = json!({"type": "error", "timestamp": 5, "sessionID": "s", "error": {"name": "ContextOverflowError", "data": {"message": "full"}}});
     let good = "end completed - \"\"";
     let cut = "end interrupted stream_ended \"\"";
@@ -51,7 +51,7 @@ fn how_a_process_ended_is_told_by_its_last_step() {
 }
 
 #[test]
-fn lines_of_another_session_are_of_another_process() {
+fn lines_of_another_session_belong_to_another_process() {
     let mut other = start("b");
     other["sessionID"] = json!("s2");
     assert_eq!(
@@ -70,7 +70,7 @@ fn lines_of_another_session_are_of_another_process() {
 }
 
 #[test]
-fn lines_may_come_in_an_array_and_unknown_ones_are_kept() {
+fn lines_may_be_in_an_array_and_unknown_ones_are_kept() {
     let told =
         tell(&format!("[{},{}]\n{{\"type\":\"new_line\",\"sessionID\":\"s\"}}\n", start("a"), finish("a", "stop")));
     assert_eq!(told[2..4], ["turn", "turn ended stop"]);

@@ -4,7 +4,7 @@ use super::records::*;
 use serde_json::{Value, json};
 
 #[test]
-fn a_listener_that_comes_late_gets_the_whole_text() {
+fn a_late_listener_gets_the_whole_text() {
     let delta = json!({"sessionID": "s", "messageID": "a", "partID": "t", "field": "text", "delta": "end."});
     let records = list([
         vec![
@@ -28,13 +28,13 @@ fn a_listener_that_comes_late_gets_the_whole_text() {
 }
 
 #[test]
-fn a_step_whose_beginning_was_missed_is_a_turn() {
+fn a_step_without_its_start_is_a_turn() {
     let finish = json!({"type": "step-finish", "reason": "stop", "cost": 0, "tokens": {"total": 3, "input": 1, "output": 2, "reasoning": 0, "cache": {"read": 0, "write": 0}}});
     assert_eq!(told(&[part("s", "a", "f", finish)])[1..4], ["turn", "usage 1 2", "turn ended stop"]);
 }
 
 #[test]
-fn a_sync_record_without_its_twin_counts() {
+fn a_sync_record_without_its_duplicate_counts() {
     let sync = |id: &str, event: &Value| json!({"directory": "/w", "payload": {"type": "sync", "id": id, "syncEvent": {"id": id, "type": format!("{}.1", event["type"].as_str().unwrap()), "seq": 1, "aggregateID": "s", "data": event["properties"]}}});
     let said = says("s", "a", "t", "Once.");
     let mut twin = said.clone();
@@ -58,7 +58,7 @@ fn opaque_reasoning_is_kept() {
 }
 
 #[test]
-fn the_first_release_speaks_its_own_way() {
+fn records_of_the_first_release_are_read() {
     let old = |kind: &str, properties: Value| json!({"type": kind, "properties": properties});
     let text = |text: &str, delta: Option<&str>, end: bool| {
         let mut part =
@@ -122,7 +122,7 @@ fn next(kind: &str, more: Value) -> Value {
 }
 
 #[test]
-fn a_text_that_is_whole_behind_its_step_is_the_answer_on_the_newer_surface_too() {
+fn a_text_completed_after_its_step_is_the_answer_on_the_newer_surface() {
     let records = [
         next("step.started", json!({})),
         next("text.started", json!({"textID": "t"})),
@@ -151,7 +151,7 @@ fn a_text_that_is_whole_behind_its_step_is_the_answer_on_the_newer_surface_too()
 }
 
 #[test]
-fn the_newer_surface_fails_in_its_own_words() {
+fn failures_of_the_newer_surface_are_read() {
     let records = [
         next("prompted", json!({"messageID": "u", "prompt": {"text": "Go"}})),
         next("step.started", json!({"model": {"id": "m"}})),

@@ -4,7 +4,7 @@ use super::records::*;
 use serde_json::json;
 
 #[test]
-fn a_call_id_that_comes_again_is_another_call() {
+fn a_repeated_call_id_is_another_call() {
     let step = |message: &str, part_id: &str, output: &str| {
         vec![
             part("s", message, &format!("{part_id}-s"), json!({"type": "step-start"})),
@@ -32,7 +32,7 @@ fn a_call_id_that_comes_again_is_another_call() {
 }
 
 #[test]
-fn an_error_is_a_failure_of_the_tool_or_of_the_call() {
+fn errors_of_tools_and_of_calls_are_distinguished() {
     let of = |text: &str| {
         let told = told(&[tool("s", "a", "p", "c", "demo_add", broken(text))]);
         told[2..told.len() - 1].to_vec()
@@ -53,7 +53,7 @@ fn an_error_is_a_failure_of_the_tool_or_of_the_call() {
 }
 
 #[test]
-fn a_refused_call_never_ran_whatever_its_words() {
+fn a_rejected_call_never_ran_whatever_its_message() {
     let asked = json!({"id": "que", "sessionID": "s", "questions": [{"question": "Which?"}], "tool": {"messageID": "a", "callID": "c"}});
     let records = [
         message("s", "a", json!({})),
@@ -74,7 +74,7 @@ fn a_refused_call_never_ran_whatever_its_words() {
 }
 
 #[test]
-fn a_patch_tells_each_file() {
+fn a_patch_reports_each_file() {
     let files = json!({"files": [
         {"filePath": "/w/a", "relativePath": "a", "type": "add", "patch": "+a"},
         {"filePath": "/w/b", "type": "update", "patch": "+b"},
@@ -86,7 +86,7 @@ fn a_patch_tells_each_file() {
 }
 
 #[test]
-fn a_command_of_the_users_is_no_proposal() {
+fn a_command_of_the_user_is_not_proposed() {
     let records = [
         message("s", "a", json!({})),
         tool("s", "a", "p", "x1", "bash", running(json!({"command": "ls"}))),

@@ -187,7 +187,7 @@ fn differing(document: &str, records: &[(u64, String)]) -> Option<String> {
 }
 
 #[test]
-fn documents_without_secrets_stay_as_they_are() {
+fn documents_without_secrets_are_unchanged() {
     let mut wrong = Vec::new();
     for document in documents() {
         let lines: Vec<&str> = document.lines().collect();
@@ -206,7 +206,7 @@ fn documents_without_secrets_stay_as_they_are() {
 }
 
 #[test]
-fn documents_without_secrets_stay_as_they_are_at_a_models_pace() {
+fn streamed_documents_without_secrets_are_unchanged() {
     let mut wrong = Vec::new();
     for document in documents().into_iter().filter(|document| document.len() < 20_000) {
         for text in [document.clone(), json!({"content": document}).to_string()] {

@@ -45,7 +45,7 @@ fn filled(part: &str) -> String {
 }
 
 #[test]
-fn beginnings_of_secrets_without_end_are_read_once() {
+fn many_possible_starts_of_secrets_are_read_once() {
     for part in [
         "token",
         "token_",
@@ -105,7 +105,7 @@ fn beginnings_of_secrets_without_end_are_read_once() {
 }
 
 #[test]
-fn secrets_without_end_are_read_and_told_once() {
+fn unterminated_secrets_are_read_and_reported_once() {
     let token = "ghp_q7ZkVx2mPtWj8RbYn4LcGs6HdFu1AeKi3QoX ";
     for part in [token, "\"token\":\"q7ZkVx2m\",", "PIN_TOKEN=q7ZkVx2m ", "a://b:c@d "] {
         let text = filled(part);
@@ -114,7 +114,7 @@ fn secrets_without_end_are_read_and_told_once() {
 }
 
 #[test]
-fn a_record_of_many_secrets_tells_a_bounded_part_of_their_places() {
+fn the_reported_paths_of_a_record_are_bounded() {
     let long = "a".repeat(SIZE / 4);
     for record in [
         format!("{{\"token\":[{}7128435]}}", filled("7128435,")),
@@ -140,7 +140,7 @@ fn record_is_deep(out: &[Vec<u8>]) -> bool {
 }
 
 #[test]
-fn a_text_in_very_many_pieces_is_not_read_again_with_each() {
+fn a_text_in_many_pieces_is_not_reread_with_each_piece() {
     // Text that waits, that may be the start of a secret for long, or that is open for long.
     for (front, part) in
         [("\"token\":", " "), ("-----BEGIN PRIVATE KEY-----", "a\n"), ("\"token\":\"", "aé"), ("eyJ", "a"), ("", "\\")]
@@ -157,7 +157,7 @@ fn a_text_in_very_many_pieces_is_not_read_again_with_each() {
 }
 
 #[test]
-fn an_answer_of_many_beginnings_is_read_once() {
+fn an_answer_with_many_possible_starts_is_read_once() {
     let told = words_of(Some(&RULES), &[], &[vec![filled("-eyJ")]]).unwrap();
     assert_eq!(told.len(), SIZE / 4 * 4);
 }

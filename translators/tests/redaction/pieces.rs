@@ -8,7 +8,7 @@ use framegate_translators::runners::{RUNNERS, runner};
 use proptest::prelude::*;
 
 #[test]
-fn a_secret_is_in_no_contracts_output_wherever_it_is_cut() {
+fn a_split_secret_is_in_no_contracts_output() {
     for runner in RUNNERS {
         for ((name, before, secret), levels) in
             SECRETS.iter().flat_map(|secret| LEVELS.map(move |level| (secret, level)))
@@ -42,7 +42,7 @@ fn places_in(bytes: &[u8]) -> Vec<usize> {
 }
 
 #[test]
-fn a_secret_planted_in_a_recording_is_in_no_contracts_output_however_the_bytes_are_cut() {
+fn a_planted_secret_is_in_no_contracts_output_in_any_chunking() {
     let mut planted = 0;
     for recording in recordings().filter(|recording| recording.bytes.len() < 30_000) {
         for (nth, place) in places_in(&recording.bytes).into_iter().enumerate() {
@@ -66,7 +66,7 @@ fn a_secret_planted_in_a_recording_is_in_no_contracts_output_however_the_bytes_a
 }
 
 #[test]
-fn a_port_is_no_password_until_it_turns_out_to_be_one() {
+fn a_port_is_not_redacted_unless_it_is_a_password() {
     for who in RUNNERS {
         for behind in [".", "**", ",", "，", "!", "。然后"] {
             let text = format!("Open http://localhost:3000{behind}");
@@ -91,7 +91,7 @@ fn a_port_is_no_password_until_it_turns_out_to_be_one() {
 
 /// A runner that repeats the whole text with each piece: the start of a secret has already been replaced by the mark.
 #[test]
-fn snapshots_that_grow_within_a_secret_say_the_mark_once() {
+fn snapshots_that_grow_within_a_secret_contain_one_mark() {
     for (name, before, secret) in SECRETS {
         let text = format!("Well: {before}{secret}{}", behind(name));
         let mut lines = stream("opencode", &[]);
@@ -117,7 +117,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_secret_cut_anywhere_in_three_is_found(
+    fn any_secret_in_three_pieces_is_found(
         at in 0..SECRETS.len(), who in 0..RUNNERS.len(), levels in LEVELS, front in "[a-z .,\n]{0,20} ", one in 0.0..1.0f64, two in 0.0..1.0f64,
     ) {
         let (name, before, secret) = SECRETS[at];

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 #[test]
-fn an_escaped_spelling_is_no_way_round() {
+fn escaped_secrets_are_found() {
     let claude = runner("claude-code").unwrap();
     let secret = "ghp_q7ZkVx2mPtWj8RbYn4LcGs6HdFu1AeKi3QoX";
     let escaped = secret.replace('g', "\\u0067");
@@ -47,7 +47,7 @@ fn an_escaped_spelling_is_no_way_round() {
 }
 
 #[test]
-fn the_frame_says_where_something_was_redacted() {
+fn the_frame_lists_the_redacted_paths() {
     let claude = runner("claude-code").unwrap();
     let line =
         r#"{"type":"x","a":{"b/c":["é","ghp_q7ZkVx2mPtWj8RbYn4LcGs6HdFu1AeKi3QoX"]},"password":712843516,"n":1.50}"#;
@@ -152,7 +152,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
 
     #[test]
-    fn hostile_bytes_do_no_harm(bytes in prop::collection::vec(prop_oneof![any::<u8>(), Just(b'"'), Just(b'\\'), Just(b'{'), Just(b'g')], 0..200)) {
+    fn hostile_bytes_do_not_panic(bytes in prop::collection::vec(prop_oneof![any::<u8>(), Just(b'"'), Just(b'\\'), Just(b'{'), Just(b'g')], 0..200)) {
         let mut line = b"{\"password\":\"ghp_-----BEGIN PRIVATE KEY-----eyJhb.eyJ https://a:b\\u00".to_vec();
         line.extend(bytes);
         for runner in RUNNERS {

@@ -178,7 +178,7 @@ fn places(text: &str) -> Vec<(&'static str, Vec<(u64, String)>)> {
 }
 
 #[test]
-fn planted_secrets_are_found_wherever_they_stand() {
+fn planted_secrets_are_found_at_every_position() {
     let (mut planted, mut found, mut missed) = (0, 0, Vec::new());
     for kind in kinds(7) {
         let text = format!(
@@ -200,7 +200,7 @@ fn planted_secrets_are_found_wherever_they_stand() {
 }
 
 #[test]
-fn planted_secrets_are_found_wherever_they_are_cut() {
+fn planted_secrets_are_found_in_any_chunking() {
     for kind in kinds(11) {
         let text = format!("Then {}{}{} and so on.", kind.before, kind.secret, kind.after);
         for text in [text.clone(), inner(&text)] {

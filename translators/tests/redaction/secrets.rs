@@ -72,7 +72,7 @@ pub fn leaks(out: &[u8], secret: &str) -> Option<String> {
 }
 
 #[test]
-fn every_rule_has_a_secret_here() {
+fn every_rule_has_a_sample() {
     for (name, _) in rule_names() {
         // `planted.rs` has the generated ones.
         let is_made = samples(1).iter().any(|(of, _)| *of == name);

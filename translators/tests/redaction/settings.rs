@@ -9,7 +9,7 @@ use framegate_translators::runners::{RUNNERS, runner};
 use std::sync::Arc;
 
 #[test]
-fn a_pattern_of_ones_own_is_found_in_two_pieces() {
+fn a_configured_pattern_is_found_in_two_pieces() {
     let settings = Settings { patterns: vec![("badge".to_owned(), "BDG-[0-9]{8}".to_owned())], ..Settings::default() };
     let rules = Arc::new(Rules::new(settings).unwrap());
     let text = "it is BDG-71284351, yes";

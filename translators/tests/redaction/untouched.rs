@@ -7,7 +7,7 @@ use framegate_translators::runners::runner;
 use serde_json::json;
 
 #[test]
-fn recordings_without_secrets_are_the_same_with_redaction() {
+fn redaction_does_not_change_recordings_without_secrets() {
     for recording in recordings() {
         for contract in CONTRACTS.iter().filter(|contract| ["raw", "frames.v2"].contains(&contract.name)) {
             let plain = translate(recording.runner, contract, &recording.bytes);
@@ -41,7 +41,7 @@ fn recordings_without_secrets_are_the_same_with_redaction() {
 const EXCEPTIONS: &[&str] = &[];
 
 #[test]
-fn what_is_signed_or_no_secret_stays() {
+fn signed_values_and_lookalikes_are_kept() {
     let claude = runner("claude-code").unwrap();
     let raw = CONTRACTS.iter().find(|contract| contract.name == "raw").unwrap();
     for line in [
@@ -62,7 +62,7 @@ fn what_is_signed_or_no_secret_stays() {
 }
 
 #[test]
-fn hashes_ids_images_and_prose_stay() {
+fn hashes_ids_images_and_prose_are_kept() {
     let claude = runner("claude-code").unwrap();
     let image = data_encoding::BASE64
         .encode(&(0..6000u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8).collect::<Vec<_>>());

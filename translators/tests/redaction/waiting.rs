@@ -9,7 +9,7 @@ use framegate_translators::runners::{RUNNERS, runner};
 use std::sync::Arc;
 
 #[test]
-fn nothing_usable_gets_out_when_the_next_piece_comes_too_late() {
+fn a_timeout_releases_nothing_usable_of_a_secret() {
     for runner in RUNNERS {
         for (name, before, secret) in SECRETS {
             let levels = name.len() % 3;
@@ -29,7 +29,7 @@ fn nothing_usable_gets_out_when_the_next_piece_comes_too_late() {
 
 /// A tool's arguments that break off within a secret, and the next block with the same index.
 #[test]
-fn a_value_that_is_never_closed_is_over_with_its_text() {
+fn an_unclosed_value_ends_with_its_text() {
     let claude = runner("claude-code").unwrap();
     let raw = CONTRACTS.iter().find(|contract| contract.name == "raw").unwrap();
     let lines = stream("claude-code", &["{\"password\": [\"q7Zk", "Vx2m9pp"]);
@@ -52,7 +52,7 @@ fn a_value_that_is_never_closed_is_over_with_its_text() {
 
 /// A message's last text and the next message's first text have the same path in their records.
 #[test]
-fn what_a_message_ends_in_is_no_part_of_the_next_message() {
+fn the_end_of_a_message_is_not_joined_with_the_next_one() {
     let claude = runner("claude-code").unwrap();
     let raw = CONTRACTS.iter().find(|contract| contract.name == "raw").unwrap();
     let secret = "q7ZkVx2mPtWj8RbYn4Lc";
@@ -69,7 +69,7 @@ fn what_a_message_ends_in_is_no_part_of_the_next_message() {
 }
 
 #[test]
-fn what_waits_is_bounded() {
+fn the_held_text_is_bounded() {
     let claude = runner("claude-code").unwrap();
     let rules = Arc::new(Rules::new(Settings { hold_bytes: 4096, ..Settings::default() }).unwrap());
     let mut ingest = redacting(claude, &rules);
@@ -92,7 +92,7 @@ fn what_waits_is_bounded() {
 }
 
 #[test]
-fn what_waits_waits_no_longer_where_the_clock_is_set_back() {
+fn setting_the_clock_back_does_not_extend_the_hold() {
     let claude = runner("claude-code").unwrap();
     let mut ingest = redacting(claude, &RULES);
     let lines = stream("claude-code", &["it is ghp_q7"]);

@@ -31,7 +31,7 @@ fn claude(text: Option<&str>, result: Value) -> Vec<Value> {
 }
 
 #[test]
-fn an_answer_that_only_the_result_has_is_a_message() {
+fn an_answer_only_in_the_result_is_a_message() {
     let success = |text: &str| json!({"subtype": "success", "is_error": false, "result": text});
     assert_eq!(messages("claude-code", &claude(None, success("Only here."))), ["Only here."]);
     assert_eq!(messages("claude-code", &claude(Some("I look."), success("{\"a\":1}"))), ["I look.", "{\"a\":1}"]);
@@ -46,7 +46,7 @@ fn an_answer_that_only_the_result_has_is_a_message() {
 }
 
 #[test]
-fn the_text_of_a_result_that_is_an_error_is_told() {
+fn the_text_of_an_error_result_is_emitted() {
     for subtype in ["error_max_turns", "error_during_execution", "error_max_budget_usd", "error_of_the_future"] {
         let result = json!({"subtype": subtype, "is_error": true, "result": "Reached the limit of turns (2)"});
         assert_eq!(
@@ -64,7 +64,7 @@ fn the_text_of_a_result_that_is_an_error_is_told() {
 }
 
 #[test]
-fn a_claude_error_of_its_own_has_its_message() {
+fn a_claude_error_has_its_message() {
     let error =
         json!({"type": "error", "session_id": "s", "error": {"type": "authentication_error", "message": "no key"}});
     let mut records = claude(None, json!({"subtype": "success", "is_error": true}));
@@ -73,7 +73,7 @@ fn a_claude_error_of_its_own_has_its_message() {
 }
 
 #[test]
-fn a_codex_error_has_its_message_wherever_it_stands() {
+fn a_codex_error_has_its_message_in_every_form() {
     let begin = [json!({"type": "thread.started", "thread_id": "t"}), json!({"type": "turn.started"})];
     let cases = [
         (
@@ -98,7 +98,7 @@ fn a_codex_error_has_its_message_wherever_it_stands() {
 }
 
 #[test]
-fn an_opencode_error_line_may_have_its_message_in_itself() {
+fn an_opencode_error_line_may_contain_its_message_directly() {
     let line = json!({"type": "error", "timestamp": 1, "sessionID": "s", "message": "no such model"});
     assert_eq!(errors("opencode", &[line]), [("execution_error".to_owned(), "no such model".to_owned())]);
     let line = json!({"type": "error", "timestamp": 1, "sessionID": "s", "error": {"code": "bad", "message": "flat"}});

@@ -10,7 +10,7 @@ fn codex(method: &str, params: Value) -> Value {
 }
 
 #[test]
-fn a_command_that_a_person_typed_is_not_proposed() {
+fn a_command_typed_by_the_user_is_not_proposed() {
     let command = |source: &str| {
         json!({"type": "commandExecution", "id": source, "command": "ls", "source": source, "status": "completed",
             "aggregatedOutput": "a\n", "exitCode": 0})
@@ -41,7 +41,7 @@ fn a_command_that_a_person_typed_is_not_proposed() {
 }
 
 #[test]
-fn a_session_file_knows_a_persons_commands_too() {
+fn user_commands_of_a_session_file_are_not_proposed() {
     let line =
         |payload: Value| json!({"timestamp": "2026-02-02T02:40:00.000Z", "type": "event_msg", "payload": payload});
     let begun = |id: &str, source: &str| {
@@ -65,7 +65,7 @@ fn a_session_file_knows_a_persons_commands_too() {
 }
 
 #[test]
-fn an_output_that_says_that_the_tool_failed_is_a_failure() {
+fn an_output_that_reports_a_failure_fails_the_tool() {
     let line =
         |kind: &str, payload: Value| json!({"timestamp": "2026-02-02T02:40:00.000Z", "type": kind, "payload": payload});
     let call = |kind: &str, id: &str, name: &str| {
@@ -160,7 +160,7 @@ fn whole(index: u64, id: &str, arguments: &str) -> Value {
 }
 
 #[test]
-fn arguments_of_parallel_calls_are_not_mixed() {
+fn arguments_of_parallel_calls_are_kept_apart() {
     let orders: [Vec<Value>; 5] = [
         // The second call's arguments start before the first call's, and before it is announced.
         vec![
@@ -215,7 +215,7 @@ fn arguments_of_parallel_calls_are_not_mixed() {
 }
 
 #[test]
-fn an_error_of_an_mcp_call_says_its_type_where_it_says_nothing_else() {
+fn an_mcp_error_without_a_message_has_its_type() {
     let ended = |error: Value| {
         let item = json!({"type": "mcp_call", "id": "m", "status": "failed", "server_label": "s", "name": "n",
             "arguments": "{}", "output": null, "error": error});
@@ -237,7 +237,7 @@ fn an_error_of_an_mcp_call_says_its_type_where_it_says_nothing_else() {
 }
 
 #[test]
-fn questions_without_a_name_are_asked_and_answered() {
+fn questions_without_an_id_are_requested_and_resolved() {
     let event = |kind: &str, properties: Value| json!({"id": "e", "type": kind, "properties": properties});
     let asked = |id: &str, call: &str| {
         event(
@@ -263,7 +263,7 @@ fn questions_without_a_name_are_asked_and_answered() {
 }
 
 #[test]
-fn a_stopped_task_says_why() {
+fn a_stopped_task_has_a_reason() {
     let system = |subtype: &str, more: Value| {
         let mut record = json!({"type": "system", "subtype": subtype, "session_id": "s", "task_id": "b"});
         record.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -296,7 +296,7 @@ fn a_stopped_task_says_why() {
 }
 
 #[test]
-fn output_whose_beginning_comes_last_is_in_its_order() {
+fn output_whose_beginning_arrives_last_is_in_order() {
     let command = |status: &str, output: Value| {
         json!({"type": "commandExecution", "id": "c", "command": "make", "status": status, "aggregatedOutput": output,
             "exitCode": if status == "completed" { json!(0) } else { Value::Null }})

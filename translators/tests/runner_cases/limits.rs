@@ -258,7 +258,7 @@ fn filters() -> Vec<Case> {
 }
 
 #[test]
-fn a_limit_of_the_length_completes_a_run_and_says_so() {
+fn a_length_limit_completes_a_run_with_its_code() {
     for (what, runner, records) in limits() {
         let expected = [("completed".to_owned(), "max_output_tokens".to_owned(), ANSWER.to_owned())];
         assert_eq!(ends(runner, &records), expected, "{what}");
@@ -268,7 +268,7 @@ fn a_limit_of_the_length_completes_a_run_and_says_so() {
 }
 
 #[test]
-fn a_filter_fails_a_run_and_the_answer_is_there() {
+fn a_content_filter_fails_a_run_and_keeps_its_answer() {
     for (what, runner, records) in filters() {
         let expected = [("failed".to_owned(), "content_filter".to_owned(), ANSWER.to_owned())];
         assert_eq!(ends(runner, &records), expected, "{what}");
@@ -276,7 +276,7 @@ fn a_filter_fails_a_run_and_the_answer_is_there() {
 }
 
 #[test]
-fn each_contract_says_that_the_answer_is_cut() {
+fn each_contract_reports_a_truncated_answer() {
     for (what, runner, records) in limits() {
         let sse = told(runner, "sse.v1", &records);
         let end = data(&sse, "type", "run_completed", "payload");
@@ -319,7 +319,7 @@ fn each_contract_says_that_the_answer_is_cut() {
 }
 
 #[test]
-fn each_contract_says_that_the_answer_was_filtered() {
+fn each_contract_reports_a_filtered_answer() {
     for (what, runner, records) in filters() {
         let sse = told(runner, "sse.v1", &records);
         assert_eq!(data(&sse, "type", "run_failed", "payload")[0]["error_code"], "content_filter", "{what}");
@@ -336,7 +336,7 @@ fn each_contract_says_that_the_answer_was_filtered() {
 }
 
 #[test]
-fn a_response_without_a_reason_or_with_another_one_is_completed_as_far_as_it_goes() {
+fn an_incomplete_response_completes_with_its_reason_as_code() {
     let ended = |reason: Value| ends("open-responses", &response(reason, "response.incomplete", true)).remove(0);
     let completed = |code: &str| ("completed".to_owned(), code.to_owned(), ANSWER.to_owned());
     assert_eq!(ended(Value::Null), completed("incomplete"));
@@ -421,7 +421,7 @@ fn interrupted_by_host(records: &[Value]) -> (String, String, String) {
 }
 
 #[test]
-fn an_opencode_run_that_was_interrupted_ends_as_interrupted() {
+fn an_interrupted_opencode_run_ends_as_interrupted() {
     let interrupted = ("interrupted".to_owned(), "interrupted".to_owned(), ANSWER.to_owned());
     let error = |name: &str| json!({"type": "error", "timestamp": 4, "sessionID": "s", "error": {"name": name, "data": {"message": "x"}}});
     let finish = |reason: &str| json!({"type": "step_finish", "timestamp": 4, "sessionID": "s", "part": step(reason)});

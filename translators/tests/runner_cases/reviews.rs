@@ -58,7 +58,7 @@ fn the_inner_turn_of_a_review_belongs_to_the_outer_one() {
 }
 
 #[test]
-fn a_review_may_tell_its_inner_turn_first() {
+fn a_review_may_report_its_inner_turn_first() {
     is_one_run(&[started("inner", "outer"), command("inner", "c"), answer("outer"), completed("outer", "outer")]);
     is_one_run(&[
         started("inner", "outer"),
@@ -70,7 +70,7 @@ fn a_review_may_tell_its_inner_turn_first() {
 }
 
 #[test]
-fn the_end_of_the_inner_turn_is_not_that_of_the_review() {
+fn the_end_of_the_inner_turn_does_not_end_the_review() {
     let begin = [entered("outer"), started("inner", "outer"), command("inner", "c"), completed("inner", "outer")];
     // The outer turn reports its end.
     is_one_run(&[&begin[..], &[answer("outer"), completed("outer", "outer")]].concat());
@@ -90,7 +90,7 @@ fn the_end_of_the_inner_turn_is_not_that_of_the_review() {
 }
 
 #[test]
-fn a_second_review_and_a_turn_behind_it_are_runs_of_their_own() {
+fn a_second_review_and_a_turn_after_it_are_separate_runs() {
     let review = |outer: &str, inner: &str, call: &str| {
         vec![entered(outer), started(inner, outer), command(inner, call), answer(outer), completed(outer, outer)]
     };
@@ -109,7 +109,7 @@ fn a_second_review_and_a_turn_behind_it_are_runs_of_their_own() {
 }
 
 #[test]
-fn a_turn_that_has_no_root_is_ended_by_whichever_turn_ends() {
+fn a_turn_without_a_root_ends_with_any_turn() {
     let turn = json!({"id": "inner", "items": [], "status": "inProgress"});
     let over = json!({"id": "outer", "items": [], "status": "completed"});
     is_one_run(&[
@@ -121,7 +121,7 @@ fn a_turn_that_has_no_root_is_ended_by_whichever_turn_ends() {
 }
 
 #[test]
-fn a_session_file_may_tell_the_inner_turn_first() {
+fn a_session_file_may_report_the_inner_turn_first() {
     let line =
         |payload: Value| json!({"timestamp": "2026-02-02T02:40:00.000Z", "type": "event_msg", "payload": payload});
     let meta = json!({"timestamp": "2026-02-02T02:40:00.000Z", "type": "session_meta",

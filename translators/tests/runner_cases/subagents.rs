@@ -114,7 +114,7 @@ fn both() -> BTreeMap<String, String> {
 }
 
 #[test]
-fn a_child_speaks_in_the_name_of_a_call_that_tells_it_at_its_end() {
+fn a_childs_output_is_attributed_to_a_call_that_names_it_at_its_end() {
     let records = [
         begin(),
         vec![task("call-a", "pending", "Alpha", None), task("call-a", "running", "Alpha", None)],
@@ -127,7 +127,7 @@ fn a_child_speaks_in_the_name_of_a_call_that_tells_it_at_its_end() {
 }
 
 #[test]
-fn a_child_that_speaks_ahead_of_its_call_gives_the_call_its_name() {
+fn a_child_that_speaks_before_its_call_determines_the_calls_id() {
     let records = [
         begin(),
         vec![created("kid-a", Some("root"), "Alpha (@general subagent)")],
@@ -147,7 +147,7 @@ fn a_child_that_speaks_ahead_of_its_call_gives_the_call_its_name() {
 }
 
 #[test]
-fn parallel_children_are_told_apart_by_their_titles() {
+fn parallel_children_are_distinguished_by_title() {
     // The children are created in a different order than the calls.
     let records = [
         begin(),
@@ -179,7 +179,7 @@ fn parallel_children_are_told_apart_by_their_titles() {
 }
 
 #[test]
-fn parallel_children_without_a_title_are_told_apart_by_their_order() {
+fn parallel_children_without_titles_are_distinguished_by_order() {
     let records = [
         begin(),
         vec![task("call-a", "running", "Same", None), task("call-b", "running", "Same", None)],
@@ -193,7 +193,7 @@ fn parallel_children_without_a_title_are_told_apart_by_their_order() {
 }
 
 #[test]
-fn todays_events_are_read_alike() {
+fn current_events_give_the_same_frames() {
     let today = |record: Value| {
         let mut record = record;
         record["id"] = json!("evt");

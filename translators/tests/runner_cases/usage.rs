@@ -75,7 +75,7 @@ fn codex_usage(thread: &str, calls: u64) -> Value {
 }
 
 #[test]
-fn a_codex_run_counts_its_subagents_once() {
+fn usage_of_codex_subagents_is_counted_once() {
     let turn = |id: &str, status: &str| json!({"turn": {"id": id, "rootTurnId": "u", "items": [], "status": status}});
     let spawn = |status: &str, receivers: Value| {
         json!({"turnId": "u", "item": {"type": "collabAgentToolCall", "id": "c", "tool": "spawnAgent", "status": status,
@@ -99,7 +99,7 @@ fn a_codex_run_counts_its_subagents_once() {
 }
 
 #[test]
-fn a_claude_run_counts_its_subagents_as_its_cost_does() {
+fn usage_of_claude_subagents_is_counted_like_the_cost() {
     let result = json!({"type": "result", "subtype": "success", "is_error": false, "session_id": "s", "result": "Done.",
         "usage": {"input_tokens": 280, "output_tokens": 94},
         "modelUsage": {"m": {"inputTokens": 380, "outputTokens": 136, "costUSD": 0.01}}, "total_cost_usd": 0.01});
@@ -112,7 +112,7 @@ fn a_claude_run_counts_its_subagents_as_its_cost_does() {
 }
 
 #[test]
-fn a_claude_run_without_a_table_counts_what_it_says() {
+fn a_claude_run_without_a_table_uses_its_reported_usage() {
     let records = [
         json!({"type": "system", "subtype": "init", "session_id": "s"}),
         json!({"type": "result", "subtype": "success", "is_error": false, "session_id": "s", "result": "Done.",
@@ -122,7 +122,7 @@ fn a_claude_run_without_a_table_counts_what_it_says() {
 }
 
 #[test]
-fn an_opencode_run_counts_its_children() {
+fn usage_of_opencode_children_is_counted() {
     let event = |kind: &str, properties: Value| json!({"id": "e", "type": kind, "properties": properties});
     let step = |session: &str, message: &str, nth: u64, cost: f64| {
         let part = |kind: Value| event("message.part.updated", json!({"sessionID": session, "part": kind, "time": 1}));
@@ -157,7 +157,7 @@ fn an_opencode_run_counts_its_children() {
 }
 
 #[test]
-fn a_response_counts_what_it_says() {
+fn a_response_uses_its_reported_usage() {
     let records = [
         json!({"type": "response.created", "response": {"id": "r", "object": "response", "status": "in_progress"}}),
         json!({"type": "response.completed", "response": {"id": "r", "object": "response", "status": "completed", "output": [],
@@ -207,7 +207,7 @@ fn exec(thread: &str, input: u64, output: u64) -> Vec<Value> {
 }
 
 #[test]
-fn a_codex_thread_that_is_resumed_counts_each_turn_once() {
+fn a_resumed_codex_thread_counts_each_turn_once() {
     let kept = Arc::new(Kept::default());
     assert_eq!(ingest(&kept, "codex", &exec("t", 100, 10)), [(100, 10, None)]);
     assert_eq!(ingest(&kept, "codex", &exec("other", 50, 5)), [(50, 5, None)], "another thread");
@@ -225,7 +225,7 @@ fn a_codex_thread_that_is_resumed_counts_each_turn_once() {
 }
 
 #[test]
-fn a_claude_session_that_is_resumed_counts_each_run_once() {
+fn a_resumed_claude_session_counts_each_run_once() {
     let run = |main: (u64, u64), total: (u64, u64, f64)| {
         vec![
             json!({"type": "system", "subtype": "init", "session_id": "s"}),
@@ -247,7 +247,7 @@ fn a_claude_session_that_is_resumed_counts_each_run_once() {
 }
 
 #[test]
-fn the_totals_of_a_run_are_told_for_a_run_that_breaks_off() {
+fn an_aborted_run_reports_its_totals() {
     let records = [
         codex_note("turn/started", "t", json!({"turn": {"id": "u", "items": [], "status": "inProgress"}})),
         codex_usage("t", 1),

@@ -104,7 +104,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn the_spelling_is_that_of_a_ulid() {
+    fn ids_are_spelled_like_ulids() {
         assert_eq!(run_id(Uuid::nil()), "run_00000000000000000000000000");
         assert_eq!(run_id(Uuid::max()), "run_7ZZZZZZZZZZZZZZZZZZZZZZZZZ");
         // The time in a UUIDv7 becomes the time in the ULID.
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn an_artifact_is_found_by_the_front_of_its_digest() {
+    fn an_artifact_id_is_a_prefix_of_its_digest() {
         let digest = format!("sha256:{}{}", "f".repeat(32), "0".repeat(32));
         assert_eq!(artifact_id(&digest), "art_7ZZZZZZZZZZZZZZZZZZZZZZZZZ");
         assert_ne!(artifact_id("one"), artifact_id("two"));

@@ -91,7 +91,7 @@ fn answered(approval_id: &str, decision: Decision) -> Body {
 }
 
 #[test]
-fn a_prompt_is_said_once() {
+fn a_prompt_is_emitted_once() {
     let attachment = || Attachment {
         kind: "image".into(),
         mime: None,
@@ -113,14 +113,14 @@ fn a_prompt_is_said_once() {
 }
 
 #[test]
-fn a_turn_opens_with_what_was_said_and_with_thinking() {
+fn a_turn_starts_with_the_prompt_and_status_thinking() {
     let kinds: Vec<String> = told(vec![start("hi"), text("m", "x")]).into_iter().map(|(kind, _)| kind).collect();
     assert_eq!(kinds, ["user_message", "status", "text_delta"]);
     assert_eq!(data_of("status", vec![start("")]), [json!({"status": "thinking"})]);
 }
 
 #[test]
-fn a_message_is_whole_when_another_thing_begins() {
+fn a_message_is_completed_when_something_else_starts() {
     let texts = |bodies| data_of("assistant_message", bodies);
     let said = |text: &str| json!({"text": text});
     assert_eq!(texts(vec![start(""), text("m", "a"), text("m", "b")]), Vec::<Value>::new());
@@ -132,7 +132,7 @@ fn a_message_is_whole_when_another_thing_begins() {
 }
 
 #[test]
-fn the_last_message_says_how_the_run_ended() {
+fn the_last_message_has_the_outcome_of_the_run() {
     let ended = |bodies: Vec<Body>, reason| {
         let bodies = bodies.into_iter().chain([end(reason)]).collect::<Vec<_>>();
         let mut told = told(bodies);
@@ -168,7 +168,7 @@ fn the_last_message_says_how_the_run_ended() {
 }
 
 #[test]
-fn a_result_says_what_went_wrong() {
+fn a_failed_result_has_the_error() {
     let result = |bodies| {
         let mut results = data_of("tool_result", bodies);
         assert_eq!(results.len(), 1);
@@ -209,7 +209,7 @@ fn orphans_are_closed_in_the_order_of_their_calls() {
 }
 
 #[test]
-fn a_decision_is_about_a_call_or_about_its_question() {
+fn a_decision_refers_to_its_call_or_else_to_its_question() {
     let decided = |nth, decision| {
         data_of("permission_decision", vec![start(""), started(1), asked("a", nth), answered("a", decision)]).remove(0)
     };
@@ -226,7 +226,7 @@ fn a_decision_is_about_a_call_or_about_its_question() {
 }
 
 #[test]
-fn a_subagent_is_seen_from_outside() {
+fn a_subagent_appears_only_through_its_events() {
     let begin = Body::SubagentStarted {
         subagent_id: "a/b".into(),
         tool_id: Some(Uuid::from_u128(9)),
@@ -300,7 +300,7 @@ fn an_opaque_item_keeps_its_text_and_its_model() {
 }
 
 #[test]
-fn plans_speak_the_documents_words() {
+fn plans_use_the_documents_vocabulary() {
     let entry = |status: &str, priority: Option<&str>| PlanEntry {
         content: "x".to_owned(),
         status: status.into(),
@@ -324,7 +324,7 @@ fn plans_speak_the_documents_words() {
 }
 
 #[test]
-fn what_is_for_the_eye_only() {
+fn ephemeral_events() {
     let compacted = |trigger: &str| Body::HistoryCompacted {
         trigger: Some(trigger.into()),
         tokens_before: Some(9),
@@ -390,7 +390,7 @@ fn an_invoked_skill_is_an_activation() {
 }
 
 #[test]
-fn what_can_name_a_session() {
+fn valid_session_ids() {
     let (longest, too_long) = ("a".repeat(MAX_SESSION_ID), "a".repeat(MAX_SESSION_ID + 1));
     for (text, expected) in [
         ("20260114T083000-0a1b2c", true),

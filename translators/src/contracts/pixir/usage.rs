@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn a_total_says_only_what_the_calls_did_not() {
+    fn a_total_reports_only_usage_that_the_calls_did_not() {
         let mut told = ReportedUsage::default();
         assert_eq!(told.call(&usage(10, 1, None)).0, 0);
         assert_eq!(told.call(&usage(20, 2, None)).0, 1);
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_total_alone_is_told_as_it_is() {
+    fn a_total_without_calls_is_reported_unchanged() {
         let mut told = ReportedUsage::default();
         let alone = usage(0, 3, None);
         assert_eq!(told.total(&alone), Some(summary(&alone)));
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn costs_that_were_added_up_are_no_rest() {
+    fn rounding_errors_of_summed_costs_are_not_reported() {
         let mut told = ReportedUsage::default();
         told.call(&usage(1, 1, Some(0.1)));
         told.call(&usage(1, 1, Some(0.2)));

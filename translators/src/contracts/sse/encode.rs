@@ -240,7 +240,7 @@ mod tests {
     use super::numbered;
 
     #[test]
-    fn a_number_has_ten_digits_or_as_many_as_it_needs() {
+    fn event_numbers_have_at_least_ten_digits() {
         for number in [0, 1, 9, 10, 123_456, 999_999_999, 9_999_999_999, 10_000_000_000, u64::MAX] {
             assert_eq!(numbered("evt_", number), format!("evt_{number:010}"));
         }

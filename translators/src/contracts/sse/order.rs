@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_go_up_as_strings_or_by_number() {
+    fn ids_increase_as_strings_or_by_number() {
         let (ours, wrong) = (("id.order", Basis::Ours), ("id.order", Basis::Document));
         for (ids, expected) in [
             (&["evt_r_0001", "evt_r_0002"][..], vec![]),
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_id_is_behind_the_cursor() {
+    fn the_first_id_must_be_after_the_cursor() {
         let repeat = ("resume.repeat", Basis::Document);
         assert_eq!(found(Order::after("e_5".to_owned()), &["e_6", "e_7"]), []);
         assert_eq!(found(Order::after("e_5".to_owned()), &["e_5", "e_6"]), [repeat]);

@@ -19,7 +19,7 @@ fn property(schema: &str) -> String {
 }
 
 #[test]
-fn each_schema_is_its_type() {
+fn each_schema_becomes_its_type() {
     for (schema, expected) in [
         ("{}", "unknown"),
         ("true", "unknown"),
@@ -54,7 +54,7 @@ fn each_schema_is_its_type() {
 }
 
 #[test]
-fn an_event_is_an_interface_with_its_words() {
+fn an_event_is_an_interface_with_doc_comments() {
     let text =
         of(r##"{"description":"What a */ b is.","type":"object","required":["type"],"additionalProperties":false,
             "properties":{"type":{"const":"a.b","description":"Its type."},
@@ -83,7 +83,7 @@ export type ABEventX = string | null;
 }
 
 #[test]
-fn what_all_types_share_stands_in_an_envelope() {
+fn shared_properties_are_in_an_envelope() {
     let file = |kind, text| SchemaFile { kind, text };
     let schemas: &'static [SchemaFile] = Box::leak(Box::new([
         file(
@@ -122,7 +122,7 @@ export type BEvent = SseV1Envelope & {
 }
 
 #[test]
-fn what_has_no_form_is_refused_with_its_place() {
+fn unsupported_keywords_are_rejected_with_their_pointer() {
     for (schema, keyword, pointer) in [
         (r#"{"type":"object","patternProperties":{}}"#, "patternProperties", ""),
         (

@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rfc_3339_is_read_and_the_rest_is_absent() {
+    fn rfc_3339_times_are_read_and_others_are_absent() {
         assert_eq!(unix_ms("1970-01-01T00:00:01.250Z"), Some(1250));
         assert_eq!(unix_ms("1970-01-01T01:00:00+01:00"), Some(0));
         for text in ["", "yesterday", "1969-12-31T23:59:59Z", "99999-01-01T00:00:00Z"] {

@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_has_so_many_open_blocks_and_no_more() {
+    fn the_open_blocks_of_a_message_are_bounded() {
         let mut message = Message::new("m", None);
         for index in 0..256 {
             message.start(index, Content::Text);

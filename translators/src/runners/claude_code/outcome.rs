@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_that_never_ran_is_refused() {
+    fn a_call_that_never_ran_is_rejected() {
         let plain = Outcome::default();
         let refused = Verdict::Refused("Error: No such tool available: X".to_owned());
         assert_eq!(verdict(&plain, "<tool_use_error>Error: No such tool available: X</tool_use_error>"), refused);
@@ -177,14 +177,14 @@ mod tests {
     }
 
     #[test]
-    fn a_command_tells_its_exit_code() {
+    fn the_exit_code_of_a_command_is_read() {
         assert_eq!(exit_code("Exit code 127\nnot found"), Some(127));
         assert_eq!(exit_code("Exit code 2"), Some(2));
         assert_eq!(exit_code("Exit code x"), None);
     }
 
     #[test]
-    fn images_are_noted_not_copied() {
+    fn images_are_described_and_not_copied() {
         let content = r#"[{"type":"text","text":"a"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AAECAw=="}}]"#;
         assert_eq!(result_text(Json::parse(content).ok()), "a\n[image/png, 4 bytes]");
         assert_eq!(result_text(Json::parse("\"b\"").ok()), "b");

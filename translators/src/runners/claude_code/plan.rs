@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn task_calls_add_up_to_the_whole_plan() {
+    fn task_calls_build_the_whole_plan() {
         let plan = &mut Plan::default();
         update(plan, "TaskCreate", "{}", r#"{"task":{"id":"1","subject":"a"}}"#, "");
         let made = update(plan, "TaskCreate", r#"{"subject":"b"}"#, "{}", "Task #2 created successfully: b");

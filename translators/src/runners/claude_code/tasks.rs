@@ -226,7 +226,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_summary_of_a_command_tells_its_exit_code() {
+    fn the_exit_code_is_read_from_the_summary_of_a_command() {
         assert_eq!(exit_code("Background command \"exit code 9\" completed (exit code 0)"), Some(0));
         assert_eq!(exit_code("failed with exit code 127"), Some(127));
         assert_eq!(exit_code("gamma done"), None);

@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_is_summed_and_names_its_model_where_it_is_alone() {
+    fn a_table_is_summed_and_a_single_model_is_named() {
         let read = |text| ModelUsage::read(&Object::parse(text).unwrap());
         let one = read(r#"{"a":{"inputTokens":1,"outputTokens":2,"costUSD":0.5}}"#);
         assert_eq!((one.model.as_deref(), one.cost_usd), (Some("a"), Some(0.5)));

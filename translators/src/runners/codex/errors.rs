@@ -184,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_retry_notice_is_told_by_its_text() {
+    fn a_retry_notice_is_recognised_by_its_text() {
         assert_eq!(attempts("Reconnecting... 2/3 (stream disconnected)"), Some((2, 3)));
         assert_eq!(attempts("Reconnecting... 1/5"), Some((1, 5)));
         assert_eq!(attempts("Reconnecting... soon"), None);
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_have_codes() {
+    fn error_texts_have_codes() {
         for (text, code, status) in [
             ("exceeded retry limit, last status: 429 Too Many Requests", "rate_limit", Some(429)),
             (r#"{"error": {"message": "x", "type": "invalid_request_error"}}"#, "invalid_request_error", None),
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_is_read_wherever_it_stands() {
+    fn an_error_is_read_in_every_form() {
         for (event, message, code) in [
             (
                 r#"{"type":"error","error":{"code":"rate_limit_exceeded","message":"slow down"}}"#,
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn the_runners_own_class_is_better_than_the_text() {
+    fn the_runners_error_class_takes_precedence_over_the_text() {
         let fields = Object::parse(
             r#"{"message":"Reconnecting... 1/3","codexErrorInfo":{"responseStreamDisconnected":{"httpStatusCode":401}},"additionalDetails":"why"}"#,
         )

@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_of_three_spellings_are_one() {
+    fn three_spellings_of_a_word_are_equal() {
         for word in ["mcp_tool_call", "mcpToolCall", "McpToolCall", "mcp-tool-call"] {
             assert_eq!(snake(word), "mcp_tool_call");
         }

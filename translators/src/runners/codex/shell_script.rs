@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_script_comes_out_of_its_quotes() {
+    fn the_script_is_unquoted() {
         for (line, expected) in [
             ("/bin/bash -lc 'echo hi'", "echo hi"),
             ("/bin/bash -lc true", "true"),
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_uncertain_stays_as_it_came() {
+    fn uncertain_command_lines_are_unchanged() {
         for line in ["ls -la", "/bin/bash -lc 'open", "bash script.sh arg", "bash -lc echo; ls", "", "bash -lc \"$x\""]
         {
             assert_eq!(script(line), line);
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn an_argument_vector_is_joined_where_it_holds_no_script() {
+    fn an_argument_vector_without_a_script_is_joined() {
         let words = |words: &[&'static str]| words.iter().map(|word| Cow::Borrowed(*word)).collect::<Vec<_>>();
         assert_eq!(script_of(&words(&["/bin/bash", "-lc", "a 'b'"])), "a 'b'");
         assert_eq!(script_of(&words(&["git", "commit", "-m", "it's"])), "git commit -m 'it'\\''s'");

@@ -358,7 +358,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_output_is_known_again_however_it_was_cut(pieces in prop::collection::vec("[a-c\u{e9}]{0,20}", 0..8)) {
+        fn an_output_is_recognised_in_any_chunking(pieces in prop::collection::vec("[a-c\u{e9}]{0,20}", 0..8)) {
             let mut streamed = StreamedOutput::EMPTY;
             pieces.iter().for_each(|piece| streamed.add(piece));
             let whole = pieces.concat();

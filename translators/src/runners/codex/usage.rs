@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_goes_on_from_an_earlier_input() {
+    fn a_thread_continues_from_an_earlier_input() {
         let known: Vec<_> =
             [tokens(100, 0, 10), tokens(300, 0, 30), tokens(610, 0, 61)].iter().map(Tokens::kept).collect();
         let spent = |total: Tokens| {
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_total_that_was_overwritten_counts_from_there() {
+    fn an_overwritten_total_is_the_new_baseline() {
         let mut meter = Meter::default();
         meter.total(tokens(100, 0, 10), None);
         assert_eq!(meter.total(tokens(0, 0, 0), Some(tokens(0, 0, 0))), None);

@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_child_is_known_by_its_title_and_else_by_its_order() {
+    fn a_child_is_matched_by_title_and_otherwise_by_order() {
         let mut waiting = UnmatchedTasks::default();
         for (number, description) in [(1, "One"), (2, "Two"), (3, "Three"), (4, "Four")] {
             waiting.add(call(number, description));
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_takes_the_id_of_the_child_that_spoke_ahead_of_it() {
+    fn a_call_takes_the_id_of_a_child_that_spoke_first() {
         let mut waiting = UnmatchedTasks::default();
         waiting.stand_in(Uuid::from_u128(7), Some("One (@general subagent)".into()));
         waiting.stand_in(Uuid::from_u128(8), Some("Two (@general subagent)".into()));

@@ -389,7 +389,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_output_that_comes_whole_is_told_in_pieces() {
+    fn only_the_new_part_of_an_output_is_emitted() {
         assert_eq!(unsaid("", "a"), "a");
         assert_eq!(unsaid("one\n", "one\ntwo\n"), "two\n");
         assert_eq!(unsaid("one\ntwo\n", "...\n\ntwo\nthree\n"), "...\n\ntwo\nthree\n");

@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn reasoning_is_a_part_of_the_output() {
+    fn reasoning_tokens_are_part_of_the_output() {
         let beside = r#"{"total":1200,"input":600,"output":150,"reasoning":50,"cache":{"read":400,"write":0}}"#;
         assert_eq!(output(beside, true), (200, Some(50)));
         let within = r#"{"input":600,"output":200,"reasoning":50,"cache":{"read":400,"write":0}}"#;
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_said_is_absent() {
+    fn missing_figures_are_absent() {
         let step = Object::parse(r#"{"cost":0.5}"#).unwrap();
         assert!(of_step(&step, None, false).is_none());
         let step = Object::parse(r#"{"tokens":{"input":1,"output":2}}"#).unwrap();

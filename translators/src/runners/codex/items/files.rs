@@ -226,7 +226,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_four_spellings_of_a_change_read_alike() {
+    fn the_four_formats_of_a_change_are_equivalent() {
         let read = |text: &str| -> Vec<_> {
             changes_of(Json::parse(text).unwrap())
                 .into_iter()

@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_are_joined_and_binary_ones_named() {
+    fn text_parts_are_joined_and_binary_parts_described() {
         let text = |json: &str| content_text(Json::parse(json).unwrap());
         assert_eq!(text(r#"[{"type":"text","text":"a"},{"type":"inputText","text":"b"}]"#), "a\nb");
         assert_eq!(text(r#"[{"type":"image","data":"AAAA","mimeType":"image/png"}]"#), "[image image/png]");

@@ -329,7 +329,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_report_ahead_of_an_output_is_read() {
+    fn the_header_of_an_output_is_read() {
         assert_eq!(
             Report::read(
                 "Chunk ID: 1\nWall time: 1.5 seconds\nProcess exited with code 2\nOriginal token count: 1\nOutput:\none\nOutput:\n"
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn the_runners_words_tell_that_a_tool_failed() {
+    fn failed_tools_are_recognised_by_the_runners_phrases() {
         for (text, verdict) in [
             ("Script completed\nWall time 0.2 seconds\nOutput:\n\nScript failed\n", Verdict::Done(Some(200))),
             ("Script failed\nWall time 0.1 seconds\nOutput:\n\nError: boom\n", Verdict::Failed(Some(100))),

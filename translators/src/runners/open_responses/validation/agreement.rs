@@ -68,7 +68,7 @@ fn compare(schemas: &Schemas, kind: &str, text: &str) -> bool {
 }
 
 #[test]
-fn of_every_recorded_event_both_say_the_same_and_no_dom_is_needed() {
+fn both_validators_agree_on_recorded_events_without_a_dom() {
     let (mut all, mut broken) = (0, 0);
     for text in RECORDED.iter() {
         for (schemas, kind, text) in checked(text) {
@@ -249,7 +249,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 4000, ..ProptestConfig::default() })]
 
     #[test]
-    fn of_changed_events_both_say_the_same(
+    fn both_validators_agree_on_changed_events(
         record in any::<Index>(),
         changes in prop::collection::vec((any::<Index>(), change()), 0..5),
         how in spelling(),
@@ -283,7 +283,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 4000, ..ProptestConfig::default() })]
 
     #[test]
-    fn with_objects_of_one_layout_the_same_is_wrong(
+    fn objects_of_one_layout_have_the_same_violations(
         record in any::<Index>(),
         before in prop::collection::vec((any::<Index>(), change()), 0..3),
         after in prop::collection::vec((any::<Index>(), small_change()), 0..3),
@@ -305,7 +305,7 @@ proptest! {
 }
 
 #[test]
-fn texts_and_numbers_are_no_part_of_a_layout() {
+fn a_layout_does_not_depend_on_texts_and_numbers() {
     let delta = |item: &str, at: u32, delta: &str, logprobs: &str| {
         format!(
             r#"{{"type":"response.output_text.delta","item_id":"{item}","output_index":{at},"delta":"{delta}","x":{at},"logprobs":{logprobs}}}"#
@@ -344,7 +344,7 @@ fn texts_and_numbers_are_no_part_of_a_layout() {
 }
 
 #[test]
-fn few_items_are_part_of_a_layout() {
+fn only_short_arrays_are_part_of_a_layout() {
     let kind = "response.output_item.done";
     let schemas = schema_of(kind).unwrap().schemas().unwrap();
     let alike = |one: &str, other: &str| {
@@ -390,7 +390,7 @@ fn few_items_are_part_of_a_layout() {
 }
 
 #[test]
-fn too_many_breaches_are_left_to_the_full_validator() {
+fn too_many_violations_are_left_to_the_full_validator() {
     let items = |count: usize| format!("[{}]", vec!["1"; count].join(","));
     let text = |count| format!(r#"{{"type":"response.output_text.delta","logprobs":{}}}"#, items(count));
     let kind = "response.output_text.delta";
@@ -400,7 +400,7 @@ fn too_many_breaches_are_left_to_the_full_validator() {
 }
 
 #[test]
-fn numbers_beyond_every_range_are_numbers() {
+fn numbers_out_of_range_are_still_numbers() {
     let response = response_schema().unwrap();
     for number in ["1e400", "-1e400", "1.5", "1.0", "-0", "-0.0", "1E2", "123456789012345678901234567890", "1e-400"] {
         compare(response, RESPONSE.kind, &format!(r#"{{"created_at":{number},"top_p":{number},"id":{number}}}"#));
