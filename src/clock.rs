@@ -96,13 +96,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fixed_clock_stands_still_and_the_other_one_is_of_this_century() {
+    fn a_fixed_clock_does_not_move_and_the_system_clock_is_plausible() {
         assert_eq!(Clock::Fixed(7).now_ms(), 7);
         assert!(Clock::System.now_ms() > 1_700_000_000_000);
     }
 
     #[test]
-    fn a_clock_of_then_goes_on_from_then() {
+    fn a_clock_since_a_moment_continues_from_it() {
         let clock = Clock::Since(5_000, Moment::now());
         let read = clock.now_ms();
         assert!((5_000..60_000).contains(&read), "{read}");
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deadline_comes_nearer_although_the_clock_stands_still() {
+    fn a_deadline_approaches_although_the_clock_is_fixed() {
         let arrival = Arrival::now(Clock::Fixed(5_000));
         assert_eq!(arrival.until(4_000), Duration::ZERO);
         assert!(arrival.until(65_000) > Duration::from_secs(30));

@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn recordings_are_cut_into_all_their_records() {
+    fn recordings_are_split_into_records_without_loss() {
         for (name, bytes, end) in RECORDINGS {
             let cut: Vec<&[u8]> = records(bytes, end).collect();
             assert!(cut.len() > 10, "{name}: {}", cut.len());

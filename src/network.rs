@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_network_has_the_addresses_that_begin_like_it() {
+    fn a_network_contains_the_addresses_with_its_prefix() {
         for (network, address, expected) in [
             ("10.0.0.0/8", "10.200.0.1", true),
             ("10.0.0.0/8", "11.0.0.1", false),

@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_rule_that_fits_as_a_whole_counts() -> Result<(), RuleError> {
+    fn the_first_rule_that_matches_completely_decides() -> Result<(), RuleError> {
         let rules = || -> Result<Vec<Rule>, RuleError> { Ok(vec![reads()?, Rule::new("rest", Verdict::Deny)]) };
         let of = |tool, args| Ok::<_, RuleError>(verdict(rules()?, tool, &args));
         assert_eq!(of("Bash", json!({"command": "git log"}))?, Some(Verdict::Allow));
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pointer_leads_into_values_and_other_values_are_matched_as_json() -> Result<(), RuleError> {
+    fn pointers_reach_nested_values_and_other_values_are_matched_as_json() -> Result<(), RuleError> {
         let deep = Rule::new("deep", Verdict::Deny).where_argument("/changes/0/a~1b", "x.*")?;
         let number = Rule::new("number", Verdict::Allow).where_argument("depth", "[0-3]")?;
         let rules = || vec![deep.clone(), number.clone()];
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_of_another_upstream_says_nothing() {
+    fn a_rule_for_another_upstream_does_not_apply() {
         let rules = vec![Rule::new("there", Verdict::Allow).of_upstream("there")];
         assert_eq!(verdict(rules, "t", &json!({})), None);
         assert_eq!(
@@ -211,8 +211,8 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_that_is_none_is_told() {
-        let error = Rule::new("bad", Verdict::Allow).of_tool("(").expect_err("no expression");
+    fn an_invalid_pattern_is_an_error() {
+        let error = Rule::new("bad", Verdict::Allow).of_tool("(").expect_err("an invalid pattern must be refused");
         assert_eq!(error.of, "tool");
         // Closing the group around the pattern must not make it match a part.
         assert!(Rule::new("bad", Verdict::Allow).of_tool("a)|(?:b").is_err());

@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_was_written_first_goes_first_and_the_bound_holds() {
+    async fn the_oldest_artifact_is_evicted_first_within_the_bound() {
         let store = MemoryStore::new(2 * (100 + OVERHEAD));
         for first in 1..=3 {
             store.put(artifact(1, first, 100)).await.unwrap();
@@ -195,11 +195,11 @@ mod tests {
         }
         assert_eq!((has(&store, 1).await, has(&store, 2).await, has(&store, 3).await), (false, true, true));
         assert!(matches!(store.put(artifact(1, 4, 2000)).await, Err(StoreError::TooLarge { bytes: 2000, .. })));
-        assert!(has(&store, 2).await, "what is too large costs nobody his place");
+        assert!(has(&store, 2).await, "an artifact that is too large must not evict another");
     }
 
     #[tokio::test]
-    async fn an_artifact_goes_with_the_last_run_that_refers_to_it() {
+    async fn an_artifact_is_deleted_with_the_last_run_that_refers_to_it() {
         let store = MemoryStore::new(1 << 20);
         for run in [1, 2] {
             store.put(artifact(run, 7, 10)).await.unwrap();
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn names_of_what_is_gone_do_not_pile_up() {
+    async fn the_order_of_deleted_artifacts_does_not_grow() {
         let store = MemoryStore::new(1 << 20);
         for run in 0..1000 {
             store.put(artifact(run, 7, 10)).await.unwrap();

@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_read_in_every_spelling() {
+    fn keys_are_parsed_in_every_spelling() {
         let hex = format!("{}{}", "f".repeat(32), "0".repeat(32));
         let digest = Key::parse(&hex).unwrap();
         assert_eq!(Key::parse(&format!("sha256:{hex}")), Some(digest));

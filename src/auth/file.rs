@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_without_a_secret() {
+    fn errors_never_contain_a_secret() {
         let entry = |more: &str| format!("[[token]]\nname = \"ui\"\n{more}\n");
         for (text, expected) in [
             ("".to_owned(), "is not a valid list of tokens"),

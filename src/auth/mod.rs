@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_restriction_leaves_out_what_any_of_its_lists_does_not_have() {
+    fn a_restriction_admits_only_what_all_of_its_lists_contain() {
         let run = stream(StreamKind::Session, 1, None);
         let text = |list: &[&str]| list.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
         let of = |sessions: &[&str], runs: &[u128], runners: &[&str]| Restriction {
@@ -222,13 +222,13 @@ mod tests {
             assert_eq!(of(sessions, runs, runners).admits(&run), seen, "{sessions:?} {runs:?} {runners:?}");
         }
         let of_run_1 = of(&[], &[1], &[]);
-        assert!(of_run_1.admits(&stream(StreamKind::Task, 5, Some(1))), "a run's task is the run's");
+        assert!(of_run_1.admits(&stream(StreamKind::Task, 5, Some(1))), "a run's task belongs to the run");
         assert!(!of_run_1.admits(&stream(StreamKind::Task, 5, Some(2))));
         assert!(!of_run_1.admits(&stream(StreamKind::Thread, 9, None)), "a session has other runs too");
     }
 
     #[test]
-    fn a_secret_finds_its_token_and_no_other_does() {
+    fn only_its_secret_finds_a_token() {
         let caller = |name: &str| Caller { name: name.to_owned(), ..Caller::everything("") };
         let mut tokens = Tokens::default();
         assert!(tokens.caller("").is_none());
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_caller_is_the_same_as_long_as_its_secret_and_its_rights_are() {
+    fn a_caller_keeps_access_while_its_secret_and_rights_stay_the_same() {
         let of = |secret: &str, scopes: &[Scope]| {
             let mut tokens = Tokens::default();
             tokens
@@ -254,12 +254,12 @@ mod tests {
                 .unwrap();
             tokens
         };
-        let (tokens, nobody) = (of("one", &[Scope::Read]), Tokens::default());
+        let (tokens, no_tokens) = (of("one", &[Scope::Read]), Tokens::default());
         let caller = tokens.caller("one").unwrap();
         assert!(of("one", &[Scope::Read]).still_has(&caller));
         assert!(!of("two", &[Scope::Read]).still_has(&caller));
         assert!(!of("one", &[Scope::Ingest]).still_has(&caller));
-        assert!(!nobody.still_has(&caller));
-        assert!(nobody.still_has(&Caller::anonymous()) && !tokens.still_has(&Caller::anonymous()));
+        assert!(!no_tokens.still_has(&caller));
+        assert!(no_tokens.still_has(&Caller::anonymous()) && !tokens.still_has(&Caller::anonymous()));
     }
 }

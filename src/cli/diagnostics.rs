@@ -277,12 +277,12 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_event_is_told_and_counted_and_sent_all_the_same() {
+    fn in_mode_warn_an_invalid_event_is_logged_counted_and_written() {
         let payload = r#"{"type":"user_message","text":["SECRET"]}"#;
         let (log, out, counts) = pass(GateMode::Warn, &frame(StreamKind::Thread), payload);
         assert_eq!(out, format!("{payload}\n"));
         assert_eq!(counts, (0, 1));
-        let text = log.iter().find(|line| line["pointer"] == "/text").expect("the wrong type is told");
+        let text = log.iter().find(|line| line["pointer"] == "/text").expect("the wrong type must be reported");
         assert_eq!((text["rule"].as_str(), text["event_type"].as_str()), (Some("type"), Some("user_message")));
         assert_eq!((text["seq"].as_u64(), text["runner"].as_str()), (Some(5), Some("codex")));
         assert!(!format!("{log:?}").contains("SECRET"));
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_event_is_withheld_and_its_place_is_taken() {
+    fn in_mode_enforce_an_invalid_event_is_replaced() {
         let payload = r#"{"type":"user_message","text":["SECRET"]}"#;
         let (log, out, counts) = pass(GateMode::Enforce, &frame(StreamKind::Thread), payload);
         assert_eq!(counts, (0, 1));
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_warned_of_with_its_id_runner_number_and_code() {
+    fn a_warning_has_the_id_runner_number_and_code_of_its_run() {
         let (log, _, counts) = pass(GateMode::Off, &frame(StreamKind::Session), "{}");
         assert_eq!(counts, (1, 0));
         assert_eq!(log[0]["code"], "message.empty_content");

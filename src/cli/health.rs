@@ -251,7 +251,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_url_without_a_path_asks_for_healthz() {
+    fn a_url_without_a_path_requests_healthz() {
         for (given, asked) in [
             ("http://localhost:8080", "http://localhost:8080/healthz"),
             ("http://localhost:8080/", "http://localhost:8080/healthz"),
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn what_listens_everywhere_is_asked_here() {
+    fn a_wildcard_address_is_reached_over_loopback() {
         let asked = [("0.0.0.0:1", "127.0.0.1:1"), ("[::]:2", "[::1]:2"), ("10.0.0.1:3", "10.0.0.1:3")];
         for (listen, expected) in asked {
             assert_eq!(here(listen.parse().unwrap()).to_string(), expected);

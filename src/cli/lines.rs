@@ -76,7 +76,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn no_more_line_ends_are_remembered_than_allowed_and_later_lines_are_right() {
+    fn remembered_line_ends_are_bounded_and_later_lines_are_still_right() {
         let mut lines = LineCounter::new();
         let more = LINE_ENDS as u64 + 10;
         lines.feed(&vec![b'\n'; LINE_ENDS + 10]);
@@ -89,7 +89,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn lines_are_counted_as_an_editor_does(text in "[ab\r\n]{0,40}", cut in 0usize..40) {
+        fn lines_are_counted_like_in_an_editor(text in "[ab\r\n]{0,40}", cut in 0usize..40) {
             let cut = cut.min(text.len());
             let mut lines = LineCounter::new();
             lines.feed(&text.as_bytes()[..cut]);

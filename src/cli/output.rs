@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn the_forms() {
+    fn each_form_has_its_framing() {
         let v2 = contract("frames.v2").unwrap();
         let two = ["{\"a\":1}", "{\"b\":2}"];
         assert_eq!(written(v2, Form::Ndjson, &two), "{\"a\":1}\n{\"b\":2}\n");
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_holds_what_lasts() {
+    fn a_log_contains_only_numbered_events() {
         let pixir = contract("pixir.v1").unwrap();
         let mut out = Vec::new();
         let mut writer = EventWriter::new(&mut out, pixir, Form::Log);
@@ -181,14 +181,14 @@ mod tests {
     }
 
     #[test]
-    fn a_list_of_hecate_stands_in_its_envelope() {
+    fn a_hecate_list_has_its_envelope() {
         let hecate = contract("hecate.v1").unwrap();
         assert_eq!(written(hecate, Form::List, &["{}"]), "{\"object\":\"list\",\"data\":[\n{}\n]}\n");
         assert_eq!(written(hecate, Form::List, &[]), "{\"object\":\"list\",\"data\":[]}\n");
     }
 
     #[test]
-    fn an_error_shows_at_the_next_flush_and_nothing_is_written_behind_it() {
+    fn a_write_error_is_returned_at_the_next_flush_and_stops_writing() {
         struct Full(usize);
         impl Write for Full {
             fn write(&mut self, _: &[u8]) -> io::Result<usize> {

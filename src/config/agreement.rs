@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_defaults_agree_and_what_does_not_is_named() {
+    fn the_defaults_are_consistent_and_contradictions_are_named() {
         assert_eq!(Config::default().contradictions(), Vec::<String>::new());
         let mut config = Config::default();
         config.limits.max_event_streams = 10_000;

@@ -191,12 +191,12 @@ mod tests {
         let tables = &file["approvals"].as_dict().unwrap()["rule"];
         let mut problems = Vec::new();
         let found = read(tables, &|key| key.to_owned(), &mut problems);
-        let told = problems.iter().map(Problem::to_string).collect::<Vec<_>>().join("; ");
-        if told.is_empty() { Ok(found) } else { Err(told) }
+        let message = problems.iter().map(Problem::to_string).collect::<Vec<_>>().join("; ");
+        if message.is_empty() { Ok(found) } else { Err(message) }
     }
 
     #[test]
-    fn rules_keep_their_order_and_get_a_name() {
+    fn rules_keep_their_order_and_get_names() {
         let rules = load(
             "[[approvals.rule]]\ndecision = \"deny\"\ntool = \"Bash\"\narguments = { command = \"rm .*\" }\n\
              [[approvals.rule]]\nname = \"rest\"\nupstream = \"claude\"\ndecision = \"ask\"\nreason = \"why not\"",
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named_with_its_rule() {
+    fn errors_name_their_rule() {
         let many = "[[approvals.rule]]\ndecision = \"ask\"\n".repeat(MAX_RULES + 1);
         for (text, expected) in [
             ("[approvals]\nrule = 1", "approvals.rule: must be a list of tables"),
@@ -237,8 +237,8 @@ mod tests {
             ),
             (many.as_str(), "approvals.rule: has 1001 rules; the maximum is 1000"),
         ] {
-            let told = load(text).unwrap_err();
-            assert!(told.contains(expected), "{text:?} should say {expected:?}, but says: {told}");
+            let message = load(text).unwrap_err();
+            assert!(message.contains(expected), "{text:?} should say {expected:?}, but says: {message}");
         }
         assert_eq!(load(&"[[approvals.rule]]\ndecision = \"ask\"\n".repeat(MAX_RULES)).unwrap().len(), MAX_RULES);
     }

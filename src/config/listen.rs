@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_port_alone_is_on_loopback_and_an_address_is_as_it_is() {
+    fn a_port_alone_means_loopback_and_an_address_is_kept() {
         for (text, expected) in [
             ("8080", "127.0.0.1:8080"),
             (":8080", "127.0.0.1:8080"),

@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn the_shipped_file_says_every_default_and_why() {
+    fn the_shipped_file_has_every_default_with_a_comment() {
         assert_eq!(load(SHIPPED, &[], &[]).unwrap(), Config::default());
         let file: toml_shape::Keys = toml_shape::keys(&Toml::from_str::<Dict>(SHIPPED).unwrap());
         assert_eq!(file, toml_shape::keys(&sections(&Config::default())));
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn every_number_has_a_range_that_its_default_is_in() {
+    fn every_number_has_a_range_that_contains_its_default() {
         let defaults = sections(&Config::default());
         let numbers: Vec<String> = toml_shape::keys(&defaults)
             .into_iter()
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn each_source_goes_before_the_one_under_it() {
+    fn flags_override_the_environment_and_the_environment_the_file() {
         let file = "[server]\nmax_connections = 2\npage_limit_default = 3\nlisten = \"0.0.0.0:1\"\n";
         let environment = [("FRAMEGATE__SERVER__PAGE_LIMIT_DEFAULT", "4"), ("FRAMEGATE__SERVER__LISTEN", "0.0.0.0:2")];
         let config = load(file, &environment, &[("server.listen", "[::1]:3")]).unwrap();
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn text_from_the_environment_has_the_type_of_the_setting() {
+    fn text_from_the_environment_is_read_by_the_type_of_the_setting() {
         let environment = [
             ("FRAMEGATE__SERVER__TOKEN_FILE", "0123"),
             ("FRAMEGATE__SERVER__ALLOWED_HOSTS", "10, example.org"),
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named_with_its_place_and_with_what_would_be_right() {
+    fn errors_name_the_setting_and_a_remedy() {
         for (text, expected) in [
             ("[servr]", vec!["config.toml, servr: unknown section \"servr\", did you mean \"server\"?"]),
             (
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn the_environment_and_flags_are_named_as_they_are_written() {
+    fn errors_name_variables_and_flags_as_the_user_wrote_them() {
         for (key, text, expected) in [
             ("FRAMEGATE__SERVER__LISTN", "x", "FRAMEGATE__SERVER__LISTN: unknown setting in [server]: \"listn\""),
             ("FRAMEGATE__SERVER__LISTEN", "x", "FRAMEGATE__SERVER__LISTEN: is not an address and port"),
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_file_that_was_asked_for_must_be_there() {
+    fn a_requested_file_must_exist() {
         let missing = Sources { file: Some("no/such/file.toml".into()), ..Sources::default() };
         let message = missing.load().unwrap_err().to_string();
         assert!(message.contains("no/such/file.toml: cannot be read"), "{message}");
@@ -313,7 +313,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn variables_of_others_may_be_any_bytes() {
+    fn variables_of_other_programs_may_contain_any_bytes() {
         use std::os::unix::ffi::OsStringExt;
         let bytes = || OsString::from_vec(vec![0xFF]);
         assert!(Sources::new(None, [("OTHER".into(), bytes())]).is_ok());
@@ -330,7 +330,7 @@ mod tests {
         pub(super) fn keys(sections: &Dict) -> Keys {
             let mut keys = Keys::new();
             for (section, value) in sections {
-                let Value::Dict(_, settings) = value else { panic!("{section} is no section") };
+                let Value::Dict(_, settings) = value else { panic!("{section} is not a section") };
                 keys.extend(settings.keys().map(|key| format!("{section}.{key}")));
             }
             keys

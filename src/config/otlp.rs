@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said() {
+    fn errors_name_the_setting() {
         assert_eq!(wrong(&Otlp::default()), "");
         for bad in ["collector:4318", "ftp://c/v1/traces", "http://user@c/v1/traces", "http:///x", "http://c/?a=b"] {
             let otlp = Otlp { endpoint: bad.to_owned(), ..Otlp::default() };
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_build_without_the_feature_says_how_to_get_one_that_has_it() {
+    fn a_build_without_the_feature_names_the_command_to_build_it() {
         let message = wrong(&Otlp { endpoint: "http://127.0.0.1:4318/v1/traces".to_owned(), ..Otlp::default() });
         if cfg!(feature = "otel") {
             assert_eq!(message, "");

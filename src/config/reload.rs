@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_changed_is_named_by_what_becomes_of_it() {
+    fn changes_are_divided_into_reloaded_and_restart() {
         let old = Config::default();
         assert_eq!(old.changes(&old.clone()), Changes::default());
         let mut new = Config::default();
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn tls_is_not_switched_on_by_a_reload() {
+    fn a_reload_cannot_enable_tls() {
         let (without, mut with) = (Config::default(), Config::default());
         with.tls.certificate_file = "a.pem".into();
         with.tls.key_file = "a.key".into();
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn every_reloaded_setting_is_one() {
+    fn every_reloadable_setting_exists() {
         let known = sections(&Config::default());
         for path in RELOADED {
             let (section, key) = path.split_once('.').unwrap();

@@ -132,7 +132,7 @@ mod tests {
     use hyper::Method;
 
     #[test]
-    fn no_path_that_gives_or_takes_data_is_open() {
+    fn only_probes_are_open() {
         for route in ROUTES {
             let access = access_of(route.endpoint);
             let is_probe = matches!(route.path, "/healthz" | "/readyz");

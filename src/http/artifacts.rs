@@ -131,7 +131,7 @@ mod tests {
     use framegate_translators::frame::{Session, SharedStr, StreamKind};
     use uuid::Uuid;
 
-    fn shown(mime: &str) -> (&'static str, String) {
+    fn headers_for(mime: &str) -> (&'static str, String) {
         let session = Arc::new(Session { id: Uuid::nil(), name: "s".into() });
         let stream =
             Stream { kind: StreamKind::Session, id: Uuid::nil(), session, origin_run: None, provider: "codex" };
@@ -149,15 +149,15 @@ mod tests {
     }
 
     #[test]
-    fn nothing_that_a_browser_runs_is_shown() {
+    fn content_that_a_browser_executes_is_never_inline() {
         for mime in
             ["text/html", "image/svg+xml", "IMAGE/SVG+XML", "application/xhtml+xml", "text/xml", "application/pdf", ""]
         {
-            let (media_type, disposition) = shown(mime);
+            let (media_type, disposition) = headers_for(mime);
             assert_eq!(media_type, "application/octet-stream", "{mime}");
             assert_eq!(disposition, format!("attachment; filename=\"{}\"", "01".repeat(32)), "{mime}");
         }
-        assert_eq!(shown("image/PNG"), ("image/png", "inline".to_owned()));
-        assert_eq!(shown("text/x-diff").0, "text/x-diff; charset=utf-8");
+        assert_eq!(headers_for("image/PNG"), ("image/png", "inline".to_owned()));
+        assert_eq!(headers_for("text/x-diff").0, "text/x-diff; charset=utf-8");
     }
 }

@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn text_comes_as_utf_8_however_it_is_written_and_cut() {
+    fn every_encoding_and_chunking_yields_the_same_utf_8() {
         for is_big_endian in [false, true] {
             for has_mark in [false, true] {
                 for length in [1, 2, 3, 5, 1000] {
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_half_a_character_is_marked() {
+    fn an_incomplete_character_is_replaced() {
         let mut body = utf16("a🎉", false, true);
         body.truncate(body.len() - 1);
         assert_eq!(read("a/b", &body, 1).unwrap(), "a\u{FFFD}\u{FFFD}".as_bytes());

@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_compressed_comes_back_however_it_is_cut() {
+    fn compressed_input_is_restored_whatever_the_chunking() {
         let text: Vec<u8> = (0..40_000u32).flat_map(|number| format!("{{\"n\":{number}}}\n").into_bytes()).collect();
         let skipped: &[u8] = &[0x5A, 0x2A, 0x4D, 0x18, 3, 0, 0, 0, 7, 7, 7];
         for (coding, body) in [
@@ -330,12 +330,12 @@ mod tests {
             assert!(matches!(in_pieces(coding, b"{\"no\":\"compression\"}", 5, OPEN), Err(Undecodable::Damaged(..))));
             let mut damaged = body.clone();
             *damaged.last_mut().unwrap() ^= 1;
-            assert!(in_pieces(coding, &damaged, 4096, OPEN).is_err(), "{coding:?}: its checksum");
+            assert!(in_pieces(coding, &damaged, 4096, OPEN).is_err(), "{coding:?}: the checksum must be verified");
         }
     }
 
     #[test]
-    fn what_blows_up_is_refused_before_it_is_in_memory() {
+    fn decompression_bombs_are_refused_before_they_are_in_memory() {
         let zeros = vec![b' '; 64 << 20];
         // The highest possible ratio: RLE blocks of 128 KiB in four bytes each.
         let head = [0x28, 0xB5, 0x2F, 0xFD, 0x00, 0x38];
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn codings_are_named_in_the_head() {
+    fn the_coding_is_read_from_the_headers() {
         let of = |values: &[&'static str]| {
             let headers: HeaderMap =
                 values.iter().map(|value| (CONTENT_ENCODING, HeaderValue::from_static(value))).collect();

@@ -206,7 +206,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_has_few_words() {
+    fn an_answer_accepts_only_known_decisions_and_fields() {
         let read = |text: &str| serde_json::from_str::<Answered>(text);
         for (word, is) in
             [("approved", "Approved"), ("allow", "Approved"), ("deny", "Rejected"), ("cancel", "Cancelled")]

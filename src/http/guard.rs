@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn a_head_weighs_what_it_is_written_with() {
+    fn the_size_of_a_head_is_that_of_its_text() {
         let text = "GET /v1/runs?limit=1 HTTP/1.1\r\nhost: a\r\naccept: */*\r\n\r\n";
         assert_eq!(head_bytes(&request(&[("host", "a"), ("accept", "*/*")])), text.len());
     }
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn other_hosts_and_origins_stay_out() {
+    fn other_hosts_and_origins_are_refused() {
         for (pairs, expected) in [
             (&[("host", "127.0.0.1:8080")][..], None),
             (&[("host", "LOCALHOST")], None),

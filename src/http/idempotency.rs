@@ -208,7 +208,7 @@ mod tests {
         }
     }
 
-    fn found(keys: &Arc<Keys>, caller: &str, key: &str) -> Option<u8> {
+    fn claimed_digest(keys: &Arc<Keys>, caller: &str, key: &str) -> Option<u8> {
         match keys.claim(&headers(key), caller, "codex").unwrap() {
             Some(Claim::Made(made)) => Some(made.digest[0]),
             _ => None,
@@ -216,16 +216,16 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_running_then_done_and_belongs_to_its_caller() {
+    fn a_key_is_running_then_done_and_belongs_to_one_caller() {
         let keys = Arc::new(Keys::new(10, HOUR));
         let first = begin(&keys, "alice", "one");
         let conflict = keys.claim(&headers("one"), "alice", "codex").unwrap_err();
         assert_eq!(conflict.status(), StatusCode::CONFLICT);
         drop(begin(&keys, "bob", "one"));
         first.done(made(7));
-        assert_eq!(found(&keys, "alice", "one"), Some(7));
-        assert_eq!(found(&keys, "alice", "\"one\""), Some(7), "the same key as a structured field");
-        assert_eq!(found(&keys, "bob", "one"), None);
+        assert_eq!(claimed_digest(&keys, "alice", "one"), Some(7));
+        assert_eq!(claimed_digest(&keys, "alice", "\"one\""), Some(7), "the same key as a structured field");
+        assert_eq!(claimed_digest(&keys, "bob", "one"), None);
         assert!(matches!(keys.claim(&headers("one"), "alice", "auto"), Ok(Some(Claim::New(_)))), "another path");
     }
 
@@ -234,33 +234,33 @@ mod tests {
         let keys = Arc::new(Keys::new(10, HOUR));
         drop(begin(&keys, "alice", "one"));
         begin(&keys, "alice", "one").done(made(1));
-        assert_eq!(found(&keys, "alice", "one"), Some(1));
+        assert_eq!(claimed_digest(&keys, "alice", "one"), Some(1));
     }
 
     #[test]
-    fn the_oldest_finished_keys_go_first() {
+    fn the_oldest_finished_keys_are_evicted_first() {
         let keys = Arc::new(Keys::new(2, HOUR));
         let running = begin(&keys, "alice", "running");
         for key in 1..=3 {
             begin(&keys, "alice", &key.to_string()).done(made(key));
         }
-        assert_eq!([found(&keys, "alice", "2"), found(&keys, "alice", "3")], [Some(2), Some(3)]);
-        assert_eq!(found(&keys, "alice", "1"), None);
+        assert_eq!([claimed_digest(&keys, "alice", "2"), claimed_digest(&keys, "alice", "3")], [Some(2), Some(3)]);
+        assert_eq!(claimed_digest(&keys, "alice", "1"), None);
         running.done(made(9));
-        assert_eq!(found(&keys, "alice", "running"), Some(9));
-        assert_eq!(found(&keys, "alice", "2"), None);
+        assert_eq!(claimed_digest(&keys, "alice", "running"), Some(9));
+        assert_eq!(claimed_digest(&keys, "alice", "2"), None);
     }
 
     #[test]
     fn a_key_is_forgotten_after_its_lifetime() {
         let keys = Arc::new(Keys::new(10, Duration::ZERO));
         begin(&keys, "alice", "one").done(made(1));
-        assert_eq!(found(&keys, "alice", "one"), None);
+        assert_eq!(claimed_digest(&keys, "alice", "one"), None);
         assert!(keys.known().done.is_empty());
     }
 
     #[test]
-    fn what_is_no_key_is_refused() {
+    fn invalid_keys_are_refused() {
         let keys = Arc::new(Keys::new(10, HOUR));
         for wrong in ["", "\"\"", "two words", &"x".repeat(256)] {
             let refused = keys.claim(&headers(wrong), "alice", "codex").unwrap_err();

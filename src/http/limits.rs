@@ -214,7 +214,7 @@ mod tests {
     const RATE: Rate = Rate { per_second: 10, burst: 3 };
 
     #[test]
-    fn a_burst_goes_at_once_and_the_rest_at_the_rate() {
+    fn a_burst_passes_at_once_and_the_rest_at_the_rate() {
         let start = Instant::now();
         let mut bucket = Bucket::full(start);
         assert!((0..3).all(|_| bucket.take(RATE, start).is_ok()));
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_given_back() {
+    fn dropping_a_permit_frees_its_slot() {
         let meters = Meters::default();
         let rates = Rates { streams: 2, streams_per_client: 1, ..Rates::default() };
         let client = |name: &str| {
@@ -248,11 +248,11 @@ mod tests {
         };
         let (one, two, three) = (client("one"), client("two"), client("three"));
         let status = |outcome: Result<Place, Problem>| outcome.err().map(|problem| problem.status().as_u16());
-        let held = meters.stream(&one, &rates).unwrap();
+        let permit = meters.stream(&one, &rates).unwrap();
         assert_eq!(status(meters.stream(&one, &rates)), Some(429));
         let _other = meters.stream(&two, &rates).unwrap();
         assert_eq!(status(meters.stream(&three, &rates)), Some(503));
-        drop(held);
+        drop(permit);
         assert_eq!(status(meters.stream(&three, &rates)), None);
     }
 }

@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_said_with_what_is() {
+    fn unsupported_requests_are_answered_with_the_supported_contracts() {
         for (query, accept) in [
             (Some("sse.v9"), None),
             (None, Some("text/html")),
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn a_native_path_has_one_contract() {
+    fn a_native_path_serves_only_its_contract() {
         let wanted = Wanted {
             contract: None,
             experimental: false,

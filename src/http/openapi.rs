@@ -417,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn operations_have_names_of_their_own() {
+    fn operation_ids_are_unique() {
         let document = document();
         let paths = document["paths"].as_object().unwrap().values().flat_map(|item| item.as_object().unwrap().values());
         let mut ids: Vec<&str> = paths.filter_map(|operation| operation.get("operationId")?.as_str()).collect();
@@ -428,7 +428,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_referred_to_is_in_the_document() {
+    fn every_reference_resolves() {
         fn walk(document: &Value, value: &Value, seen: &mut usize) {
             match value {
                 Value::Object(fields) => {
@@ -450,7 +450,7 @@ mod tests {
     }
 
     #[test]
-    fn no_list_is_without_the_schema_of_its_items() {
+    fn every_list_has_a_schema_for_its_items() {
         fn walk(value: &Value, place: &str) {
             if let Value::Object(fields) = value {
                 let is_list = fields.get("type").is_some_and(|kind| kind == "array");

@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_is_read_as_it_was_before_it_was_escaped() {
+    fn percent_encoding_is_decoded() {
         assert_eq!(of_path("request-0").as_deref(), Some("request-0"));
         assert_eq!(of_path("a%2Fb+c%25").as_deref(), Some("a/b+c%"));
         assert_eq!(of_query("a%2Fb+c%25").as_deref(), Some("a/b c%"));

@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_unknown_is_refused_with_what_there_is() {
+    fn invalid_parameters_are_refused_with_the_valid_ones() {
         for (text, known, parts) in [
             ("runner=openresponses", OF_RUNS, &["did you mean \"open-responses\"?", "claude-code, codex"][..]),
             ("runner=", OF_RUNS, &["unknown runner \"\"", "opencode"]),
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn types_of_events_are_those_of_the_contract() {
+    fn event_types_are_checked_against_the_contract() {
         let types = |text: &str, name: &str| {
             let query = Query::read(Some(text), OF_ALL).unwrap();
             query.event_types(contract(name).unwrap()).map_err(|problem| problem.detail().to_owned())

@@ -179,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_leads_to_the_route_of_its_pattern() {
+    fn a_path_matches_the_route_of_its_pattern() {
         let found = |path| match find(&Method::GET, path) {
             Found::Route(route, values) => (route.path, values),
             other => panic!("{path}: {other:?}"),
@@ -187,7 +187,10 @@ mod tests {
         assert_eq!(found("/v1/runs"), ("/v1/runs", vec![]));
         assert_eq!(found("/v1/runs/a"), ("/v1/runs/{run_id}", vec!["a"]));
         assert_eq!(found("/schemas/frames.v2/x.json").1, ["frames.v2", "x.json"]);
-        assert!(matches!(find(&Method::GET, "/v1/responses/compact"), Found::Path(_)), "it is no response's id");
+        assert!(
+            matches!(find(&Method::GET, "/v1/responses/compact"), Found::Path(_)),
+            "`compact` is not the id of a response"
+        );
         assert!(matches!(find(&Method::DELETE, "/v1/responses/resp_1"), Found::Route(..)));
         for path in ["", "/", "*", "/v1", "/v1/runs/", "/v1/runs//events", "/v1/runs/a/events/b", "v1/runs"] {
             assert!(matches!(find(&Method::GET, path), Found::Nothing), "{path}");
@@ -195,20 +198,20 @@ mod tests {
     }
 
     #[test]
-    fn no_two_routes_are_the_same_and_every_method_is_told() {
+    fn routes_are_unique_and_every_method_is_listed() {
         for (at, route) in ROUTES.iter().enumerate() {
             let shape = |route: &Route| {
                 let names = |segment: &str| if segment.starts_with('{') { "{}".to_owned() } else { segment.to_owned() };
                 (route.method.clone(), route.path.split('/').map(names).collect::<Vec<_>>())
             };
             assert!(!ROUTES.iter().take(at).any(|other| shape(other) == shape(route)), "{}", route.path);
-            let told = all_methods().split(", ").any(|method| method == route.method.as_str());
-            assert!(told, "{} {}", route.method, route.path);
+            let is_listed = all_methods().split(", ").any(|method| method == route.method.as_str());
+            assert!(is_listed, "{} {}", route.method, route.path);
         }
     }
 
     #[test]
-    fn a_path_knows_its_methods() {
+    fn each_path_lists_its_methods() {
         assert_eq!(allowed("/v1/runs"), "GET, HEAD, POST, OPTIONS");
         assert_eq!(allowed("/v1/ingest/{runner}"), "POST, OPTIONS");
         assert!(matches!(find(&Method::HEAD, "/v1/runs"), Found::Route(..)));

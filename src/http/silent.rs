@@ -111,7 +111,7 @@ mod tests {
     use tokio::sync::Semaphore;
 
     #[tokio::test]
-    async fn only_the_silent_lose_their_places_and_the_oldest_first() {
+    async fn only_silent_ingests_are_displaced_and_the_oldest_first() {
         let (silent, tally) = (Arc::new(Silent::default()), Arc::new(Tally::default()));
         let places = Arc::new(Semaphore::new(3));
         let bounds = Bounds { all: 3, per_token: 3, per_address: 3 };
@@ -125,8 +125,8 @@ mod tests {
         assert!(speaking.keep());
         let newcomer = Client::at("10.0.0.3".parse().unwrap());
         let room = |full, grace: u64| silent.make_room(full, &newcomer, Duration::from_secs(grace));
-        assert!(!room(Full::All, 3600), "they have only just begun");
-        assert!(!room(Full::Address, 0), "none is of that address");
+        assert!(!room(Full::All, 3600), "the grace period of both is not over");
+        assert!(!room(Full::Address, 0), "no silent ingest is from that address");
         assert!(room(Full::All, 0));
         first.lost().await;
         assert_eq!(places.available_permits(), 1);

@@ -113,8 +113,8 @@ mod tests {
     }
 
     #[test]
-    fn only_trusted_proxies_say_who_asks() {
-        let said = headers(&[
+    fn only_trusted_proxies_can_name_the_client() {
+        let forwarded = headers(&[
             ("x-forwarded-for", "203.0.113.9, 198.51.100.4, 10.0.0.2"),
             ("x-forwarded-proto", "https"),
             ("x-forwarded-host", "gate.example"),
@@ -123,13 +123,19 @@ mod tests {
         let uri = Uri::from_static("/v1/runs");
         let (live, proxy, other) = (live(), visit("10.0.0.1"), visit("192.0.2.1"));
         assert_eq!(
-            proxy.client(&said, &live).to_string(),
+            proxy.client(&forwarded, &live).to_string(),
             "198.51.100.4",
-            "what a client says of itself counts for nothing"
+            "addresses that the client adds must not count"
         );
-        assert_eq!((proxy.scheme(&said, &live), proxy.host(&said, &uri, &live)), ("https", Some("gate.example")));
-        assert_eq!(other.client(&said, &live).to_string(), "192.0.2.1");
-        assert_eq!((other.scheme(&said, &live), other.host(&said, &uri, &live)), ("http", Some("127.0.0.1:8080")));
+        assert_eq!(
+            (proxy.scheme(&forwarded, &live), proxy.host(&forwarded, &uri, &live)),
+            ("https", Some("gate.example"))
+        );
+        assert_eq!(other.client(&forwarded, &live).to_string(), "192.0.2.1");
+        assert_eq!(
+            (other.scheme(&forwarded, &live), other.host(&forwarded, &uri, &live)),
+            ("http", Some("127.0.0.1:8080"))
+        );
         assert_eq!(proxy.client(&headers(&[]), &live).to_string(), "10.0.0.1");
         assert_eq!(proxy.client(&headers(&[("x-forwarded-for", "unknown")]), &live).to_string(), "10.0.0.1");
         assert_eq!(
@@ -139,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn an_origin_is_scheme_host_and_port() {
+    fn origins_are_compared_by_scheme_host_and_port() {
         for (origin, scheme, host, expected) in [
             ("http://localhost:8080", "http", "localhost:8080", true),
             ("http://LOCALHOST:8080", "http", "localhost:8080", true),

@@ -133,9 +133,9 @@ fn at_once(chunks: Vec<Bytes>) -> Script {
 }
 
 /// Frames without what differs between ingests: the ids of runs, and times.
-fn shown(frames: &[Arc<Frame>]) -> Vec<String> {
+fn as_text(frames: &[Arc<Frame>]) -> Vec<String> {
     let mut streams: Vec<StreamId> = Vec::new();
-    let mut shown = Vec::new();
+    let mut as_text = Vec::new();
     for frame in frames {
         let id = stream_id(frame);
         let nth = streams.iter().position(|known| *known == id).unwrap_or_else(|| {
@@ -147,9 +147,9 @@ fn shown(frames: &[Arc<Frame>]) -> Vec<String> {
             Body::ProviderEvent(record) => format!("{:?}", record.data),
             body => body.kind().to_owned(),
         };
-        shown.push(format!("{nth} {:?} {} {body}", id.0, frame.seq));
+        as_text.push(format!("{nth} {:?} {} {body}", id.0, frame.seq));
     }
-    shown
+    as_text
 }
 
 /// All frames of an input that is fed as a whole into a fast log.
@@ -162,14 +162,14 @@ async fn plain(input: &[u8]) -> Vec<Arc<Frame>> {
 }
 
 /// Lets all other tasks run until they wait.
-async fn rest() {
+async fn settle() {
     for _ in 0..10_000 {
         tokio::task::yield_now().await;
     }
 }
 
 #[tokio::test]
-async fn what_comes_while_an_append_is_under_way_goes_with_the_next_one() {
+async fn chunks_that_arrive_during_an_append_are_in_the_next_one() {
     let log = Arc::new(Slow::new(0));
     let chunks = lines(INPUT);
     let count = chunks.len();
@@ -178,12 +178,12 @@ async fn what_comes_while_an_append_is_under_way_goes_with_the_next_one() {
     let ingest = ingest(log.clone());
     let ingested = ingest.ingested();
     let pumped = tokio::spawn(async move { pump(ingest, &mut source).await });
-    rest().await;
+    settle().await;
     // The first append holds the frames of the first record. All others wait for it, and no follower sees any of them.
     assert_eq!((taken.load(Ordering::Relaxed), log.begun.load(Ordering::Relaxed)), (count, 1));
     assert!(ingested.entries().is_empty());
     log.open.add_permits(1);
-    rest().await;
+    settle().await;
     assert_eq!(log.begun.load(Ordering::Relaxed), 2);
     let first = log.sizes()[0] as u64;
     assert_eq!(ingested.entries()[0].status().frames, first);
@@ -191,17 +191,17 @@ async fn what_comes_while_an_append_is_under_way_goes_with_the_next_one() {
     assert_eq!(pumped.await.unwrap().unwrap().tally.records, count as u64);
     // The last frame of the run arrives with the end of the input.
     assert_eq!((log.sizes().len(), log.sizes().last()), (3, Some(&1)), "{:?}", log.sizes());
-    assert_eq!(shown(&log.kept()), shown(&plain(INPUT).await));
+    assert_eq!(as_text(&log.kept()), as_text(&plain(INPUT).await));
 }
 
 #[tokio::test]
-async fn no_more_waits_behind_an_append_than_there_may() {
+async fn the_bytes_read_ahead_during_an_append_are_bounded() {
     for ahead_bytes in [AHEAD_BYTES, 64 << 10] {
-        no_more_waits_than(ahead_bytes).await;
+        check_read_ahead_bound(ahead_bytes).await;
     }
 }
 
-async fn no_more_waits_than(ahead_bytes: u64) {
+async fn check_read_ahead_bound(ahead_bytes: u64) {
     let init = br#"{"type":"system","subtype":"init","session_id":"a2d54fc6-831a-4f18-8adb-000000000001","tools":[]}"#;
     let mut chunks = vec![Bytes::from([init.as_slice(), b"\n"].concat())];
     for nth in 0..5_000 {
@@ -219,13 +219,13 @@ async fn no_more_waits_than(ahead_bytes: u64) {
     let pumped = tokio::spawn(async move { pump(ingest, &mut source).await });
     let mut before = 0;
     for nth in 0.. {
-        rest().await;
+        settle().await;
         let now = taken.load(Ordering::Relaxed);
         if now == all {
             break;
         }
         // One chunk was taken but has no room; the next ones were not requested.
-        assert!(now > before, "nothing more was taken");
+        assert!(now > before, "no more chunks were taken");
         before = now;
         assert_eq!(log.begun.load(Ordering::Relaxed), nth + 1, "one append at a time");
         log.open.add_permits(1);
@@ -243,7 +243,7 @@ async fn no_more_waits_than(ahead_bytes: u64) {
 }
 
 #[tokio::test]
-async fn nothing_is_read_ahead_where_nothing_may_wait() {
+async fn with_a_bound_of_0_nothing_is_read_ahead() {
     let log = Arc::new(Slow::new(0));
     let chunks = lines(INPUT);
     let count = chunks.len();
@@ -252,18 +252,18 @@ async fn nothing_is_read_ahead_where_nothing_may_wait() {
     let ingest = ingest(log.clone()).within(Bounds { ahead_bytes: 0, ..Bounds::default() });
     let pumped = tokio::spawn(async move { pump(ingest, &mut source).await });
     for nth in 0..4 {
-        rest().await;
+        settle().await;
         // The second chunk was taken and waits.
         assert_eq!((taken.load(Ordering::Relaxed), log.begun.load(Ordering::Relaxed)), (nth + 2, nth + 1));
         log.open.add_permits(1);
     }
     log.open.add_permits(1_000);
     assert_eq!(pumped.await.unwrap().unwrap().tally.records, count as u64);
-    assert_eq!(shown(&log.kept()), shown(&plain(INPUT).await));
+    assert_eq!(as_text(&log.kept()), as_text(&plain(INPUT).await));
 }
 
 #[tokio::test]
-async fn a_chunk_that_is_longer_than_there_is_room_for_goes_in_pieces() {
+async fn a_chunk_larger_than_the_bound_is_split() {
     let input = INPUT.repeat(80);
     let (front, large) = input.split_at(INPUT.len());
     let log = Arc::new(Slow::new(0));
@@ -271,22 +271,25 @@ async fn a_chunk_that_is_longer_than_there_is_room_for_goes_in_pieces() {
     let ingest = ingest(log.clone());
     let pumped = tokio::spawn(async move { pump(ingest, &mut source).await });
     while !pumped.is_finished() {
-        rest().await;
+        settle().await;
         log.open.add_permits(1);
     }
     pumped.await.unwrap().unwrap();
-    assert_eq!(shown(&log.kept()), shown(&plain(&input).await));
+    assert_eq!(as_text(&log.kept()), as_text(&plain(&input).await));
     let appends = log.appends.lock().unwrap();
     let bytes: Vec<u64> = appends.iter().map(|frames| frames.iter().map(|frame| weight(frame)).sum()).collect();
     // After the last piece, the end of the last run arrives with the end of the input.
-    let (of_front, behind) = (bytes[0], &bytes[1..bytes.len() - 2]);
-    assert!(behind.len() > 3, "{bytes:?}");
+    let (of_front, after_front) = (bytes[0], &bytes[1..bytes.len() - 2]);
+    assert!(after_front.len() > 3, "{bytes:?}");
     // One piece makes less than the longer front does.
-    assert!(behind.iter().all(|bytes| (AHEAD_BYTES - of_front..AHEAD_BYTES + of_front).contains(bytes)), "{bytes:?}");
+    assert!(
+        after_front.iter().all(|bytes| (AHEAD_BYTES - of_front..AHEAD_BYTES + of_front).contains(bytes)),
+        "{bytes:?}"
+    );
 }
 
 #[tokio::test]
-async fn where_an_append_fails_what_was_read_ahead_is_kept_with_the_end_and_nothing_behind_it() {
+async fn after_a_failed_append_the_read_ahead_is_stored_with_the_end_and_nothing_more() {
     let chunks = lines(INPUT);
     let (count, front) = (chunks.len(), chunks.len() / 2);
     for full_at in 0..3 {
@@ -309,17 +312,17 @@ async fn where_an_append_fails_what_was_read_ahead_is_kept_with_the_end_and_noth
             assert_eq!(frame.seq, nth as u64);
             assert_eq!(is_last(frame), nth + 1 == run.len());
         }
-        let whole = shown(&plain(INPUT).await);
-        let records = |shown: &[String]| shown.iter().filter(|frame| frame.contains("Some")).count();
-        assert_eq!(records(&shown(&kept)), taken.load(Ordering::Relaxed));
-        assert!(records(&whole) >= records(&shown(&kept)));
+        let whole = as_text(&plain(INPUT).await);
+        let records = |as_text: &[String]| as_text.iter().filter(|frame| frame.contains("Some")).count();
+        assert_eq!(records(&as_text(&kept)), taken.load(Ordering::Relaxed));
+        assert!(records(&whole) >= records(&as_text(&kept)));
         let status = ingested.entries()[0].status().clone();
         assert_eq!(status.error_code.as_deref(), Some("log_full"));
     }
 }
 
 #[tokio::test]
-async fn what_may_not_be_made_ends_the_ingest_behind_what_may() {
+async fn a_limit_ends_the_ingest_after_what_it_allows() {
     let chunks = lines(INPUT);
     let most = chunks.len() as u64 / 2;
     let bounds = || Bounds { records_per_run: most, ..Bounds::default() };
@@ -330,18 +333,18 @@ async fn what_may_not_be_made_ends_the_ingest_behind_what_may() {
         let ingest = ingest(log.clone()).within(bounds());
         let ingested = ingest.ingested();
         let pumped = tokio::spawn(async move { pump(ingest, &mut source).await });
-        rest().await;
+        settle().await;
         log.open.add_permits(1_000);
         let stopped = pumped.await.unwrap().unwrap_err();
         assert!(matches!(stopped, Stopped::Beyond(Beyond::Records(limit)) if limit == most), "{stopped:?}");
         assert_eq!(ingested.entries()[0].status().error_code.as_deref(), Some("limit"));
-        kept.push(shown(&log.kept()));
+        kept.push(as_text(&log.kept()));
     }
     assert_eq!(kept[0], kept[1]);
 }
 
 #[tokio::test]
-async fn silence_while_the_log_is_busy_is_nobodys_fault() {
+async fn time_blocked_on_the_log_does_not_count_as_silence() {
     let chunks = lines(INPUT);
     let half = chunks.len() / 2;
     let mut steps: Vec<(u8, Result<Bytes, Stopped>)> = chunks.iter().map(|chunk| (0, Ok(chunk.clone()))).collect();
@@ -350,16 +353,16 @@ async fn silence_while_the_log_is_busy_is_nobodys_fault() {
     let (mut source, ingest) = (Script::of(steps), ingest(log.clone()));
     let taken = source.taken.clone();
     let pumped = tokio::spawn(async move { pump(ingest, &mut source).await });
-    rest().await;
+    settle().await;
     // The source is not asked again before the append has finished.
     assert_eq!(taken.load(Ordering::Relaxed), half + 1);
     log.open.add_permits(100);
     assert_eq!(pumped.await.unwrap().unwrap().tally.records, chunks.len() as u64);
-    assert_eq!(shown(&log.kept()), shown(&plain(INPUT).await));
+    assert_eq!(as_text(&log.kept()), as_text(&plain(INPUT).await));
 }
 
 #[tokio::test]
-async fn silence_of_a_source_that_nothing_keeps_waiting_ends_it() {
+async fn a_silent_source_ends_the_ingest() {
     let mut steps: Vec<(u8, Result<Bytes, Stopped>)> = lines(INPUT).into_iter().map(|chunk| (0, Ok(chunk))).collect();
     steps.insert(5, (100, Err(Stopped::Idle("ingest.idle_timeout_ms"))));
     let log = Arc::new(Slow::new(1_000));
@@ -371,7 +374,7 @@ async fn silence_of_a_source_that_nothing_keeps_waiting_ends_it() {
 proptest! {
     /// Whatever the cuts and the timing: the frames are those of the input as a whole.
     #[test]
-    fn the_frames_are_the_same_however_long_the_log_takes(
+    fn the_speed_of_the_log_does_not_change_the_frames(
         cuts in prop::collection::vec((1_usize..3_000, 0_u8..6), 1..60),
         turns in prop::collection::vec(0_u8..40, 0..60),
     ) {
@@ -380,13 +383,13 @@ proptest! {
             let log = Arc::new(Slow { turns: Mutex::new(turns.into()), ..Slow::new(10_000) });
             let (mut rest, mut steps, mut cuts) = (INPUT, Vec::new(), cuts.into_iter().cycle());
             while let Some((cut, turns)) = cuts.next().filter(|_| !rest.is_empty()) {
-                let (chunk, behind) = rest.split_at(cut.min(rest.len()));
+                let (chunk, later) = rest.split_at(cut.min(rest.len()));
                 steps.push((turns, Ok(Bytes::copy_from_slice(chunk))));
-                rest = behind;
+                rest = later;
             }
             let records = pump(ingest(log.clone()), &mut Script::of(steps)).await.unwrap();
             assert_eq!(records.tally.records, lines(INPUT).len() as u64);
-            assert_eq!(shown(&log.kept()), shown(&plain(INPUT).await));
+            assert_eq!(as_text(&log.kept()), as_text(&plain(INPUT).await));
         });
     }
 }

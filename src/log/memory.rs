@@ -214,7 +214,7 @@ mod tests {
     use uuid::Uuid;
 
     #[tokio::test]
-    async fn a_log_full_of_open_runs_takes_nothing_more_until_one_is_over() {
+    async fn a_log_full_of_open_runs_accepts_nothing_until_one_ends() {
         let identity = Identity { run_id: Uuid::from_u128(1), session_id: None };
         let mut ingest = Ingest::new(runner("claude-code").unwrap(), None, Limits::default(), identity);
         let bytes = include_bytes!("../../tests/fixtures/claude-code/text_plain.ndjson");
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_too_old_goes_be_it_a_thread_and_open_runs_stay() {
+    async fn aged_streams_of_any_kind_are_dropped_and_open_runs_stay() {
         let identity = Identity { run_id: Uuid::from_u128(1), session_id: None };
         let mut ingest = Ingest::new(runner("claude-code").unwrap(), None, Limits::default(), identity);
         let bytes = include_bytes!("../../tests/fixtures/claude-code/text_plain.ndjson");

@@ -169,7 +169,7 @@ mod tests {
     }
 
     /// Drops streams until there is room for `more` bytes. Returns their numbers.
-    fn make(room: &mut Room, more: u64, spared: &[StreamId]) -> Vec<u128> {
+    fn drop_until_room(room: &mut Room, more: u64, spared: &[StreamId]) -> Vec<u128> {
         let spared = spared.iter().copied().collect();
         let mut gone = Vec::new();
         while let Some(id) = room.next_to_go(more, &[], &spared) {
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn what_rests_longest_goes_first_whatever_it_is_and_open_runs_stay() {
+    fn the_longest_idle_stream_of_any_kind_is_dropped_first_and_open_runs_stay() {
         let mut room = room(800, 100);
         let all = [
             of(StreamKind::Session, 1),
@@ -195,17 +195,17 @@ mod tests {
         // Another append to the first thread.
         room.grown(all[1], 150, false);
         assert_eq!((room.bytes(), room.len()), (550, 5));
-        assert_eq!(make(&mut room, 250, &[]), [0; 0]);
-        assert_eq!(make(&mut room, 251, &[]), [1]);
-        assert_eq!(make(&mut room, 400, &[]), [3]);
+        assert_eq!(drop_until_room(&mut room, 250, &[]), [0; 0]);
+        assert_eq!(drop_until_room(&mut room, 251, &[]), [1]);
+        assert_eq!(drop_until_room(&mut room, 400, &[]), [3]);
         // A spared stream is dropped only if no other is left.
-        assert_eq!(make(&mut room, 700, &[all[1]]), [5, 2]);
-        assert_eq!(make(&mut room, 701, &[]), [0; 0]);
+        assert_eq!(drop_until_room(&mut room, 700, &[all[1]]), [5, 2]);
+        assert_eq!(drop_until_room(&mut room, 701, &[]), [0; 0]);
         assert_eq!((room.bytes(), room.len()), (100, 1));
     }
 
     #[test]
-    fn each_kind_is_counted_by_itself() {
+    fn each_kind_is_counted_separately() {
         let mut room = room(1_000_000, 2);
         for number in 0..4 {
             room.grown(of(StreamKind::Thread, number), 1, false);
@@ -213,13 +213,13 @@ mod tests {
             room.grown(of(StreamKind::Session, 20 + number), 1, false);
         }
         assert!(room.is_beyond(0));
-        assert_eq!(make(&mut room, 0, &[]), [10, 11, 0, 1]);
+        assert_eq!(drop_until_room(&mut room, 0, &[]), [10, 11, 0, 1]);
         assert!(!room.is_beyond(0));
         assert_eq!(room.len(), 8);
     }
 
     #[test]
-    fn ends_of_runs_have_a_reserve_that_open_runs_have_not() {
+    fn a_reserve_of_room_is_only_for_the_ends_of_runs() {
         let mut room = room(800, 10);
         let open = of(StreamKind::Session, 1);
         room.grown(open, 600, false);
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_stands_once_at_the_place_of_its_last_append() {
+    fn a_stream_is_ordered_by_its_last_append_alone() {
         let mut room = room(1_000_000, 1_000);
         for number in [1, 2, 3] {
             room.grown(of(StreamKind::Task, number), 1, true);

@@ -139,21 +139,21 @@ mod tests {
     use std::sync::Arc;
 
     /// Collects the JSON pointer of every value in it.
-    fn places(value: &Value, at: &str, out: &mut Vec<String>) {
+    fn pointers(value: &Value, at: &str, out: &mut Vec<String>) {
         out.push(at.to_owned());
         match value {
             Value::Array(values) => {
-                values.iter().enumerate().for_each(|(nth, value)| places(value, &format!("{at}/{nth}"), out));
+                values.iter().enumerate().for_each(|(nth, value)| pointers(value, &format!("{at}/{nth}"), out));
             }
             Value::Object(fields) => {
-                fields.iter().for_each(|(name, value)| places(value, &format!("{at}/{name}"), out));
+                fields.iter().for_each(|(name, value)| pointers(value, &format!("{at}/{name}"), out));
             }
             _ => {}
         }
     }
 
     #[test]
-    fn whatever_is_long_in_a_frame_weighs() {
+    fn every_long_value_of_a_frame_adds_to_its_weight() {
         let long = "x".repeat(100_000);
         let values = [json!(long), json!([long]), json!({ "long": long })];
         let (mut kinds, mut heavy) = (BTreeSet::new(), BTreeSet::new());
@@ -167,7 +167,7 @@ mod tests {
             let stored: Value = serde_json::from_str(&stored).unwrap();
             kinds.insert(kind);
             let mut all = Vec::new();
-            places(&stored, "", &mut all);
+            pointers(&stored, "", &mut all);
             for place in all {
                 for value in &values {
                     let mut changed = stored.clone();

@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn the_id_stands_where_upstreams_put_it() {
+    fn the_id_is_found_wherever_upstreams_put_it() {
         for (text, expected) in [
             (r#"{"type":"response.created","response":{"id":"resp_1"}}"#, Some("resp_1")),
             (r#"{"type":"response.output_text.delta","response_id":"resp_2"}"#, Some("resp_2")),

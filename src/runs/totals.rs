@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn totals_are_bounded_and_do_not_mix() {
+    fn totals_are_bounded_and_separate_per_session() {
         let totals = Totals::default();
         let (one, other) = (Uuid::from_u128(1), Uuid::from_u128(2));
         for input in 0..100 {
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn the_session_that_was_spoken_of_longest_ago_goes_first() {
+    fn the_least_recently_used_session_is_evicted_first() {
         let totals = Totals::default();
         let session = |nth: usize| Uuid::from_u128(nth as u128 + 1);
         for nth in 0..SESSIONS {

@@ -182,7 +182,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn what_is_said_to_a_run_that_left_is_told_so() {
+    async fn a_message_to_a_run_that_is_gone_is_an_error() {
         let links = Arc::new(Links::default());
         let (link, listening) = Link::new();
         let run_id = Uuid::from_u128(1);
@@ -195,20 +195,20 @@ mod tests {
     }
 
     #[test]
-    fn a_session_is_left_by_its_last_runner_alone() {
+    fn a_session_stays_linked_until_its_last_runner_leaves() {
         let links = Arc::new(Links::default());
         let session_id = Uuid::from_u128(2);
         let first = links.enter_session(session_id, Link::new().0);
         let second = links.enter_session(session_id, Link::new().0);
         drop(first);
-        assert!(links.find_session(session_id).is_some(), "the second runner still listens");
-        assert!(links.find(session_id).is_none(), "a session is no run");
+        assert!(links.find_session(session_id).is_some(), "the second runner must stay linked");
+        assert!(links.find(session_id).is_none(), "a session must not be found as a run");
         drop(second);
         assert!(links.find_session(session_id).is_none());
     }
 
     #[test]
-    fn a_session_is_claimed_once_at_a_time() {
+    fn a_session_has_at_most_one_claim() {
         let links = Arc::new(Links::default());
         let claim = links.claim(Uuid::from_u128(3));
         assert!(claim.is_some() && links.claim(Uuid::from_u128(3)).is_none());
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn no_more_waits_than_the_bound() {
+    async fn waiting_messages_are_bounded() {
         let (link, mut listening) = Link::new();
         let waiting: Vec<_> = (0..WAITING)
             .map(|_| {
@@ -235,7 +235,7 @@ mod tests {
             let _ = said.done.send(Ok(()));
         }
         for one in waiting {
-            assert!(one.await.expect("it ran").is_ok());
+            assert!(one.await.expect("the task ran").is_ok());
         }
     }
 }

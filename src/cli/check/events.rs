@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_stands_behind_a_list() {
+    fn anything_after_a_list_is_a_finding() {
         for text in ["[]\n{}\n", "[\n]\n{}", "[{}]\n\n[{}]", "[\n{}\n]\nnope"] {
             let (found, _) = check([text.as_bytes()]);
             let count = found.iter().filter(|located| located.finding.rule == "list.not_all").count();
@@ -303,7 +303,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_cuts_between_chunks_do_not_matter_and_nothing_panics(
+        fn chunk_boundaries_do_not_matter_and_nothing_panics(
             text in "([\\[\\]{},: \n\r\"]|data: |id: 1|event: x|\"data\":|\"object\":\"list\"|\"type\":\"run_started\"|1|\u{FEFF}|é){0,30}",
             raw in prop::collection::vec(any::<u8>(), 0..4),
             cuts in prop::collection::vec(0usize..200, 0..8),

@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn records_are_counted_from_one_with_blank_lines_between() {
+    fn records_are_counted_from_one_without_blank_lines() {
         let mut records = Records::new();
         records.feed(b"\n{\"a\":1}\r\n\r\n{\"b\":1}{\"c\":1}\nnope");
         records.finish();
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_of_a_text_has_its_line() {
+    fn a_slice_of_a_text_has_its_line() {
         let text = "[\n1,\n2]";
         assert_eq!(line_within(text, Some(5), text.get(2..3).unwrap()), Some(6));
         assert_eq!(line_within(text, Some(5), text.get(5..6).unwrap()), Some(7));

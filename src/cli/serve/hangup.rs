@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_signal_is_ignored_where_its_bit_is_set() {
+    fn a_signal_is_ignored_if_its_bit_is_set() {
         assert!(ignores("Name:\tx\nSigIgn:\t0000000000001001\n", 1));
         assert!(!ignores("SigIgn:\t0000000000001000\n", 1));
         assert!(!ignores("", 1) && !ignores("SigIgn:\tno number\n", 1));

@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn each_preset_has_its_vendors_variables_and_no_others() {
+    fn each_preset_passes_only_the_variables_of_its_vendor() {
         for preset in [Preset::None, Preset::ClaudeCode, Preset::CodexExec, Preset::CodexAppServer, Preset::OpencodeRun]
         {
             for variable in ["PATH", "HOME", "XDG_CONFIG_HOME", "HTTPS_PROXY", "no_proxy", "SSL_CERT_FILE", "LC_ALL"] {

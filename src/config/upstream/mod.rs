@@ -242,12 +242,12 @@ mod tests {
         let file: Dict = Toml::from_str(text).unwrap();
         let mut problems = Vec::new();
         let found = read(&file["upstream"], &|key| key.to_owned(), &mut problems);
-        let told = problems.iter().map(Problem::to_string).collect::<Vec<_>>().join("; ");
-        if told.is_empty() { Ok(found) } else { Err(told) }
+        let message = problems.iter().map(Problem::to_string).collect::<Vec<_>>().join("; ");
+        if message.is_empty() { Ok(found) } else { Err(message) }
     }
 
     #[test]
-    fn a_preset_needs_nothing_but_a_name() {
+    fn a_preset_needs_only_a_name() {
         let found = load("[[upstream]]\nname = \"claude\"\nkind = \"command\"\npreset = \"claude-code\"").unwrap();
         let [Upstream { name, runner, max_runs: 8, kind: Kind::Command(command) }] = &found[..] else {
             panic!("{found:?}");
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn every_number_has_a_range_that_its_default_is_in() {
+    fn every_number_has_a_range_that_contains_its_default() {
         let settings = [
             sections(&Common::default()),
             sections(&Http::default()),
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn each_number_is_taken_at_its_bounds_and_refused_beyond_them() {
+    fn each_number_is_accepted_at_its_bounds_and_refused_beyond_them() {
         let kinds = [
             ("kind = \"command\"\npreset = \"codex-exec\"", sections(&Command::default())),
             ("kind = \"sse\"\nurl = \"http://localhost/event\"", with_http(sections(&Sse::default()))),
@@ -302,14 +302,14 @@ mod tests {
             let with = |value: i128| load(&format!("[[upstream]]\nname = \"a\"\n{kind}\n{other}\n{key} = {value}"));
             assert!(with(i128::from(*least)).is_ok() && with(i128::from(*most)).is_ok(), "{key}");
             for beyond in [i128::from(*least) - 1, i128::from(*most) + 1] {
-                let told = with(beyond).unwrap_err();
-                assert!(told.contains(&format!("upstream \"a\", {key}: {beyond} is out of range")), "{told}");
+                let message = with(beyond).unwrap_err();
+                assert!(message.contains(&format!("upstream \"a\", {key}: {beyond} is out of range")), "{message}");
             }
         }
     }
 
     #[test]
-    fn what_is_wrong_is_named_with_its_table() {
+    fn errors_name_their_table() {
         let command = "[[upstream]]\nname = \"a\"\nkind = \"command\"\n";
         let preset = format!("{command}preset = \"claude-code\"\n");
         let responses = "[[upstream]]\nname = \"a\"\nkind = \"responses\"\nurl = \"https://api.example/v1\"\n";
@@ -375,8 +375,8 @@ mod tests {
                 "must contain {session}",
             ),
         ] {
-            let told = load(&text).unwrap_err();
-            assert!(told.contains(expected), "{text:?} should say {expected:?}, but says: {told}");
+            let message = load(&text).unwrap_err();
+            assert!(message.contains(expected), "{text:?} should say {expected:?}, but says: {message}");
         }
     }
 }

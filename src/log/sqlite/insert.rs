@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_that_went_since_it_was_found_is_kept_again_once() {
+    fn a_text_pruned_since_it_was_found_is_stored_again_once() {
         let held = Held { key: 7, gone: 10, ..Held::default() };
         let hole = |source, key| Hole { part: 30..2030, source, source_at: 5, key };
         let mut moved = Moved::new();

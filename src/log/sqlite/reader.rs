@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn a_body_that_many_frames_refer_to_is_read_once() {
+    async fn a_body_that_many_frames_share_is_read_once() {
         let dir = std::env::temp_dir().join(format!("framegate-reader-{}", std::process::id()));
         std::fs::create_dir_all(&dir).unwrap();
         let path = dir.join("log.db");

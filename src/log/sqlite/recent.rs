@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_part_goes_at_one_byte_too_much_and_what_is_left_is_read_as_it_is() {
+    fn the_oldest_part_is_evicted_at_one_byte_over_the_bound() {
         let frames = frames();
         let (one, two, three) = (&frames[..3], &frames[3..5], &frames[5..9]);
         for too_much in [0, 1] {
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn one_part_that_is_larger_than_all_there_may_be_is_not_held() {
+    fn a_part_larger_than_the_bound_is_not_cached() {
         let frames = frames();
         let recent = Recent::new(bytes(&frames) - 1);
         recent.add(1, &frames);
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_which_nothing_is_left_are_forgotten() {
+    fn parts_without_remaining_frames_are_forgotten() {
         let frames = frames();
         let recent = Recent::new(u64::MAX);
         recent.add(1, &frames[..1]);
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_read_across_a_gap_or_in_a_front_that_went() {
+    fn reads_do_not_cross_gaps_or_return_pruned_frames() {
         let frames = frames();
         let recent = Recent::new(1 << 20);
         recent.add(1, &frames[..3]);

@@ -25,7 +25,7 @@ fn begin<T>(future: &mut Pin<Box<impl Future<Output = T> + ?Sized>>) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_reader_who_waited_is_not_given_another_streams_frames() {
+async fn a_waiting_read_never_gets_frames_of_another_stream() {
     let dir = std::env::temp_dir().join(format!("framegate-waited-{}", std::process::id()));
     std::fs::create_dir_all(&dir).unwrap();
     let (readers, max_runs) = (NonZeroUsize::MIN, 0);
@@ -64,7 +64,7 @@ async fn a_reader_who_waited_is_not_given_another_streams_frames() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_reader_who_waited_for_a_stream_that_came_again_reads_the_new_one() {
+async fn a_waiting_read_of_a_recreated_stream_gets_the_new_one() {
     let dir = std::env::temp_dir().join(format!("framegate-reborn-{}", std::process::id()));
     std::fs::create_dir_all(&dir).unwrap();
     let (readers, max_runs) = (NonZeroUsize::MIN, 0);

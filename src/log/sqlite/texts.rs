@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_are_remembered_up_to_a_bound() {
+    fn remembered_texts_are_bounded() {
         let texts = Texts::default();
         let stream = |nth: u128| (framegate_translators::frame::StreamKind::Session, uuid::Uuid::from_u128(nth));
         let known = || Some(Known { key: Some(1), seq: 0, at: 0, bytes: vec![b'x'; REMEMBERED].into() });
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_where_the_cut_left_it() {
+    fn a_text_is_found_where_pruning_moved_it() {
         let known = |key, seq| Known { key, seq, at: 3, bytes: vec![b'x'; 2000].into() };
         let moved = Moved::from([((4, 3, 2000), (9, 7))]);
         // Four cases: it stays; it was moved; it is gone; it belongs to another stream with the same id.

@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_noted_is_read_again_for_the_same_database_alone() {
+    fn a_watermark_is_read_back_only_for_its_own_database() {
         let path = std::env::temp_dir().join(format!("framegate-watermark-{}", std::process::id()));
         let (mut watermark, before) = Watermark::open(&path, b"one");
         assert_eq!(before, None);

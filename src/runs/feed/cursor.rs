@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cursor_is_read_by_its_own_log_alone_and_shows_no_order() {
+    fn a_cursor_is_opened_only_by_its_own_log_and_reveals_no_order() {
         let (seal, other) = (Seal::new([1; 32]), Seal::new([2; 32]));
         let places = [(0, 0), (1, 0), (1, 1), (2, 0), (u64::MAX, u32::MAX)];
         let cursors: Vec<String> = places.iter().map(|(frame, nth)| seal.seal(*frame, *nth)).collect();
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_cursor_is_told_from_one_of_another_log() {
+    fn invalid_cursors_and_cursors_of_another_log_are_distinguished() {
         let seal = Seal::new([1; 32]);
         let changed = seal.seal(7, 0).replacen(|_: char| true, "x", 1);
         for text in

@@ -53,26 +53,26 @@ fn is_notice(event: &Value) -> bool {
 }
 
 #[tokio::test]
-async fn a_run_that_is_dropped_while_a_reader_is_behind_is_told_in_the_contracts_words() {
+async fn a_reader_gets_a_notice_in_its_contract_if_a_run_is_dropped_before_it_was_read() {
     for contract in CONTRACTS.iter().filter(|contract| !contract.schemas.is_empty()) {
         let schemas = Schemas::compile(contract.schemas).unwrap();
         let runs = runs();
         let (first, second) = (run(1), run(2));
-        let mut behind = follower(&runs, contract, Scope::default(), Position::default());
+        let mut reader_behind = follower(&runs, contract, Scope::default(), Position::default());
         let elsewhere = Scope { session: Some(Uuid::from_u128(7)), ..Scope::default() };
         let mut elsewhere = follower(&runs, contract, elsewhere, Position::default());
         let (half, rest) = first.split_at(first.len() / 2);
         runs.append(half).await.unwrap();
-        let (seen, cursor) = all(&mut behind).await;
+        let (seen, cursor) = all(&mut reader_behind).await;
         assert!(!seen.is_empty() && !seen.iter().any(is_notice), "{}", contract.name);
         runs.append(rest).await.unwrap();
         runs.append(&second).await.unwrap();
         assert!(runs.find(stream_id(&first[0])).is_none(), "the first run is dropped");
 
-        let (more, last) = all(&mut behind).await;
+        let (more, last) = all(&mut reader_behind).await;
         let notices: Vec<&Value> = more.iter().filter(|event| is_notice(event)).collect();
         assert_eq!(notices.len(), 1, "{}: {more:?}", contract.name);
-        assert!(is_notice(&more[0]), "{}: before anything else", contract.name);
+        assert!(is_notice(&more[0]), "{}: the notice must be first", contract.name);
         let kind = notices[0][contract.type_key].as_str().unwrap();
         assert_eq!(schemas.check_value(kind, notices[0]), Ok(()), "{}", notices[0]);
         let expected = match contract.name {
@@ -112,7 +112,7 @@ async fn a_run_that_is_dropped_while_a_reader_is_behind_is_told_in_the_contracts
 }
 
 #[tokio::test]
-async fn a_reader_that_had_all_of_a_run_hears_nothing_of_its_end() {
+async fn a_reader_that_had_the_whole_run_gets_no_notice() {
     let hecate = framegate_translators::contracts::contract("hecate.v1").unwrap();
     let runs = runs();
     runs.append(&run(1)).await.unwrap();
@@ -127,7 +127,7 @@ async fn a_reader_that_had_all_of_a_run_hears_nothing_of_its_end() {
 }
 
 #[tokio::test]
-async fn a_follower_of_a_run_that_is_dropped_hears_of_it_last() {
+async fn a_follower_of_a_dropped_run_gets_the_notice_last() {
     for contract in CONTRACTS.iter().filter(|contract| !contract.schemas.is_empty()) {
         for wire in [Wire::Sse, Wire::Ndjson] {
             let runs = runs();
@@ -136,28 +136,28 @@ async fn a_follower_of_a_run_that_is_dropped_hears_of_it_last() {
             runs.append(half).await.unwrap();
             let entry = runs.find(stream_id(&first[0])).unwrap();
             let reader = runs.reader(&entry, contract, &EncoderOptions::default()).unwrap();
-            let mut behind = Follower::new(runs.clone(), reader, wire, 0);
+            let mut reader_behind = Follower::new(runs.clone(), reader, wire, 0);
             let text = |batch: Option<Batch>| {
                 batch.map(|batch| String::from_utf8(batch.chunks.concat()).unwrap()).unwrap_or_default()
             };
-            let front = text(behind.next().await.unwrap());
+            let front = text(reader_behind.next().await.unwrap());
             assert!(!front.is_empty() && !front.contains("no longer kept"));
             runs.append(rest).await.unwrap();
             runs.append(&run(2)).await.unwrap();
-            let last = text(behind.next().await.unwrap());
+            let last = text(reader_behind.next().await.unwrap());
             assert_eq!(last.starts_with('{'), wire == Wire::Ndjson, "{last}");
             let json = last
                 .lines()
                 .find_map(|line| line.strip_prefix("data: ").or(Some(line).filter(|_| wire == Wire::Ndjson)));
             let event: Value = serde_json::from_str(json.unwrap()).unwrap();
             assert!(is_notice(&event) && last.matches("no longer kept").count() == 1, "{last}");
-            assert!(behind.next().await.unwrap().is_none(), "{}: it is the end", contract.name);
+            assert!(reader_behind.next().await.unwrap().is_none(), "{}: the notice must be last", contract.name);
         }
     }
 }
 
 /// The same frames as frames of another stream, numbered from `seq` on.
-fn as_of(run: &[Arc<Frame>], id: u128, places: &[usize], seq: u64) -> Vec<Arc<Frame>> {
+fn frames_of(run: &[Arc<Frame>], id: u128, places: &[usize], seq: u64) -> Vec<Arc<Frame>> {
     let Stream { kind, session, provider, .. } = &*run[0].stream;
     let id = Uuid::from_u128(id);
     let stream = Arc::new(Stream { kind: *kind, id, session: session.clone(), origin_run: None, provider });
@@ -166,12 +166,12 @@ fn as_of(run: &[Arc<Frame>], id: u128, places: &[usize], seq: u64) -> Vec<Arc<Fr
 }
 
 #[tokio::test]
-async fn what_is_remembered_of_dropped_runs_is_bounded() {
+async fn the_memory_of_dropped_runs_is_bounded() {
     let runs = runs();
     let first = run(1);
     for number in 0..REMEMBERED as u128 + 200 {
         // The first and the last frame alone are a complete run.
-        runs.append(&as_of(&first, number + 10, &[0, first.len() - 1], 0)).await.unwrap();
+        runs.append(&frames_of(&first, number + 10, &[0, first.len() - 1], 0)).await.unwrap();
     }
     let steps = runs.feed.steps();
     assert!(steps.gone.len() <= REMEMBERED + DROPPED, "{}", steps.gone.len());
@@ -181,28 +181,28 @@ async fn what_is_remembered_of_dropped_runs_is_bounded() {
 }
 
 #[tokio::test]
-async fn steps_of_what_is_gone_go_however_they_stand_among_those_that_stay() {
+async fn steps_of_dropped_runs_are_removed_even_between_remaining_ones() {
     const ROUNDS: u64 = 3 * REMEMBERED as u64;
     let runs = runs();
     let first = run(1);
     // A run that never ends, with other runs between its frames that are dropped.
-    let open = as_of(&first, 1, &[0], 0);
+    let open = frames_of(&first, 1, &[0], 0);
     let id = stream_id(&open[0]);
     runs.append(&open).await.unwrap();
     for round in 0..ROUNDS {
-        runs.append(&as_of(&first, u128::from(round) + 10, &[0, first.len() - 1], 0)).await.unwrap();
-        runs.append(&as_of(&first, 1, &[1], round + 1)).await.unwrap();
+        runs.append(&frames_of(&first, u128::from(round) + 10, &[0, first.len() - 1], 0)).await.unwrap();
+        runs.append(&frames_of(&first, 1, &[1], round + 1)).await.unwrap();
     }
     let of_open = |steps: &Steps| steps.list.iter().filter(|step| step.stream == id).count() as u64;
     {
         let steps = runs.feed.steps();
         let starts: Vec<u64> = steps.list.iter().map(|step| step.start).collect();
         assert!(starts.is_sorted(), "in order");
-        assert_eq!(of_open(&steps), ROUNDS + 1, "each of its frames has its place");
+        assert_eq!(of_open(&steps), ROUNDS + 1, "each of its frames must have a step");
         let others = steps.list.len() as u64 - of_open(&steps);
         assert!(others < ROUNDS && steps.list.len() <= 2 * steps.cleaned + REMEMBERED + PASSED, "{others}");
-        let told = steps.gone.values().all(|gone| steps.list.iter().any(|step| gone.is_told_by(step)));
-        assert!(told, "each run that is remembered has the place where it is told");
+        let is_reported = steps.gone.values().all(|gone| steps.list.iter().any(|step| gone.is_told_by(step)));
+        assert!(is_reported, "each remembered run must have the step that reports it");
     }
     // Its front is pruned, and its obsolete steps are removed.
     for gone in ROUNDS - 2 * DROPPED as u64..ROUNDS {

@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_stay_few_and_spread_over_the_whole_stream() {
+    fn marks_are_few_and_spread_over_the_whole_stream() {
         let mut marks = Marks::new(Box::new(Holds(0)));
         for frame in (0..10_000_000).step_by(256) {
             note(&mut marks, frame, 1);
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_that_lost_its_front_begins_where_it_is_kept() {
+    fn a_pruned_stream_begins_at_its_first_kept_frame() {
         let mut marks = Marks::new(Box::new(Holds(0)));
         for frame in (0..10_000).step_by(256) {
             note(&mut marks, frame, 1);
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn encoders_that_hold_much_text_are_not_kept() {
+    fn marks_with_much_held_text_are_bounded() {
         let mut marks = Marks::new(Box::new(Holds(0)));
         for frame in (0..1_000_000).step_by(256) {
             note(&mut marks, frame, 1 << 20);

@@ -42,7 +42,7 @@ async fn all(runs: &Runs, reader: &mut Reader) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn a_replay_of_a_gated_stream_is_the_live_stream_and_is_counted_once() {
+async fn a_replay_of_a_gated_stream_equals_the_live_one_and_is_counted_once() {
     let (frames, run) = run();
     for contract in CONTRACTS.iter().filter(|contract| !contract.schemas.is_empty()) {
         let mut lengths = Vec::new();
@@ -78,7 +78,7 @@ async fn a_replay_of_a_gated_stream_is_the_live_stream_and_is_counted_once() {
 }
 
 #[tokio::test]
-async fn a_gate_that_is_off_counts_nothing() {
+async fn a_disabled_gate_counts_nothing() {
     let (frames, run) = run();
     let runs = Runs::new(Arc::new(MemoryLog::new(1 << 30, 100)), Gate::new(GateMode::Off).unwrap());
     runs.append(&frames).await.unwrap();
@@ -127,7 +127,7 @@ fn frames_of(input: &[u8]) -> Vec<Arc<Frame>> {
 }
 
 /// All events from number `from` on, read in small batches.
-async fn bites(runs: &Runs, reader: &mut Reader, from: u64) -> Vec<u8> {
+async fn read_in_small_batches(runs: &Runs, reader: &mut Reader, from: u64) -> Vec<u8> {
     let (mut out, mut next) = (Vec::new(), from);
     loop {
         let batch = reader.read(runs, Ask { from: next, max_bytes: 3_000, max_events: 40, ..ASK }).await.unwrap();
@@ -140,7 +140,7 @@ async fn bites(runs: &Runs, reader: &mut Reader, from: u64) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn readers_far_apart_get_the_same_events_and_one_that_resumes_gets_the_rest() {
+async fn distant_readers_get_the_same_events_and_a_resumed_one_gets_the_rest() {
     let frames = frames_of(&long(6_000));
     for contract in CONTRACTS {
         let runs = Runs::new(Arc::new(MemoryLog::new(1 << 30, 100)), Gate::new(GateMode::Warn).unwrap());
@@ -162,12 +162,17 @@ async fn readers_far_apart_get_the_same_events_and_one_that_resumes_gets_the_res
         }
         let rest = |from: usize| lines[from..].concat();
         let mut first = reader();
-        assert_eq!(bites(&runs, &mut first, 0).await, rest(0), "{}", contract.name);
+        assert_eq!(read_in_small_batches(&runs, &mut first, 0).await, rest(0), "{}", contract.name);
         // The window is at the end now: this reader encodes for itself, also while the other one reads.
         let (mut late, mut later) = (reader(), reader());
-        assert_eq!(bites(&runs, &mut late, 0).await, rest(0), "{}", contract.name);
+        assert_eq!(read_in_small_batches(&runs, &mut late, 0).await, rest(0), "{}", contract.name);
         for at in (0..lines.len()).step_by(lines.len() / 23).chain([lines.len() - 1]) {
-            assert_eq!(bites(&runs, &mut later, at as u64).await, rest(at), "{} from {at}", contract.name);
+            assert_eq!(
+                read_in_small_batches(&runs, &mut later, at as u64).await,
+                rest(at),
+                "{} from {at}",
+                contract.name
+            );
             if !ids[at].is_logged() {
                 continue;
             }
@@ -176,7 +181,12 @@ async fn readers_far_apart_get_the_same_events_and_one_that_resumes_gets_the_res
             let expected = if contract.name == "pixir.v1" { next as usize } else { at + 1 };
             assert_eq!(next as usize, expected, "{} after {:?}", contract.name, ids[at]);
             assert!(ids[at + 1..next as usize].iter().all(|id| !id.is_logged()));
-            assert_eq!(bites(&runs, &mut resumed, next).await, rest(next as usize), "{} after {at}", contract.name);
+            assert_eq!(
+                read_in_small_batches(&runs, &mut resumed, next).await,
+                rest(next as usize),
+                "{} after {at}",
+                contract.name
+            );
         }
         let mut lost = reader();
         let beyond = lost.after(&runs, &EventId::Number(u64::MAX)).await.unwrap();
@@ -192,7 +202,7 @@ async fn readers_far_apart_get_the_same_events_and_one_that_resumes_gets_the_res
 }
 
 #[tokio::test]
-async fn a_reader_that_resumes_near_the_end_does_not_encode_the_whole_stream_again() {
+async fn resuming_near_the_end_does_not_encode_the_whole_stream_again() {
     let frames = frames_of(&long(6_000));
     for contract in CONTRACTS {
         let log = Arc::new(MemoryLog::new(1 << 30, 100));
@@ -202,7 +212,7 @@ async fn a_reader_that_resumes_near_the_end_does_not_encode_the_whole_stream_aga
         let reader = || runs.reader(&entry, contract, &EncoderOptions::default()).unwrap();
         let end = {
             let mut reader = reader();
-            bites(&runs, &mut reader, 0).await;
+            read_in_small_batches(&runs, &mut reader, 0).await;
             reader.read(&runs, Ask { max_events: usize::MAX, ..ASK }).await.unwrap().next
         };
         // The readers are gone, and the events with them. The marks stay.
@@ -234,9 +244,14 @@ fn reference(
     (lines, ids, before)
 }
 
-const TELLS: [&str; 5] = ["frames.v1", "frames.v2", "agent-manager.v1", "pixir.v1", "hecate.v1"];
+const WITH_GAP_EVENT: [&str; 5] = ["frames.v1", "frames.v2", "agent-manager.v1", "pixir.v1", "hecate.v1"];
 
-async fn behind_a_cut(log: Arc<dyn FrameLog>, contract: &'static Contract, options: &EncoderOptions, is_there: bool) {
+async fn check_readers_after_pruning(
+    log: Arc<dyn FrameLog>,
+    contract: &'static Contract,
+    options: &EncoderOptions,
+    is_there: bool,
+) {
     let (frames, what) = (frames_of(&long(700)), contract.name);
     let runs = Runs::new(log, Gate::new(GateMode::Warn).unwrap()).with_view_bytes(1);
     runs.append(&frames).await.unwrap();
@@ -249,7 +264,7 @@ async fn behind_a_cut(log: Arc<dyn FrameLog>, contract: &'static Contract, optio
         let (lines, ..) = reference(contract, options, &frames, 0);
         let at = lines.len() as u64 / 2;
         // Afterwards the shared window is at the end.
-        bites(&runs, &mut half, 0).await;
+        read_in_small_batches(&runs, &mut half, 0).await;
         if is_there {
             half.read(&runs, Ask { from: at, max_events: 1, ..ASK }).await.unwrap();
         }
@@ -263,22 +278,22 @@ async fn behind_a_cut(log: Arc<dyn FrameLog>, contract: &'static Contract, optio
         let rest = lines[before..].concat();
         let mut new = reader();
         if before == 0 {
-            assert_eq!(bites(&runs, &mut new, 0).await, rest, "{what} {cut}: nothing was said that is gone");
+            assert_eq!(read_in_small_batches(&runs, &mut new, 0).await, rest, "{what} {cut}: no event was pruned");
             continue;
         }
-        if !TELLS.contains(&what) {
+        if !WITH_GAP_EVENT.contains(&what) {
             let batch = new.read(&runs, ASK).await.unwrap();
             assert!(batch.lost && batch.chunks.is_empty() && batch.next == before as u64, "{what} {cut}");
             let last = ids[..before].iter().rev().find(|id| id.is_logged()).cloned();
             assert_eq!(new.lost(&runs, 0).await.unwrap(), Some(last), "{what} {cut}");
             assert_eq!(new.lost(&runs, before as u64).await.unwrap(), None);
-            assert_eq!(bites(&runs, &mut new, before as u64).await, rest, "{what} {cut}");
+            assert_eq!(read_in_small_batches(&runs, &mut new, before as u64).await, rest, "{what} {cut}");
         } else {
-            let all = bites(&runs, &mut new, 0).await;
+            let all = read_in_small_batches(&runs, &mut new, 0).await;
             let at = all.iter().position(|byte| *byte == b'\n').unwrap() + 1;
             let gap: serde_json::Value = serde_json::from_slice(&all[..at]).unwrap();
             assert!(gap.to_string().contains("retention_window"), "{what} {cut}: {gap}");
-            assert!(all[at..] == rest, "{what} {cut}: what stays is what it was");
+            assert!(all[at..] == rest, "{what} {cut}: the remaining events must be unchanged");
             let single =
                 new.events(&runs, Read { from: 0, frames: u64::MAX, max_bytes: 1, max_events: 9 }).await.unwrap();
             assert_eq!((single.1, single.0.len(), single.0[0].frame), (before as u64, 1, cut - 1), "{what} {cut}");
@@ -291,13 +306,16 @@ async fn behind_a_cut(log: Arc<dyn FrameLog>, contract: &'static Contract, optio
         }
         // A reader in the pruned part gets a notice, even if it was reading there when the part was pruned.
         let seen = early.read(&runs, Ask { from: first.next.min(before as u64 - 1), ..ASK }).await.unwrap();
-        let expected = if TELLS.contains(&what) { (1, false) } else { (0, true) };
+        let expected = if WITH_GAP_EVENT.contains(&what) { (1, false) } else { (0, true) };
         if before as u64 > first.next {
             assert_eq!((seen.events, seen.lost), expected, "{what} {cut}");
             assert_eq!(seen.next, before as u64);
         }
         if is_there && before as u64 <= halfway {
-            assert!(bites(&runs, &mut half, halfway).await == lines[halfway as usize..].concat(), "{what} {cut}");
+            assert!(
+                read_in_small_batches(&runs, &mut half, halfway).await == lines[halfway as usize..].concat(),
+                "{what} {cut}"
+            );
         }
         // Cursors in the pruned part, its last one, and cursors after it.
         for at in [0, before / 2, before - 1, before, before + 3] {
@@ -315,18 +333,18 @@ async fn behind_a_cut(log: Arc<dyn FrameLog>, contract: &'static Contract, optio
 }
 
 #[tokio::test]
-async fn readers_of_a_stream_without_its_front_are_told_and_get_the_rest_as_it_was() {
+async fn readers_of_a_pruned_stream_get_a_notice_and_the_unchanged_rest() {
     for contract in CONTRACTS {
         for experimental in [false, true] {
             let options = EncoderOptions { experimental, ..EncoderOptions::default() };
             let log = Arc::new(MemoryLog::new(1 << 30, 100));
-            behind_a_cut(log, contract, &options, experimental).await;
+            check_readers_after_pruning(log, contract, &options, experimental).await;
         }
     }
 }
 
 #[tokio::test]
-async fn the_oldest_frames_of_one_run_go_by_number_bytes_and_age() {
+async fn the_oldest_frames_of_a_run_are_pruned_by_count_size_and_age() {
     let frames = frames_of(&long(3_000));
     let id = (StreamKind::Session, Uuid::from_u128(1));
     let bounded = async |bounds: FrontBounds| {
@@ -351,7 +369,7 @@ async fn the_oldest_frames_of_one_run_go_by_number_bytes_and_age() {
     let (_, (kept, _)) = bounded(FrontBounds { max_frames: Some(100), ..FrontBounds::default() }).await;
     assert!((88..=100).contains(&kept), "{kept}");
     let (_, (kept, _)) = bounded(FrontBounds { max_frames: Some(1), ..FrontBounds::default() }).await;
-    assert_eq!(kept, 1, "the last frame stays");
+    assert_eq!(kept, 1, "the last frame must stay");
     let max_bytes = Some(bytes / 4);
     let (_, (_, held)) = bounded(FrontBounds { max_bytes, ..FrontBounds::default() }).await;
     // Up to an eighth of the limit may arrive before the log is asked for the stream's size.
@@ -396,15 +414,15 @@ impl Drop for OnDisk {
 }
 
 #[tokio::test]
-async fn readers_of_a_stream_on_disk_without_its_front_are_told_too() {
+async fn readers_of_a_pruned_stream_on_disk_get_a_notice_too() {
     for contract in CONTRACTS {
         let disk = OnDisk::new(&format!("front-{}", contract.name));
-        behind_a_cut(disk.open(), contract, &EncoderOptions::default(), true).await;
+        check_readers_after_pruning(disk.open(), contract, &EncoderOptions::default(), true).await;
     }
 }
 
 #[tokio::test]
-async fn the_first_reader_after_a_restart_begins_near_where_he_resumes() {
+async fn after_a_restart_the_first_reader_starts_near_its_cursor() {
     let disk = OnDisk::new("marks");
     let frames = frames_of(&long(6_000));
     {
@@ -417,11 +435,11 @@ async fn the_first_reader_after_a_restart_begins_near_where_he_resumes() {
     }
     let runs = Runs::new(disk.open(), Gate::new(GateMode::Off).unwrap());
     runs.recover(0).await.unwrap();
-    begins_near(&runs, &frames).await;
+    check_start_near_cursor(&runs, &frames).await;
 }
 
 #[tokio::test]
-async fn the_first_reader_of_a_contract_in_memory_begins_near_where_he_resumes() {
+async fn in_memory_the_first_reader_of_a_contract_starts_near_its_cursor() {
     let frames = frames_of(&long(6_000));
     let runs = Arc::new(Runs::new(Arc::new(MemoryLog::new(1 << 30, 100)), Gate::new(GateMode::Off).unwrap()));
     runs.start_marking();
@@ -432,14 +450,14 @@ async fn the_first_reader_of_a_contract_in_memory_begins_near_where_he_resumes()
     // This happens in the background, so wait for it.
     let deadline = std::time::Instant::now() + Duration::from_secs(60);
     while entry.marked.load(Ordering::Relaxed) + 4096 <= frames.len() as u64 {
-        assert!(std::time::Instant::now() < deadline, "no marks are made");
+        assert!(std::time::Instant::now() < deadline, "no marks are stored");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    begins_near(&runs, &frames).await;
+    check_start_near_cursor(&runs, &frames).await;
 }
 
 /// Whether readers in every contract start close to where they resume, and get the same events as before.
-async fn begins_near(runs: &Runs, frames: &[Arc<Frame>]) {
+async fn check_start_near_cursor(runs: &Runs, frames: &[Arc<Frame>]) {
     let entry = runs.find((StreamKind::Session, Uuid::from_u128(1))).unwrap();
     for contract in CONTRACTS {
         for experimental in [false, true] {
@@ -450,11 +468,19 @@ async fn begins_near(runs: &Runs, frames: &[Arc<Frame>]) {
                 let window = reader.view.start(runs, MarkAt::Event(at as u64)).await.unwrap().unwrap();
                 let frame = frames.len() as u64 * at as u64 / lines.len() as u64;
                 assert!(window.next_frame() + 5_000 > frame, "{}: {} of {frame}", contract.name, window.next_frame());
-                assert_eq!(bites(runs, &mut reader, at as u64).await, lines[at..].concat(), "{}", contract.name);
+                assert_eq!(
+                    read_in_small_batches(runs, &mut reader, at as u64).await,
+                    lines[at..].concat(),
+                    "{}",
+                    contract.name
+                );
                 if ids[at].is_logged() {
                     let mut reader = runs.reader(&entry, contract, &options).unwrap();
                     let next = reader.after(runs, &ids[at]).await.unwrap().unwrap() as usize;
-                    assert!(next > at && lines[next..].concat() == bites(runs, &mut reader, next as u64).await);
+                    assert!(
+                        next > at
+                            && lines[next..].concat() == read_in_small_batches(runs, &mut reader, next as u64).await
+                    );
                 }
             }
         }

@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_batch_is_written_into_stays_where_it_is_small() {
+    fn small_write_buffers_are_reused() {
         for (bytes, events, stays) in [
             (WRITTEN_BYTES, WRITTEN_EVENTS, true),
             (WRITTEN_BYTES + 1, 1, false),

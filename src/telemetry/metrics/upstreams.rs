@@ -206,14 +206,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_runner_calls_its_end_is_no_label() {
+    fn end_reasons_from_a_runner_do_not_become_labels() {
         assert_eq!(reason_of(EndReason::Failed, Some("runner_exited")), "runner_exited");
         assert_eq!(reason_of(EndReason::Failed, Some("made_up_by_the_runner")), "failed");
         assert_eq!(reason_of(EndReason::Completed, None), "completed");
     }
 
     #[test]
-    fn a_run_is_open_until_it_ends_or_its_task_is_gone() {
+    fn a_run_counts_as_open_until_it_ends_or_its_task_is_dropped() {
         let registry = prometheus::Registry::new();
         let families = Families::new(&Register(registry));
         let open = families.open.with_label_values(&["lab"]);

@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn presets_say_what_their_programs_understand() {
+    fn presets_build_the_arguments_of_their_programs() {
         let argv = |preset, session| invocation(&of(preset), &opening("-x; rm", session)).unwrap().arguments.join(" ");
         assert_eq!(argv(Preset::CodexExec, None), "exec --json --extra -- -x; rm");
         assert_eq!(argv(Preset::CodexExec, Some("a-b")), "exec --json --extra resume a-b -- -x; rm");
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_template_is_filled_once_and_takes_the_prompt_by_input_where_it_has_no_place_for_it() {
+    fn a_template_is_filled_once_and_without_a_placeholder_the_prompt_is_input() {
         let command = Command {
             program: "agent".to_owned(),
             arguments: vec!["--at={cwd}".to_owned(), "{x}{prompt}".to_owned()],
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prompt_is_no_option() {
+    fn a_prompt_can_never_be_taken_for_an_option() {
         let with = |arguments: &[&str]| Command {
             program: "agent".to_owned(),
             arguments: arguments.iter().map(|argument| (*argument).to_owned()).collect(),
@@ -247,8 +247,8 @@ mod tests {
         for session in [None, Some("s")] {
             for bare in [&["{prompt}"][..], &["-p", "{prompt}"], &["run", "{prompt}", "--"], &["{prompt} now"]] {
                 for prompt in ["--dangerously-skip-permissions", "-x", "-"] {
-                    let told = invocation(&with(bare), &opening(prompt, session)).unwrap_err();
-                    assert!(told.contains("put \"--\" before"), "{bare:?} {prompt}: {told}");
+                    let message = invocation(&with(bare), &opening(prompt, session)).unwrap_err();
+                    assert!(message.contains("put \"--\" before"), "{bare:?} {prompt}: {message}");
                 }
                 assert!(invocation(&with(bare), &opening("a - b --c", session)).is_ok(), "{bare:?}");
             }
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_be_taken_for_something_else_is_refused() {
+    fn ambiguous_sessions_and_prompts_are_refused() {
         let command = of(Preset::ClaudeCode);
         for session in ["", "-rf", "a b", "a\n", "é", &"a".repeat(257)] {
             assert!(
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn prompts_have_a_limit_and_arguments_the_systems() {
+    fn prompts_have_the_configured_limit_and_arguments_the_systems() {
         let small = Command { max_prompt_bytes: 4, ..of(Preset::ClaudeCode) };
         assert!(invocation(&small, &opening("1234", None)).is_ok());
         assert!(invocation(&small, &opening("12345", None)).unwrap_err().contains("upstream.max_prompt_bytes"));

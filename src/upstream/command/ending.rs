@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn each_step_has_its_time() {
+    fn each_step_happens_at_its_time() {
         let (begin, ms) = (Instant::now(), Duration::from_millis);
         let mut ending = Ending::asked(by("a"), &settings(), begin);
         assert!(ending.is_asked());
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_asked_for_in_person_is_another_signal() {
+    fn the_signal_depends_on_the_cause() {
         let begin = Instant::now();
         assert_eq!(Ending::at_once(by("a"), &settings(), begin).step(begin), Some(Signal::INT));
         assert_eq!(Ending::at_once(Cause::Idle, &settings(), begin).step(begin), Some(Signal::TERM));
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn an_end_says_how_the_program_ended() {
+    fn the_end_of_a_run_reports_how_its_program_ended() {
         let (exited, killed) = (ExitStatus::from_raw(3 << 8), ExitStatus::from_raw(9));
         let (code, message) = of_run(None, &settings(), Some(exited));
         assert_eq!(

@@ -104,19 +104,19 @@ mod tests {
     use super::*;
 
     fn fed(bounds: (usize, usize), chunks: &[&[u8]]) -> (Vec<String>, Stderr) {
-        let (mut lines, mut told) = (Lines::new(bounds), Vec::new());
-        let mut tell = |line: &str| told.push(line.to_owned());
+        let (mut lines, mut logged) = (Lines::new(bounds), Vec::new());
+        let mut log = |line: &str| logged.push(line.to_owned());
         for chunk in chunks {
-            lines.feed(chunk, &mut tell);
+            lines.feed(chunk, &mut log);
         }
-        lines.finish(&mut tell);
-        (told, lines.said)
+        lines.finish(&mut log);
+        (logged, lines.said)
     }
 
     #[test]
-    fn lines_are_told_however_they_were_cut() {
-        let (told, said) = fed((64, 1000), &[b"on", b"e\r\ntw", b"o\n\n", b"three"]);
-        assert_eq!(told, ["one", "two", "three"]);
+    fn lines_are_logged_whatever_the_chunking() {
+        let (logged, said) = fed((64, 1000), &[b"on", b"e\r\ntw", b"o\n\n", b"three"]);
+        assert_eq!(logged, ["one", "two", "three"]);
         assert_eq!((said.bytes, said.last_lines), (15, VecDeque::from(["one", "two", "three"].map(str::to_owned))));
         let many: String = (0..50).map(|nth| format!("{nth}\n")).collect();
         let (_, said) = fed((64, 1000), &[many.as_bytes()]);
@@ -124,10 +124,10 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_is_cut_by_line_and_in_all() {
+    fn a_flood_is_limited_per_line_and_in_total() {
         let long = [b'x'; 100];
-        let (told, said) = fed((10, 25), &[&long, b"\n", &long, b"\n", &long, b"\nlast \xFF\n"]);
-        assert_eq!(told, ["xxxxxxxxxx"; 3]);
+        let (logged, said) = fed((10, 25), &[&long, b"\n", &long, b"\n", &long, b"\nlast \xFF\n"]);
+        assert_eq!(logged, ["xxxxxxxxxx"; 3]);
         assert_eq!(said.bytes, 310);
         assert_eq!(said.last_lines.back().map(String::as_str), Some("last \u{FFFD}"));
         assert_eq!(fed((10, 0), &[b"a\n"]).0, Vec::<String>::new());

@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn no_way_leads_out_of_the_list() {
+    fn directories_outside_the_list_are_unreachable() {
         let folder = Folder::new("list");
         let path = |name: &str| folder.0.join(name).display().to_string();
         std::os::unix::fs::symlink(path("other"), path("work/link")).unwrap();
@@ -116,8 +116,8 @@ mod tests {
         assert_eq!(directory(&command, Some(&path("work/deep"))), Ok(Some(path("work/deep").into())));
         assert_eq!(directory(&command, Some(&path("inside"))), Ok(Some(path("work/deep").into())));
         for outside in ["other", "work/../other", "work/link", "work/none", "", "workother"] {
-            let told = directory(&command, Some(&path(outside))).unwrap_err();
-            assert!(told.contains("upstream.directories"), "{outside}: {told}");
+            let message = directory(&command, Some(&path(outside))).unwrap_err();
+            assert!(message.contains("upstream.directories"), "{outside}: {message}");
         }
         assert!(directory(&command, Some("work")).unwrap_err().contains("absolute"));
         assert_eq!(directory(&Command::default(), None), Ok(None));
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_named_is_passed_and_secrets_are_read_where_they_are() {
+    fn only_listed_variables_are_passed_and_secrets_are_read_from_their_sources() {
         let folder = Folder::new("secrets");
         let file = folder.0.join("key");
         std::fs::write(&file, "from a file\n").unwrap();
@@ -142,7 +142,7 @@ mod tests {
             [("HOME", "/home"), ("OURS", "of ours"), ("PATH", "/bin"), ("SOME_A", "1"), ("SOME_B", "2"), ("SOM", "3")]
                 .map(|(name, value)| (OsString::from(name), OsString::from(value)))
         };
-        let told = |command: &Command| -> Vec<(String, String)> {
+        let passed = |command: &Command| -> Vec<(String, String)> {
             let text = |text: OsString| text.into_string().unwrap();
             variables(command, own()).unwrap().into_iter().map(|(name, value)| (text(name), text(value))).collect()
         };
@@ -154,9 +154,9 @@ mod tests {
             ("SOME_B", "2"),
             ("VARIABLE_KEY", "of ours"),
         ];
-        assert_eq!(told(&command), expected.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        assert_eq!(passed(&command), expected.map(|(name, value)| (name.to_owned(), value.to_owned())));
         let names = |pass_environment| -> Vec<String> {
-            told(&Command { pass_environment, ..Command::default() }).into_iter().map(|(name, _)| name).collect()
+            passed(&Command { pass_environment, ..Command::default() }).into_iter().map(|(name, _)| name).collect()
         };
         assert_eq!(names(None), ["HOME", "PATH"]);
         assert_eq!(names(Some(Vec::new())), Vec::<String>::new());
@@ -166,13 +166,13 @@ mod tests {
         command.secret_variables.clear();
         for (text, expected) in [("", "empty"), ("a\0b", "contains NUL")] {
             std::fs::write(&file, text).unwrap();
-            let told = variables(&command, own()).unwrap_err();
-            assert!(told.contains("FILE_KEY") && told.contains(expected), "{told}");
+            let message = variables(&command, own()).unwrap_err();
+            assert!(message.contains("FILE_KEY") && message.contains(expected), "{message}");
         }
         std::fs::write(&file, "k".repeat(64 << 10)).unwrap();
         assert!(variables(&command, own()).is_ok());
         std::fs::write(&file, "k".repeat((64 << 10) + 1)).unwrap();
-        let told = variables(&command, own()).unwrap_err();
-        assert!(told.contains("more than 65536 bytes") && !told.contains("kk"), "{told}");
+        let message = variables(&command, own()).unwrap_err();
+        assert!(message.contains("more than 65536 bytes") && !message.contains("kk"), "{message}");
     }
 }

@@ -79,7 +79,7 @@ mod tests {
     use tokio::io::AsyncReadExt;
 
     #[tokio::test]
-    async fn a_piece_is_written_whole_however_often_one_stops_waiting_for_it() {
+    async fn a_piece_is_written_whole_although_waiting_for_it_is_cancelled() {
         let (input, mut output) = io::duplex(4);
         let mut writer = Writer::new(Some(input));
         assert_eq!(writer.send(Sending::Input(b"a longer piece".to_vec())), None);
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_input_that_nobody_reads_any_more_is_told() {
+    async fn a_closed_input_is_reported() {
         let (input, output) = io::duplex(4);
         let mut writer = Writer::new(Some(input));
         drop(output);

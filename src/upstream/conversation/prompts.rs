@@ -82,17 +82,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_prompt_has_a_run_unless_it_joins_one_or_is_lost() {
+    fn each_prompt_is_due_a_run_unless_it_joins_one_or_is_lost() {
         let mut prompts = Prompts::default();
         let (first, second) = (prompts.said("one"), prompts.said("two"));
         prompts.said("three");
         prompts.run_began();
-        assert_eq!(prompts.due(), 2, "of the first");
+        assert_eq!(prompts.due(), 2, "the first prompt has its run");
         prompts.joined("not ours");
         prompts.joined("three\n");
         assert_eq!(prompts.due(), 1);
         prompts.failed(first);
-        assert_eq!(prompts.due(), 1, "it has its run");
+        assert_eq!(prompts.due(), 1, "the failed prompt already had its run");
         prompts.failed(second);
         assert_eq!(prompts.due(), 0);
         // A run without a prompt does not take another prompt's position.
@@ -102,14 +102,14 @@ mod tests {
     }
 
     #[test]
-    fn no_more_than_the_bound_are_told_apart() {
+    fn tracked_prompts_are_bounded() {
         let mut prompts = Prompts::default();
         for nth in 0..=MAX_DUE {
             prompts.said(&nth.to_string());
         }
         assert_eq!(prompts.due(), MAX_DUE);
         prompts.joined("0");
-        assert_eq!(prompts.due(), MAX_DUE, "the oldest is forgotten");
+        assert_eq!(prompts.due(), MAX_DUE, "the oldest must be forgotten");
         prompts.joined("1");
         assert_eq!(prompts.due(), MAX_DUE - 1);
     }

@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn the_keys_of_the_request_are_found_however_it_is_cut() {
+    fn the_keys_of_a_request_are_found_whatever_the_chunking() {
         let long = format!(r#"{{"prompt_cache_key":"{}","previous_response_id":"r"}}"#, "x".repeat(LONGEST * 7));
         for (text, expected) in [
             (
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_is_named_by_what_says_most() {
+    fn a_session_is_named_by_the_most_specific_key() {
         let all = Said {
             conversation: Some("conversation".to_owned()),
             previous: Some("response".to_owned()),
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_name_a_session_the_most_telling_first() {
+    fn headers_name_a_session_by_their_precedence() {
         let mut headers = HeaderMap::new();
         assert_eq!(Asking::new(&headers).said().header, None);
         headers.insert("thread-id", "thread".parse().unwrap());
@@ -349,6 +349,10 @@ mod tests {
         headers.insert("session_id", "session".parse().unwrap());
         assert_eq!(Asking::new(&headers).said().header.as_deref(), Some("session"));
         headers.insert("session-id", "x".repeat(LONGEST + 1).parse().unwrap());
-        assert_eq!(Asking::new(&headers).said().header.as_deref(), Some("session"), "what is too long is no name");
+        assert_eq!(
+            Asking::new(&headers).said().header.as_deref(),
+            Some("session"),
+            "a value that is too long must not be used"
+        );
     }
 }

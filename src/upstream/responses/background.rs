@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_is_claimed_once_at_a_time() {
+    fn a_response_has_at_most_one_claim() {
         let background = Arc::new(Background::default());
         let claimed = background.claim("a");
         assert!(claimed.is_some() && background.claim("a").is_none() && background.claim("b").is_some());
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_are_forgotten() {
+    fn the_oldest_responses_are_forgotten() {
         let background = Background::default();
         let said = |name: &str| Said { header: Some(name.to_owned()), ..Said::default() };
         for nth in 0..=REMEMBERED {

@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_says_whether_a_response_goes_on() {
+    fn a_document_shows_whether_a_response_continues() {
         let over = |text: &str, is_background| Told::Over { id: "r".to_owned(), is_background, bytes: text.into() };
         let text = r#"{"id":"r","object":"response","status":"completed"}"#;
         assert_eq!(told(text), over(text, false));
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_kept_of_one_that_is_too_large() {
+    fn a_document_over_the_limit_is_discarded() {
         let mut document = Document::new(4);
         document.push(Bytes::from_static(b"{}  "));
         assert!(!document.is_too_large());

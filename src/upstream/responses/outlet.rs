@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn bytes_come_out_as_they_went_in_and_then_their_end() {
+    async fn bytes_pass_unchanged_and_then_end() {
         let (mut outlet, mut inlet, left) = pair(10, 1000);
         outlet.send(&Bytes::from_static(b"one"), &left).await.unwrap();
         outlet.send(&Bytes::from_static(b"two"), &left).await.unwrap();
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_not_ended_is_torn() {
+    async fn an_outlet_dropped_without_an_end_is_torn() {
         let (mut outlet, mut inlet, left) = pair(10, 1000);
         outlet.send(&Bytes::from_static(b"data: x"), &left).await.unwrap();
         // Within an event, a comment would end the event.
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_client_that_does_not_read_is_given_up_in_time_and_told_so() {
+    async fn a_client_that_does_not_read_is_abandoned_in_time_with_a_notice() {
         let (mut outlet, mut inlet, left) = pair(8, 20);
         outlet.send(&Bytes::from_static(b"data: 1\n\n"), &left).await.unwrap();
         assert_eq!(outlet.send(&Bytes::from_static(b"data: 2\n\n"), &left).await, Err(Shut::Slow));
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_client_that_leaves_is_noticed() {
+    async fn a_disconnected_client_is_noticed() {
         let (mut outlet, inlet, left) = pair(4, 30_000);
         outlet.send(&Bytes::from_static(b"1234"), &left).await.unwrap();
         let leaving = tokio::spawn(async move {

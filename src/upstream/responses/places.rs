@@ -96,13 +96,13 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn requests_wait_for_a_place_in_a_queue_of_bounded_length() {
+    async fn requests_wait_in_a_bounded_queue() {
         let places = Places::new(1, 1, Duration::from_secs(30));
-        let held = places.take().await.unwrap();
+        let permit = places.take().await.unwrap();
         let (waiting, full) = tokio::join!(places.take(), async {
             // The queue has space for one.
             let full = places.take().await;
-            drop(held);
+            drop(permit);
             full
         });
         assert_eq!(full.unwrap_err(), NoPlace::QueueFull { connections: 1, queued: 1 });
@@ -112,12 +112,12 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn requests_wait_no_longer_than_they_may() {
+    async fn requests_wait_no_longer_than_the_timeout() {
         let places = Places::new(1, 1, Duration::from_millis(10));
-        let held = places.take().await.unwrap();
+        let permit = places.take().await.unwrap();
         assert_eq!(places.take().await.unwrap_err(), NoPlace::Timeout { connections: 1, waited_ms: 10 });
         assert_eq!(places.queued.load(Ordering::Relaxed), 0);
-        drop(held);
+        drop(permit);
         assert!(places.take().await.is_ok());
     }
 

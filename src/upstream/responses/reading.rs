@@ -421,20 +421,20 @@ mod tests {
     }
 
     #[test]
-    fn a_run_can_be_spoken_to_before_it_can_be_seen() {
+    fn a_run_can_be_addressed_before_it_is_visible() {
         let links = Arc::new(Links::default());
         let mut entering = Entering { links: links.clone(), linked: None, has_ended: false };
         let mut frames = started(RUN);
         entering.amend(&mut frames);
-        assert!(links.find(RUN).is_some(), "its frames are not kept yet");
+        assert!(links.find(RUN).is_some(), "the run must be linked before its frames are stored");
         entering.frames(&frames.map(Arc::new));
         assert!(links.find(RUN).is_some());
         drop(entering);
-        assert!(links.find(RUN).is_none(), "nobody reads it any more");
+        assert!(links.find(RUN).is_none(), "the link must end with its reader");
     }
 
     #[tokio::test]
-    async fn the_link_of_a_run_is_heard_by_its_reading() {
+    async fn messages_over_a_runs_link_reach_its_reader() {
         let links = Arc::new(Links::default());
         let mut entering = Entering { links: links.clone(), linked: None, has_ended: false };
         entering.amend(&mut started(RUN));

@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_whole_event_counts_however_the_bytes_are_cut() {
+    fn the_last_complete_event_counts_whatever_the_chunking() {
         let long = format!("id: {}\ndata: 1\n\n", "x".repeat(600));
         for (text, id, retry) in [
             ("data: 1\n\n", None, None),
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_whole_when_the_connection_was_lost_is_no_event() {
+    fn an_event_cut_off_by_a_lost_connection_does_not_count() {
         let mut cursor = Cursor::default();
         cursor.feed(b"id: 1\n\nid: 2\ndata: ha");
         cursor.lost();

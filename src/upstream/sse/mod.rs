@@ -318,12 +318,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_prompts_run_is_found_though_it_is_over_already() {
+    fn a_prompts_run_is_found_even_if_it_has_ended() {
         let mut seen = Seen::default();
         let run = |nth: u128| (Arc::<str>::from("s"), Uuid::from_u128(nth));
         seen.begins(run(1));
         let before = seen.now();
-        assert_eq!(seen.run_of("s", &before), None, "it was over before");
+        assert_eq!(seen.run_of("s", &before), None, "that run had ended before");
         seen.begins((Arc::from("another"), Uuid::from_u128(9)));
         seen.begins(run(2));
         assert_eq!(seen.run_of("s", &before), Some(Uuid::from_u128(2)));
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_that_was_there_is_lost_once() {
+    fn an_established_connection_is_lost_once() {
         let mut line = Standing { since_ms: 1, ..Standing::default() };
         assert!(!line.disconnected("refused", 2));
         assert_eq!((line.state, line.since_ms), (ConnectionState::Connecting, 1));
@@ -346,16 +346,16 @@ mod tests {
     }
 
     #[test]
-    fn a_prompt_waits_in_a_run_of_which_something_came_since() {
+    fn a_prompt_belongs_to_a_run_with_records_since_then() {
         let open = |records| Open { session: Arc::from("s"), run: Uuid::from_u128(1), records };
         let mut seen = Seen { open: vec![open(7)], ..Seen::default() };
         let before = seen.now();
-        assert_eq!(seen.run_of("s", &before), None, "its end may be on its way");
+        assert_eq!(seen.run_of("s", &before), None, "its end may still arrive");
         seen.open = vec![open(8)];
         assert_eq!(seen.run_of("s", &before), Some(Uuid::from_u128(1)));
         assert_eq!(seen.run_of("another", &before), None);
         seen.open.clear();
         seen.begins((Arc::from("s"), Uuid::from_u128(2)));
-        assert_eq!(seen.run_of("s", &before), Some(Uuid::from_u128(2)), "the one behind it");
+        assert_eq!(seen.run_of("s", &before), Some(Uuid::from_u128(2)), "the run after it");
     }
 }

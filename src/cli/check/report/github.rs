@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_in_a_text_ends_or_begins_a_command() {
+    fn text_cannot_end_or_begin_a_command() {
         assert_eq!(message("50% a::b, c\r\n::error::x"), "50%25 a::b, c%0D%0A::error::x");
         assert_eq!(property("C:\\a,b%\n::error file=x"), "C%3A\\a%2Cb%25%0A%3A%3Aerror file=x");
         // An escape in the input is not read as an escape of ours.

@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_is_escaped_and_what_xml_cannot_say_is_replaced() {
+    fn text_is_escaped_and_characters_invalid_in_xml_are_replaced() {
         assert_eq!(
             xml("a<b> & \"c\" 'd'\n\u{1B}\u{FFFF}é"),
             "a&lt;b&gt; &amp; &quot;c&quot; &apos;d&apos;&#10;\u{FFFD}\u{FFFD}é"

@@ -52,7 +52,7 @@ fn delta(text: &str) -> String {
 }
 
 #[test]
-fn a_text_is_found_in_its_record_and_in_what_follows() {
+fn a_text_is_found_in_its_record_and_in_later_frames() {
     let texts = Texts::default();
     let mut append = Appending::new(&texts);
     let long = text(5_000, 1);
@@ -77,7 +77,7 @@ fn a_text_is_found_in_its_record_and_in_what_follows() {
 }
 
 #[test]
-fn a_text_that_no_record_has_is_what_later_ones_refer_to() {
+fn a_text_without_a_record_becomes_the_source_of_later_frames() {
     let texts = Texts::default();
     let mut append = Appending::new(&texts);
     let long = text(3_000, 2);
@@ -88,7 +88,7 @@ fn a_text_that_no_record_has_is_what_later_ones_refer_to() {
 }
 
 #[test]
-fn streams_in_one_append_keep_to_themselves_and_go_on() {
+fn streams_in_one_append_are_independent_and_continue() {
     let texts = Texts::default();
     let mut append = Appending::new(&texts);
     let other = (StreamKind::Task, Uuid::nil());
@@ -106,7 +106,7 @@ fn streams_in_one_append_keep_to_themselves_and_go_on() {
 }
 
 #[test]
-fn what_is_short_or_only_alike_is_kept_as_it_is() {
+fn short_or_merely_similar_texts_are_stored_unchanged() {
     let texts = Texts::default();
     let mut append = Appending::new(&texts);
     // One byte less than the minimum, and exactly the minimum.
@@ -121,7 +121,7 @@ fn what_is_short_or_only_alike_is_kept_as_it_is() {
 }
 
 #[test]
-fn a_front_that_stands_everywhere_is_compared_so_many_times() {
+fn a_frequent_beginning_is_compared_a_bounded_number_of_times() {
     let texts = Texts::default();
     let front = "x".repeat(FRONT);
     let wanted = format!("{front}{}", text(LEAST, 1));
@@ -129,12 +129,12 @@ fn a_front_that_stands_everywhere_is_compared_so_many_times() {
         let mut append = Appending::new(&texts);
         let alike = format!("{front} no. ").repeat(before);
         append.record(0, &format!(r#"{{"data":["{alike}","{wanted}"]}}"#));
-        assert_eq!(append.derived(1, &delta(&wanted)).is_some(), is_found, "behind {before} like it");
+        assert_eq!(append.derived(1, &delta(&wanted)).is_some(), is_found, "after {before} similar ones");
     }
 }
 
 #[test]
-fn the_latest_records_are_looked_through() {
+fn only_the_latest_records_are_searched() {
     let texts = Texts::default();
     for (behind, is_found) in [(RECORDS - 1, true), (RECORDS, false)] {
         let mut append = Appending::new(&texts);
@@ -143,12 +143,12 @@ fn the_latest_records_are_looked_through() {
         for nth in 1..=behind {
             append.record(nth as u64, &data(&text(2_000, nth)));
         }
-        assert_eq!(append.derived(9, &delta(&long)).is_some(), is_found, "{behind} records behind it");
+        assert_eq!(append.derived(9, &delta(&long)).is_some(), is_found, "{behind} records after it");
     }
 }
 
 #[test]
-fn a_text_is_not_referred_to_in_a_body_that_is_large_beside_it() {
+fn a_body_much_larger_than_the_text_is_not_a_source() {
     let texts = Texts::default();
     let long = text(2_000, 1);
     // The largest body that may contain any text, and one that is larger; then the body that would lack it; and a text of
@@ -197,7 +197,7 @@ fn parts_of_one_body_do_not_overlap() {
 
 /// Puts `count` texts into one record, followed by each text twice. Returns the number of holes, and how many bytes were
 /// searched for each byte.
-fn through(count: usize, is_there: impl Fn(usize) -> bool) -> (usize, f64) {
+fn search_cost(count: usize, is_there: impl Fn(usize) -> bool) -> (usize, f64) {
     let known = Texts::default();
     let mut append = Appending::new(&known);
     let texts: Vec<String> = (0..count).map(|nth| text(1_100, nth * 7 + 1)).collect();
@@ -216,27 +216,27 @@ fn through(count: usize, is_there: impl Fn(usize) -> bool) -> (usize, f64) {
 }
 
 #[test]
-fn what_is_looked_through_is_in_proportion_to_the_append() {
+fn the_search_is_proportional_to_the_append() {
     // A record of nearly 1 MiB with all of its texts: each is found at the first try, where the last match ended.
-    let (holes, per_byte) = through(900, |_| true);
+    let (holes, per_byte) = search_cost(900, |_| true);
     assert_eq!(holes, 1800);
     assert!(per_byte < 2.0, "{per_byte}");
     // Some are escaped differently: the others are still found.
-    let (holes, per_byte) = through(700, |nth| nth % 20 != 0);
+    let (holes, per_byte) = search_cost(700, |nth| nth % 20 != 0);
     assert_eq!(holes, 1400 - 35);
     assert!(per_byte < 9.0, "{per_byte}");
     // None of them is there: the search gives up.
-    let (holes, per_byte) = through(600, |_| false);
+    let (holes, per_byte) = search_cost(600, |_| false);
     assert_eq!(holes, 600);
     assert!(per_byte < 9.5, "{per_byte}");
     // A record that is large in proportion to its texts is not searched at all.
-    let (holes, per_byte) = through(3_000, |_| true);
+    let (holes, per_byte) = search_cost(3_000, |_| true);
     assert_eq!(holes, 3_000);
     assert!(per_byte < 0.1, "{per_byte}");
 }
 
 #[test]
-fn what_is_compared_is_counted_too() {
+fn compared_bytes_count_as_searched() {
     // Many places match the text almost to its end.
     let known = Texts::default();
     let mut append = Appending::new(&known);
@@ -259,7 +259,7 @@ fn the_longest_string_ends_at_its_own_quote() {
 }
 
 #[test]
-fn one_that_is_longer_than_a_text_may_be_is_not_remembered() {
+fn a_text_over_the_limit_is_not_remembered() {
     for (bytes, is_remembered) in [(REMEMBERED, true), (REMEMBERED + 1, false)] {
         let texts = Texts::default();
         let mut append = Appending::new(&texts);

@@ -15,12 +15,12 @@ use tokio::sync::oneshot;
 use uuid::Uuid;
 
 /// A writer without its thread, in its own directory.
-struct Alone {
+struct TestWriter {
     writer: Writer,
     dir: PathBuf,
 }
 
-impl Alone {
+impl TestWriter {
     fn new(name: &str, set: impl FnOnce(&mut Options)) -> Self {
         let dir = std::env::temp_dir().join(format!("framegate-{name}-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&dir);
@@ -45,8 +45,8 @@ impl Alone {
         answers.into_iter().map(|mut answer| Ok(answer.try_recv().unwrap()?.claim().0)).collect()
     }
 
-    fn kept(&mut self, frames: &[Arc<Frame>]) {
-        self.append(&[frames]).into_iter().for_each(|kept| drop(kept.unwrap()));
+    fn append_one(&mut self, frames: &[Arc<Frame>]) {
+        self.append(&[frames]).into_iter().for_each(|appended| drop(appended.unwrap()));
     }
 
     fn has(&self, frames: &[Arc<Frame>]) -> bool {
@@ -54,9 +54,9 @@ impl Alone {
     }
 }
 
-impl Alone {
+impl TestWriter {
     /// Lets the next `commits` transactions through and makes the following ones fail; `None` lets all through.
-    fn only(&mut self, commits: Option<usize>) {
+    fn fail_after(&mut self, commits: Option<usize>) {
         let hook = commits.map(|mut left| {
             move || {
                 let fails = left == 0;
@@ -72,7 +72,7 @@ impl Alone {
     }
 }
 
-impl Drop for Alone {
+impl Drop for TestWriter {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.dir);
     }
@@ -91,28 +91,28 @@ fn frames(run: u128, kind: StreamKind) -> Vec<Arc<Frame>> {
 }
 
 #[test]
-fn a_stream_that_is_gone_on_with_keeps_no_other_from_going_by_its_age() {
-    let mut alone = Alone::new("age", |options| options.max_age = Some(Duration::from_secs(1)));
+fn a_continued_stream_does_not_prevent_others_from_being_dropped_by_age() {
+    let mut test = TestWriter::new("age", |options| options.max_age = Some(Duration::from_secs(1)));
     let (task, run) = (frames(1, StreamKind::Task), frames(1, StreamKind::Session));
     let again: Vec<_> =
         (task.len() as u64..).zip(&task).map(|(seq, frame)| Arc::new(Frame { seq, ..Frame::clone(frame) })).collect();
-    alone.kept(&task);
-    alone.kept(&run);
-    alone.writer.options.clock = Clock::Fixed(2_000);
-    alone.kept(&again[..1]);
-    alone.writer.tick();
-    assert!(alone.has(&task) && alone.has(&run));
-    alone.writer.options.clock = Clock::Fixed(2_001);
-    alone.writer.tick();
-    assert!(alone.has(&task) && !alone.has(&run));
+    test.append_one(&task);
+    test.append_one(&run);
+    test.writer.options.clock = Clock::Fixed(2_000);
+    test.append_one(&again[..1]);
+    test.writer.tick();
+    assert!(test.has(&task) && test.has(&run));
+    test.writer.options.clock = Clock::Fixed(2_001);
+    test.writer.tick();
+    assert!(test.has(&task) && !test.has(&run));
     // A task is as old as its last frame.
-    alone.kept(&again[1..]);
-    alone.writer.options.clock = Clock::Fixed(3_001);
-    alone.writer.tick();
-    assert!(alone.has(&task));
-    alone.writer.options.clock = Clock::Fixed(3_002);
-    alone.writer.tick();
-    assert!(!alone.has(&task) && alone.writer.room.idle().count() == 0);
+    test.append_one(&again[1..]);
+    test.writer.options.clock = Clock::Fixed(3_001);
+    test.writer.tick();
+    assert!(test.has(&task));
+    test.writer.options.clock = Clock::Fixed(3_002);
+    test.writer.tick();
+    assert!(!test.has(&task) && test.writer.room.idle().count() == 0);
 }
 
 /// A thread with that number; its frames have the bodies of a run's frames.
@@ -132,38 +132,38 @@ fn thread(number: u128, from: u64) -> Vec<Arc<Frame>> {
 }
 
 #[test]
-fn threads_go_by_their_number_their_age_and_their_bytes() {
-    let mut alone = Alone::new("threads", |options| {
+fn threads_are_dropped_by_count_age_and_size() {
+    let mut test = TestWriter::new("threads", |options| {
         options.max_age = Some(Duration::from_secs(1));
         options.max_runs = 2;
     });
     let threads: Vec<_> = (1..=4).map(|number| thread(number, 0)).collect();
-    let there = |alone: &Alone| threads.iter().map(|thread| alone.has(thread)).collect::<Vec<_>>();
+    let there = |test: &TestWriter| threads.iter().map(|thread| test.has(thread)).collect::<Vec<_>>();
     for frames in &threads {
-        alone.kept(frames);
+        test.append_one(frames);
     }
-    alone.writer.make_room(std::iter::empty());
-    assert_eq!(there(&alone), [false, false, true, true]);
+    test.writer.make_room(std::iter::empty());
+    assert_eq!(there(&test), [false, false, true, true]);
     // A thread that is appended to again is the newest.
-    alone.writer.options.clock = Clock::Fixed(2_000);
-    alone.kept(&thread(3, 3));
-    alone.kept(&threads[0]);
-    alone.writer.make_room(std::iter::empty());
-    assert_eq!(there(&alone), [true, false, true, false]);
-    alone.writer.options.clock = Clock::Fixed(3_000);
-    alone.kept(&thread(1, 3));
-    alone.writer.options.clock = Clock::Fixed(3_001);
-    alone.writer.tick();
-    assert_eq!(there(&alone), [true, false, false, false]);
+    test.writer.options.clock = Clock::Fixed(2_000);
+    test.append_one(&thread(3, 3));
+    test.append_one(&threads[0]);
+    test.writer.make_room(std::iter::empty());
+    assert_eq!(there(&test), [true, false, true, false]);
+    test.writer.options.clock = Clock::Fixed(3_000);
+    test.append_one(&thread(1, 3));
+    test.writer.options.clock = Clock::Fixed(3_001);
+    test.writer.tick();
+    assert_eq!(there(&test), [true, false, false, false]);
     // Threads are dropped by size; the one that the append continues only as the last.
-    let (all, one) = (alone.writer.room.bytes(), thread(2, 0));
-    alone.writer.room.bounds.max_bytes = all + all / 4;
-    alone.kept(&one);
-    assert_eq!(there(&alone), [false, true, false, false]);
+    let (all, one) = (test.writer.room.bytes(), thread(2, 0));
+    test.writer.room.bounds.max_bytes = all + all / 4;
+    test.append_one(&one);
+    assert_eq!(there(&test), [false, true, false, false]);
     let mut refused = 0;
     for from in (3..60).step_by(3) {
-        match alone.append(&[&thread(2, from)]).remove(0) {
-            Ok(_) => assert!(alone.writer.room.bytes() <= all + all / 4),
+        match test.append(&[&thread(2, from)]).remove(0) {
+            Ok(_) => assert!(test.writer.room.bytes() <= all + all / 4),
             Err(error) => {
                 // The frames are numbered for a thread that was dropped to make room for them. The caller numbers them again.
                 assert!(matches!(error, LogError::Sequence { expected: 0, .. }), "{error}");
@@ -172,128 +172,128 @@ fn threads_go_by_their_number_their_age_and_their_bytes() {
             }
         }
     }
-    assert_eq!((refused, alone.writer.room.len()), (1, 0));
+    assert_eq!((refused, test.writer.room.len()), (1, 0));
 }
 
 #[test]
-fn one_append_of_a_group_that_finds_no_room_beside_the_others_finds_it_after_them() {
+fn an_append_without_room_in_its_group_is_retried_after_it() {
     let runs: Vec<_> = (1..5).map(|run| frames(run, StreamKind::Session)).collect();
-    let mut alone = Alone::new("group", |_| {});
-    alone.kept(&runs[0]);
-    let one = alone.writer.room.bytes();
-    alone.writer.room.bounds.max_bytes = one * 3 / 2;
-    alone.writer.options.max_bytes = one * 3 / 2;
+    let mut test = TestWriter::new("group", |_| {});
+    test.append_one(&runs[0]);
+    let one = test.writer.room.bytes();
+    test.writer.room.bounds.max_bytes = one * 3 / 2;
+    test.writer.options.max_bytes = one * 3 / 2;
     let all: Vec<&[Arc<Frame>]> = runs[1..].iter().map(|run| &run[..]).collect();
-    assert!(alone.append(&all).iter().all(Result::is_ok));
-    assert!(alone.writer.room.bytes() <= one * 3 / 2);
+    assert!(test.append(&all).iter().all(Result::is_ok));
+    assert!(test.writer.room.bytes() <= one * 3 / 2);
 }
 
 #[test]
-fn a_run_that_is_too_old_and_could_not_be_dropped_is_dropped_later() {
-    let mut alone = Alone::new("age-fault", |options| options.max_age = Some(Duration::from_secs(1)));
+fn an_aged_run_that_could_not_be_dropped_is_dropped_later() {
+    let mut test = TestWriter::new("age-fault", |options| options.max_age = Some(Duration::from_secs(1)));
     let (first, second) = (frames(1, StreamKind::Session), frames(2, StreamKind::Session));
-    alone.kept(&first);
-    alone.kept(&second);
-    alone.writer.options.clock = Clock::Fixed(9_000);
+    test.append_one(&first);
+    test.append_one(&second);
+    test.writer.options.clock = Clock::Fixed(9_000);
     let fault = "CREATE TRIGGER fault BEFORE DELETE ON streams BEGIN SELECT RAISE(ABORT, 'a fault'); END";
-    alone.writer.database().execute_batch(fault).unwrap();
+    test.writer.database().execute_batch(fault).unwrap();
     for _ in 0..3 {
-        alone.writer.tick();
-        assert_eq!((alone.has(&first), alone.has(&second), alone.writer.room.idle().count()), (true, true, 2));
+        test.writer.tick();
+        assert_eq!((test.has(&first), test.has(&second), test.writer.room.idle().count()), (true, true, 2));
     }
-    alone.writer.database().execute_batch("DROP TRIGGER fault").unwrap();
-    alone.writer.tick();
-    assert_eq!((alone.has(&first), alone.has(&second), alone.writer.room.idle().count()), (false, false, 0));
-    assert_eq!(alone.writer.room.bytes(), 0);
+    test.writer.database().execute_batch("DROP TRIGGER fault").unwrap();
+    test.writer.tick();
+    assert_eq!((test.has(&first), test.has(&second), test.writer.room.idle().count()), (false, false, 0));
+    assert_eq!(test.writer.room.bytes(), 0);
 }
 
 #[test]
-fn one_run_that_cannot_be_dropped_holds_up_no_other() {
-    let mut alone = Alone::new("stuck", |options| {
+fn a_run_that_cannot_be_dropped_does_not_block_others() {
+    let mut test = TestWriter::new("stuck", |options| {
         options.max_age = Some(Duration::from_secs(1));
         options.max_runs = 2;
     });
     let runs: Vec<_> = (1..6).map(|run| frames(run, StreamKind::Session)).collect();
-    alone.kept(&runs[0]);
+    test.append_one(&runs[0]);
     let fault =
         "CREATE TRIGGER fault BEFORE DELETE ON streams WHEN old.key = 1 BEGIN SELECT RAISE(ABORT, 'a fault'); END";
-    alone.writer.database().execute_batch(fault).unwrap();
-    let there = |alone: &Alone| runs.iter().map(|run| alone.has(run)).collect::<Vec<_>>();
+    test.writer.database().execute_batch(fault).unwrap();
+    let there = |test: &TestWriter| runs.iter().map(|run| test.has(run)).collect::<Vec<_>>();
     // Dropped to make room.
     for run in &runs[1..] {
-        alone.kept(run);
+        test.append_one(run);
     }
-    assert_eq!(there(&alone), [true, false, false, true, true]);
-    alone.writer.make_room(std::iter::empty());
-    assert_eq!((there(&alone), alone.writer.owed), (vec![true, false, false, false, true], None));
-    alone.writer.check_writable().unwrap();
-    assert_eq!(alone.writer.stuck.len(), 1, "that is told once");
+    assert_eq!(there(&test), [true, false, false, true, true]);
+    test.writer.make_room(std::iter::empty());
+    assert_eq!((there(&test), test.writer.owed), (vec![true, false, false, false, true], None));
+    test.writer.check_writable().unwrap();
+    assert_eq!(test.writer.stuck.len(), 1, "the error must be reported once");
     // Dropped because of their age.
-    alone.writer.options.clock = Clock::Fixed(9_000);
-    alone.writer.tick();
-    assert_eq!(there(&alone), [true, false, false, false, false]);
+    test.writer.options.clock = Clock::Fixed(9_000);
+    test.writer.tick();
+    assert_eq!(there(&test), [true, false, false, false, false]);
     // If no other stream is left to drop, the error is reported.
-    alone.writer.room.bounds.max_streams = 0;
-    alone.writer.make_room(std::iter::empty());
-    let error = alone.writer.check_writable().unwrap_err();
+    test.writer.room.bounds.max_streams = 0;
+    test.writer.make_room(std::iter::empty());
+    let error = test.writer.check_writable().unwrap_err();
     assert!(error.to_string().contains("a fault"), "{error}");
-    alone.writer.database().execute_batch("DROP TRIGGER fault").unwrap();
-    alone.writer.check_writable().unwrap();
-    assert_eq!((alone.writer.room.idle().count(), alone.writer.stuck.len()), (0, 0));
+    test.writer.database().execute_batch("DROP TRIGGER fault").unwrap();
+    test.writer.check_writable().unwrap();
+    assert_eq!((test.writer.room.idle().count(), test.writer.stuck.len()), (0, 0));
 }
 
 #[test]
-fn where_very_many_cannot_be_dropped_no_more_are_tried() {
-    let mut alone = Alone::new("stuck-many", |_| {});
+fn attempts_to_drop_stuck_runs_are_bounded() {
+    let mut test = TestWriter::new("stuck-many", |_| {});
     let most = MOST_STUCK as u128;
     let runs: Vec<_> = (1..=most + 1).map(|run| frames(run, StreamKind::Session)).collect();
-    runs.iter().for_each(|run| alone.kept(run));
+    runs.iter().for_each(|run| test.append_one(run));
     let fault = |keys: u128| {
         format!(
             "DROP TRIGGER IF EXISTS fault; CREATE TRIGGER fault BEFORE DELETE ON streams WHEN old.key <= {keys} BEGIN SELECT RAISE(ABORT, 'a fault'); END"
         )
     };
-    alone.writer.room.bounds.max_streams = runs.len() - 1;
-    alone.writer.database().execute_batch(&fault(most)).unwrap();
-    assert!(alone.writer.check_writable().is_ok());
-    alone.writer.make_room(std::iter::empty());
-    assert!(alone.has(&runs[MOST_STUCK]) && alone.writer.check_writable().is_err(), "it is not the runs");
-    alone.writer.database().execute_batch(&fault(most - 1)).unwrap();
-    alone.writer.make_room(std::iter::empty());
-    assert!(!alone.has(&runs[MOST_STUCK - 1]) && alone.writer.check_writable().is_ok());
+    test.writer.room.bounds.max_streams = runs.len() - 1;
+    test.writer.database().execute_batch(&fault(most)).unwrap();
+    assert!(test.writer.check_writable().is_ok());
+    test.writer.make_room(std::iter::empty());
+    assert!(test.has(&runs[MOST_STUCK]) && test.writer.check_writable().is_err(), "the error must be reported");
+    test.writer.database().execute_batch(&fault(most - 1)).unwrap();
+    test.writer.make_room(std::iter::empty());
+    assert!(!test.has(&runs[MOST_STUCK - 1]) && test.writer.check_writable().is_ok());
 }
 
 #[test]
-fn a_run_of_a_time_when_the_clock_was_ahead_keeps_no_other_from_going_by_its_age() {
-    let mut alone = Alone::new("ahead", |options| {
+fn a_run_with_a_future_time_does_not_prevent_others_from_being_dropped_by_age() {
+    let mut test = TestWriter::new("ahead", |options| {
         options.max_age = Some(Duration::from_secs(1));
         options.clock = Clock::Fixed(50_000);
     });
     let (ahead, old, new) =
         (frames(1, StreamKind::Session), frames(2, StreamKind::Session), frames(3, StreamKind::Session));
-    alone.kept(&ahead);
-    alone.writer.options.clock = Clock::Fixed(1_000);
-    alone.kept(&old);
-    alone.writer.options.clock = Clock::Fixed(2_001);
-    alone.kept(&new);
-    alone.writer.tick();
-    assert_eq!([&ahead, &old, &new].map(|frames| alone.has(frames)), [true, false, true]);
+    test.append_one(&ahead);
+    test.writer.options.clock = Clock::Fixed(1_000);
+    test.append_one(&old);
+    test.writer.options.clock = Clock::Fixed(2_001);
+    test.append_one(&new);
+    test.writer.tick();
+    assert_eq!([&ahead, &old, &new].map(|frames| test.has(frames)), [true, false, true]);
     // It is dropped once the clock has passed its time.
-    alone.writer.options.clock = Clock::Fixed(51_000);
-    alone.writer.tick();
-    assert_eq!([&ahead, &old, &new].map(|frames| alone.has(frames)), [true, false, false]);
-    alone.writer.options.clock = Clock::Fixed(51_001);
-    alone.writer.tick();
-    assert!(!alone.has(&ahead));
+    test.writer.options.clock = Clock::Fixed(51_000);
+    test.writer.tick();
+    assert_eq!([&ahead, &old, &new].map(|frames| test.has(frames)), [true, false, false]);
+    test.writer.options.clock = Clock::Fixed(51_001);
+    test.writer.tick();
+    assert!(!test.has(&ahead));
 }
 
 #[test]
-fn what_is_settled_is_told_although_its_room_could_not_be_given_back() {
-    let mut alone = Alone::new("give-back", |options| options.max_runs = 1);
+fn drops_succeed_although_free_pages_could_not_be_returned() {
+    let mut test = TestWriter::new("give-back", |options| options.max_runs = 1);
     let (first, second, third) =
         (frames(1, StreamKind::Session), frames(2, StreamKind::Session), frames(3, StreamKind::Session));
-    alone.kept(&first);
-    alone.kept(&second);
+    test.append_one(&first);
+    test.append_one(&second);
     let id = stream_id(&second[0]);
     let content = vec![7; 200_000].into_boxed_slice();
     let artifact = Artifact {
@@ -307,68 +307,68 @@ fn what_is_settled_is_told_although_its_room_could_not_be_given_back() {
         call_id: None,
         patched: None,
     };
-    artifacts::put(&alone.writer.database, &artifact, &mut alone.writer.artifact_bytes, 1 << 20).unwrap();
-    assert_eq!(alone.writer.artifact_bytes, 200_000);
+    artifacts::put(&test.writer.database, &artifact, &mut test.writer.artifact_bytes, 1 << 20).unwrap();
+    assert_eq!(test.writer.artifact_bytes, 200_000);
 
     // Pruning a front.
-    let (before, frames) = (alone.writer.room.bytes(), second.len() as u64);
-    alone.only(Some(1));
-    let key = alone.writer.key_of(id).unwrap();
+    let (before, frames) = (test.writer.room.bytes(), second.len() as u64);
+    test.fail_after(Some(1));
+    let key = test.writer.key_of(id).unwrap();
     let gone = Gone { frames: frames - 1, last_ms: 1, pruned_ms: 2 };
-    alone.writer.drop_front(id, key, gone, &[]).unwrap();
-    assert!(alone.writer.keeps_freed && alone.free_pages() > 0 && alone.writer.room.bytes() < before);
+    test.writer.drop_front(id, key, gone, &[]).unwrap();
+    assert!(test.writer.keeps_freed && test.free_pages() > 0 && test.writer.room.bytes() < before);
     let sql = "SELECT pruned_frames FROM streams WHERE key = ?1";
-    assert_eq!(alone.writer.database.query_row(sql, [key], |row| row.get::<_, u64>(0)).unwrap(), frames - 1);
+    assert_eq!(test.writer.database.query_row(sql, [key], |row| row.get::<_, u64>(0)).unwrap(), frames - 1);
 
     // Removing an artifact.
-    alone.only(Some(1));
-    alone.writer.let_go(id, &[artifact.id().to_string()]).unwrap();
-    assert_eq!((alone.writer.artifact_bytes, alone.writer.keeps_freed), (0, true));
+    test.fail_after(Some(1));
+    test.writer.let_go(id, &[artifact.id().to_string()]).unwrap();
+    assert_eq!((test.writer.artifact_bytes, test.writer.keeps_freed), (0, true));
 
     // Dropping a run.
-    alone.only(Some(1));
-    alone.writer.make_room(std::iter::empty());
-    assert!(!alone.has(&first) && alone.has(&second) && alone.writer.owed.is_none() && alone.writer.keeps_freed);
+    test.fail_after(Some(1));
+    test.writer.make_room(std::iter::empty());
+    assert!(!test.has(&first) && test.has(&second) && test.writer.owed.is_none() && test.writer.keeps_freed);
 
     // Later all freed pages are returned.
-    alone.only(None);
-    assert!(alone.free_pages() > 20);
-    alone.kept(&third[..1]);
-    assert_eq!((alone.free_pages(), alone.writer.keeps_freed), (0, false));
+    test.fail_after(None);
+    assert!(test.free_pages() > 20);
+    test.append_one(&third[..1]);
+    assert_eq!((test.free_pages(), test.writer.keeps_freed), (0, false));
 }
 
 #[test]
-fn a_stream_that_came_again_loses_nothing_to_whoever_meant_the_one_before() {
-    let mut alone = Alone::new("again", |options| options.max_runs = 0);
+fn operations_on_a_dropped_stream_do_not_affect_its_successor() {
+    let mut test = TestWriter::new("again", |options| options.max_runs = 0);
     let (task, run) = (frames(1, StreamKind::Task), frames(1, StreamKind::Session));
     let id = stream_id(&task[0]);
-    alone.kept(&task);
-    let before = alone.writer.key_of(id).unwrap();
-    alone.kept(&run[..1]);
-    assert!(!alone.has(&task));
-    alone.kept(&task);
-    let now = alone.writer.key_of(id).unwrap();
+    test.append_one(&task);
+    let before = test.writer.key_of(id).unwrap();
+    test.append_one(&run[..1]);
+    assert!(!test.has(&task));
+    test.append_one(&task);
+    let now = test.writer.key_of(id).unwrap();
     assert!(now > before, "{now} {before}");
     let gone = Gone { frames: 1, last_ms: 1, pruned_ms: 2 };
     let mark = Mark { view: "view".into(), frame: 1, event: 1, last: None, state: vec![1] };
-    alone.writer.drop_front(id, before, gone, std::slice::from_ref(&mark)).unwrap();
-    alone.writer.keep_marks(id, before, std::slice::from_ref(&mark)).unwrap();
+    test.writer.drop_front(id, before, gone, std::slice::from_ref(&mark)).unwrap();
+    test.writer.keep_marks(id, before, std::slice::from_ref(&mark)).unwrap();
     let count =
-        |alone: &Alone, sql: &str| -> u64 { alone.writer.database.query_row(sql, [], |row| row.get(0)).unwrap() };
+        |test: &TestWriter, sql: &str| -> u64 { test.writer.database.query_row(sql, [], |row| row.get(0)).unwrap() };
     let (frames, marks) = (
         "SELECT count(*) FROM frames WHERE stream = (SELECT key FROM streams WHERE kind = 'task')",
         "SELECT count(*) FROM marks",
     );
-    assert_eq!((count(&alone, frames), count(&alone, marks)), (task.len() as u64, 0));
-    alone.writer.drop_front(id, now, gone, &[mark]).unwrap();
-    assert_eq!((count(&alone, frames), count(&alone, marks)), (task.len() as u64 - 1, 1));
+    assert_eq!((count(&test, frames), count(&test, marks)), (task.len() as u64, 0));
+    test.writer.drop_front(id, now, gone, &[mark]).unwrap();
+    assert_eq!((count(&test, frames), count(&test, marks)), (task.len() as u64 - 1, 1));
 }
 
 #[test]
-fn what_artifacts_take_is_known_as_runs_go() {
-    let mut alone = Alone::new("artifact-bytes", |_| {});
+fn the_size_of_artifacts_is_tracked_as_runs_are_dropped() {
+    let mut test = TestWriter::new("artifact-bytes", |_| {});
     let runs = [1, 2, 3].map(|run| frames(run, StreamKind::Session));
-    runs.iter().for_each(|run| alone.kept(run));
+    runs.iter().for_each(|run| test.append_one(run));
     let mut put = |run: &[Arc<Frame>], digest: u8, bytes: usize| {
         let artifact = Artifact {
             stream: run[0].stream.clone(),
@@ -381,7 +381,7 @@ fn what_artifacts_take_is_known_as_runs_go() {
             call_id: None,
             patched: None,
         };
-        artifacts::put(&alone.writer.database, &artifact, &mut alone.writer.artifact_bytes, 1 << 20).unwrap();
+        artifacts::put(&test.writer.database, &artifact, &mut test.writer.artifact_bytes, 1 << 20).unwrap();
     };
     // The first two runs share one artifact, and two artifacts belong to one run each.
     put(&runs[0], 1, 1_000);
@@ -389,9 +389,13 @@ fn what_artifacts_take_is_known_as_runs_go() {
     put(&runs[0], 2, 200);
     put(&runs[1], 3, 30);
     for (left, bytes) in [(3, 1_230), (2, 1_030), (1, 0), (0, 0)] {
-        alone.writer.room.bounds.max_streams = left;
-        alone.writer.make_room(std::iter::empty());
-        assert_eq!((alone.writer.room.idle().count(), alone.writer.artifact_bytes), (left, bytes));
-        assert_eq!(artifacts::total(&alone.writer.database).unwrap(), bytes, "as they are added up");
+        test.writer.room.bounds.max_streams = left;
+        test.writer.make_room(std::iter::empty());
+        assert_eq!((test.writer.room.idle().count(), test.writer.artifact_bytes), (left, bytes));
+        assert_eq!(
+            artifacts::total(&test.writer.database).unwrap(),
+            bytes,
+            "the count must equal the sum in the database"
+        );
     }
 }

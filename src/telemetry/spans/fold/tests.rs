@@ -27,7 +27,7 @@ fn recording(of: &str, name: &str) -> Vec<Frame> {
 fn spans(frames: &[Frame]) -> Vec<SpanData> {
     let (mut open, mut done) = (Open::new(1_000), Vec::new());
     frames.iter().for_each(|frame| open.frame(frame, &mut done));
-    assert_eq!((open.runs.len(), open.spans, open.take_refused()), (0, 0, 0), "nothing stays open");
+    assert_eq!((open.runs.len(), open.spans, open.take_refused()), (0, 0, 0), "no span may stay open");
     done
 }
 
@@ -60,7 +60,7 @@ fn payloads(body: &Body) -> Vec<&str> {
 }
 
 #[test]
-fn every_recording_is_whole_traces_without_payloads() {
+fn every_recording_becomes_complete_traces_without_payloads() {
     let (mut runs, mut tools, mut turns) = (0, 0, 0);
     for runner in RUNNERS {
         for entry in std::fs::read_dir(folder(runner)).unwrap() {
@@ -80,11 +80,11 @@ fn every_recording_is_whole_traces_without_payloads() {
             assert_eq!(of(&spans, "execute_tool").len(), count("tool_started"), "{name}");
             assert_eq!(of(&spans, "chat").len(), count("turn_started"), "{name}");
             assert_eq!(of(&spans, "invoke_agent").len(), roots.len() + count("subagent_started"), "{name}");
-            let told: Vec<&str> = frames.iter().flat_map(|frame| payloads(&frame.body)).collect();
+            let texts: Vec<&str> = frames.iter().flat_map(|frame| payloads(&frame.body)).collect();
             for span in &spans {
                 let keys: std::collections::HashSet<&str> =
                     span.attributes.iter().map(|attribute| attribute.key.as_str()).collect();
-                assert_eq!(keys.len(), span.attributes.len(), "{name}: a key stands twice in {span:?}");
+                assert_eq!(keys.len(), span.attributes.len(), "{name}: a duplicate key in {span:?}");
                 let trace = span.span_context.trace_id();
                 let root = roots.iter().find(|root| root.span_context.trace_id() == trace).unwrap();
                 assert!(span.start_time >= root.start_time && span.end_time <= root.end_time, "{name}: {span:?}");
@@ -92,13 +92,13 @@ fn every_recording_is_whole_traces_without_payloads() {
                 let mut known = spans.iter().map(|span| span.span_context.span_id()).chain([SpanId::INVALID]);
                 assert!(known.any(|id| id == span.parent_span_id), "{name}: {span:?} has no parent");
                 let shown = format!("{:?}{:?}{:?}{:?}", span.name, span.attributes, span.events, span.status);
-                for payload in told.iter().filter(|payload| payload.len() > 12) {
-                    assert!(!shown.contains(*payload), "{name}: {payload:?} stands in {shown}");
+                for payload in texts.iter().filter(|payload| payload.len() > 12) {
+                    assert!(!shown.contains(*payload), "{name}: {payload:?} is in {shown}");
                 }
             }
             let ids: std::collections::HashSet<_> =
                 spans.iter().map(|span| (span.span_context.trace_id(), span.span_context.span_id())).collect();
-            assert_eq!(ids.len(), spans.len(), "{name}: an id stands for two spans");
+            assert_eq!(ids.len(), spans.len(), "{name}: two spans have the same id");
             runs += roots.len();
             tools += count("tool_started");
             turns += count("turn_started");
@@ -108,7 +108,7 @@ fn every_recording_is_whole_traces_without_payloads() {
 }
 
 #[test]
-fn a_run_of_claude_code() {
+fn a_run_of_claude_code_has_the_expected_spans() {
     let frames = recording("claude-code", "subagent.partial.ndjson");
     let spans = spans(&frames);
     let root = spans.last().unwrap();
@@ -121,18 +121,18 @@ fn a_run_of_claude_code() {
     let chats = of(&spans, "chat");
     assert!(chats.iter().all(|chat| chat.span_kind == SpanKind::Client && chat.name.starts_with("chat claude-")));
     let with_usage = chats.iter().filter(|chat| number(chat, "gen_ai.usage.output_tokens").is_some()).count();
-    assert!(with_usage * 2 > chats.len(), "{with_usage} of {} turns tell their tokens", chats.len());
+    assert!(with_usage * 2 > chats.len(), "{with_usage} of {} turns have their tokens", chats.len());
     let agent = of(&spans, "execute_tool").into_iter().find(|span| span.name == "execute_tool Agent").unwrap();
     assert_eq!(agent.parent_span_id, root.span_context.span_id());
     let bash = of(&spans, "execute_tool").into_iter().find(|span| span.name == "execute_tool Bash").unwrap();
-    assert_eq!(bash.parent_span_id, agent.span_context.span_id(), "what a subagent does hangs below its tool");
+    assert_eq!(bash.parent_span_id, agent.span_context.span_id(), "the spans of a subagent must be below its tool");
     assert_eq!(number(bash, "framegate.tool.exit_code"), Some(0));
     let sub = of(&spans, "invoke_agent").into_iter().find(|span| span.name == "invoke_agent general-purpose").unwrap();
     assert_eq!(sub.parent_span_id, agent.span_context.span_id());
 }
 
 #[test]
-fn what_went_wrong_is_a_status_and_a_word() {
+fn failures_become_a_status_and_an_error_type() {
     let spans = spans(&recording("claude-code", "bash_fail.ndjson"));
     let bash = of(&spans, "execute_tool")[0];
     assert_eq!(text(bash, "error.type").as_deref(), Some("exit_code"));
@@ -147,7 +147,7 @@ fn what_went_wrong_is_a_status_and_a_word() {
 }
 
 #[test]
-fn the_bound_on_open_spans_holds_and_what_is_beyond_is_counted() {
+fn open_spans_are_bounded_and_refused_ones_counted() {
     let frames = recording("claude-code", "parallel_tools.partial.ndjson");
     let all = spans(&frames).len();
     for most in 0..4 {
