@@ -72,7 +72,8 @@ impl Http {
                 report("authorization", message.to_owned());
             }
             Authorization::None | Authorization::Passthrough if has_file || has_env => {
-                let message = "is not \"configured\", so the secret would not be used: remove it, or use \"configured\"";
+                let message =
+                    "is not \"configured\", so the secret would not be used: remove it, or use \"configured\"";
                 report("authorization", message.to_owned());
             }
             Authorization::Passthrough if !clients => {
