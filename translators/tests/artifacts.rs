@@ -92,13 +92,13 @@ fn holds(frames: &[Frame], artifacts: &[Artifact], bounds: Bounds, what: &str) {
                     change.diff.as_ref().is_none_or(|diff| diff.len() <= bounds.inline_bytes),
                     "{what}: a long diff"
                 );
-                assert!(change.artifact_id.as_ref().is_none_or(|id| told.contains(id)), "{what}: told before");
+                assert!(change.artifact_id.as_ref().is_none_or(|id| told.contains(id)), "{what}: emitted before");
             }
             Body::ToolEnded { artifacts: Some(artifacts), .. } => {
                 let value: Value = serde_json::from_str(artifacts.get()).unwrap();
                 for reference in value["artifact_refs"].as_array().into_iter().flatten() {
                     let id = reference["artifact_id"].as_str().unwrap();
-                    assert!(told.iter().any(|told| **told == *id), "{what}: {id} is referred to before it is told");
+                    assert!(told.iter().any(|told| **told == *id), "{what}: {id} is referenced before it is written");
                 }
             }
             Body::UserMessage(message) => {
@@ -110,9 +110,9 @@ fn holds(frames: &[Frame], artifacts: &[Artifact], bounds: Bounds, what: &str) {
         }
     }
     for bytes in inline.values() {
-        assert!(*bytes <= bounds.inline_bytes, "{what}: {bytes} bytes of one stream stand in frames");
+        assert!(*bytes <= bounds.inline_bytes, "{what}: {bytes} bytes of one stream are inline");
     }
-    assert_eq!(told.iter().cloned().collect::<BTreeSet<_>>(), stored, "{what}: each artifact is told");
+    assert_eq!(told.iter().cloned().collect::<BTreeSet<_>>(), stored, "{what}: each artifact has a frame");
 }
 
 fn shown(frames: &[Frame], artifacts: &[Artifact]) -> String {

@@ -10,7 +10,7 @@ use serde_json::Value;
 use support::*;
 
 /// The frames of these lines, without their envelopes; records and deltas are left out.
-fn told(lines: &[&str]) -> Vec<Value> {
+fn frames_of(lines: &[&str]) -> Vec<Value> {
     events(runner("codex").unwrap(), contract("frames.v2").unwrap(), lines.join("\n").as_bytes())
         .into_iter()
         .filter(|frame| !matches!(frame["type"].as_str().unwrap(), "provider_event" | "tool_call_proposed"))
@@ -55,12 +55,12 @@ fn brief(frames: &[Value]) -> Vec<String> {
 }
 
 fn check(lines: &[&str], expected: &[&str]) {
-    let told = brief(&told(lines));
+    let told = brief(&frames_of(lines));
     assert_eq!(told, expected, "\n{told:#?}");
 }
 
 /// The errors on records.
-fn faults(lines: &[&str]) -> Vec<String> {
+fn record_errors(lines: &[&str]) -> Vec<String> {
     let frames = events(runner("codex").unwrap(), contract("frames.v2").unwrap(), lines.join("\n").as_bytes());
     let errors = |frame: &Value| frame["errors"].as_array().cloned().unwrap_or_default();
     frames.iter().flat_map(errors).map(|error| error.as_str().unwrap().to_owned()).collect()
@@ -193,7 +193,7 @@ fn unknown_types_are_reported_and_the_stream_continues() {
         r#"{"type":"item.completed","item":{"id":"item_1","type":"agent_message","text":"on"}}"#,
     ];
     assert_eq!(
-        faults(&lines),
+        record_errors(&lines),
         [
             "unknown event type \"turn.paused\"",
             "unknown item type \"hologram\"",
@@ -204,7 +204,7 @@ fn unknown_types_are_reported_and_the_stream_continues() {
             "unknown record",
         ]
     );
-    assert!(brief(&told(&lines)).contains(&"output_text_completed on".to_owned()));
+    assert!(brief(&frames_of(&lines)).contains(&"output_text_completed on".to_owned()));
 }
 
 const A: &str = r#""threadId":"01a1ffca-0000-7000-8000-00000000000a","turnId":"ta""#;
@@ -241,7 +241,7 @@ fn interleaved_threads_are_separate_runs() {
         end(B, "tb", "completed"),
         end(A, "ta", "completed"),
     ];
-    let frames = told(&refs(&lines));
+    let frames = frames_of(&refs(&lines));
     let of = |text: &str| frames.iter().find(|frame| frame["text"] == text).unwrap()["stream_id"].clone();
     assert_ne!(of("a1a2"), of("b1b2"));
     assert_eq!(frames.iter().filter(|frame| frame["type"] == "session_ended").count(), 2);
@@ -298,7 +298,7 @@ fn a_child_may_speak_before_the_call_names_it() {
         end(B, "tb", "completed"),
         end(A, "ta", "completed"),
     ];
-    let frames = told(&refs(&lines));
+    let frames = frames_of(&refs(&lines));
     let pong = frames.iter().find(|frame| frame["text"] == "pong").unwrap();
     let spawned = frames.iter().find(|frame| frame["type"] == "tool_started").unwrap();
     assert_eq!(pong["parent_tool_id"], spawned["tool_id"]);
@@ -403,7 +403,8 @@ fn zeros_do_not_reset_a_total() {
         ]
     };
     let lines = [turn(100), turn(0), turn(150)].concat();
-    let figures: Vec<_> = brief(&told(&refs(&lines))).into_iter().filter(|text| text.starts_with("usage")).collect();
+    let figures: Vec<_> =
+        brief(&frames_of(&refs(&lines))).into_iter().filter(|text| text.starts_with("usage")).collect();
     assert_eq!(figures, ["usage_reported run 100 10", "usage_reported run 50 5"]);
 }
 

@@ -54,7 +54,7 @@ fn runner_of(surface: &Surface) -> &'static Runner {
 }
 
 /// The kind of drift, the kind of the record, the path, and the count.
-fn told(findings: &[DriftFinding]) -> Vec<(&'static str, &str, &str, u64)> {
+fn summary(findings: &[DriftFinding]) -> Vec<(&'static str, &str, &str, u64)> {
     findings
         .iter()
         .map(|one| (one.key.kind.as_str(), one.key.record_kind.as_str(), one.key.pointer.as_str(), one.count))
@@ -102,10 +102,10 @@ fn a_new_field_is_reported() {
     let found = changed("response.output_text.delta", |event| event["mood"] = json!("SECRET"));
     let deltas = clean_events().iter().filter(|event| event["type"] == "response.output_text.delta").count() as u64;
     assert!(deltas > 1);
-    assert_eq!(told(&found), [("unknown_field", "response.output_text.delta", "/mood", deltas)]);
+    assert_eq!(summary(&found), [("unknown_field", "response.output_text.delta", "/mood", deltas)]);
     assert!(!format!("{found:?}").contains("SECRET"));
     let deep = changed("response.completed", |event| event["response"]["output"][0]["content"][0]["mood"] = json!(1));
-    assert_eq!(told(&deep), [("unknown_field", "response.completed", "/response/output/*/content/*/mood", 1)]);
+    assert_eq!(summary(&deep), [("unknown_field", "response.completed", "/response/output/*/content/*/mood", 1)]);
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn a_renamed_field_is_reported_under_both_names() {
         let id = event.as_object_mut().unwrap().remove("item_id").unwrap();
         event["itemId"] = id;
     });
-    let places: Vec<(&str, &str)> = told(&found).iter().map(|one| (one.0, one.2)).collect();
+    let places: Vec<(&str, &str)> = summary(&found).iter().map(|one| (one.0, one.2)).collect();
     assert_eq!(places, [("unknown_field", "/itemId"), ("missing_field", "/item_id")]);
     assert!(found[0].suggestion.contains("\"item_id\""), "{found:?}");
     assert!(found[1].suggestion.contains("\"itemId\""), "{found:?}");
@@ -125,30 +125,30 @@ fn a_missing_field_is_reported() {
     let found = changed("response.completed", |event| {
         event["response"].as_object_mut().unwrap().remove("status");
     });
-    assert_eq!(told(&found), [("missing_field", "response.completed", "/response/status", 1)]);
+    assert_eq!(summary(&found), [("missing_field", "response.completed", "/response/status", 1)]);
 }
 
 #[test]
 fn a_changed_type_is_reported_with_both_types() {
     let found = changed("response.output_text.done", |event| event["sequence_number"] = json!("SECRET"));
-    assert_eq!(told(&found), [("changed_type", "response.output_text.done", "/sequence_number", 1)]);
+    assert_eq!(summary(&found), [("changed_type", "response.output_text.done", "/sequence_number", 1)]);
     assert_eq!(found[0].message, "string instead of integer");
     let found = changed("response.completed", |event| event["response"]["output"] = json!({"0": 1}));
-    assert_eq!(told(&found), [("changed_type", "response.completed", "/response/output", 1)]);
+    assert_eq!(summary(&found), [("changed_type", "response.completed", "/response/output", 1)]);
     assert_eq!(found[0].message, "object instead of array");
 }
 
 #[test]
 fn new_types_of_records_and_of_parts_are_reported() {
     let found = changed("response.output_text.done", |event| event["type"] = json!("response.output_text.finished"));
-    assert_eq!(told(&found), [("unknown_type", "response.output_text.finished", "", 1)]);
+    assert_eq!(summary(&found), [("unknown_type", "response.output_text.finished", "", 1)]);
     let found = changed("response.output_item.done", |event| event["item"] = json!({"type": "hologram", "id": "x"}));
-    assert_eq!(told(&found), [("unknown_type", "response.output_item.done", "/item/type", 1)]);
+    assert_eq!(summary(&found), [("unknown_type", "response.output_item.done", "/item/type", 1)]);
     assert_eq!(found[0].key.word.as_deref(), Some("hologram"));
     let found = changed("response.output_text.done", |event| {
         event.as_object_mut().unwrap().remove("type");
     });
-    assert_eq!(told(&found), [("unknown_type", "", "", 1)]);
+    assert_eq!(summary(&found), [("unknown_type", "", "", 1)]);
     // Extension types may be added by anyone.
     assert!(changed("response.output_text.done", |event| *event = json!({"type": "acme:trace", "a": 1})).is_empty());
 }
@@ -159,7 +159,7 @@ fn a_new_word_is_reported_but_no_text() {
         changed("response.completed", move |event| event["response"]["output"][0]["status"] = json!(word))
     };
     let found = state("paused");
-    assert_eq!(told(&found), [("unknown_value", "response.completed", "/response/output/*/status", 1)]);
+    assert_eq!(summary(&found), [("unknown_value", "response.completed", "/response/output/*/status", 1)]);
     assert!(found[0].message.starts_with("unknown value \"paused\"; known values: \"in_progress\""), "{found:?}");
     assert!(!format!("{:?}", state("MY SECRET")).contains("SECRET"));
 }
@@ -172,7 +172,7 @@ fn invalid_json_is_reported_with_its_position() {
     text.push_str("warning: something\n42\n[1,{}]\n");
     let found = drift(event_surface(), text.as_bytes()).findings();
     assert_eq!(
-        told(&found),
+        summary(&found),
         [("not_json", "", "", 1), ("changed_type", "", "", 2), ("unknown_type", "", "", 1)],
         "{found:?}"
     );
@@ -269,7 +269,7 @@ static FAKE_RUNNER: Runner = Runner {
 fn pointers_follow_the_schema() {
     let tell = |record: Value| {
         let found = drift(&FAKE_SURFACE, format!("{record}\n").as_bytes()).findings();
-        told(&found).iter().map(|one| format!("{} {}", one.0, one.2)).collect::<Vec<_>>()
+        summary(&found).iter().map(|one| format!("{} {}", one.0, one.2)).collect::<Vec<_>>()
     };
     let clean = json!({"type": "message", "parts": [{"type": "text", "text": "a"}, {"type": "tool", "input": {"x": 1}, "n": 0}],
         "by_model": {"m": {"tokens": 1}}, "either": {"type": "text", "text": ""}, "args": {"any": [{"type": "thing"}]}});
@@ -316,7 +316,7 @@ fn the_number_of_reported_places_is_bounded() {
     assert_eq!((at_the_limit.findings().len(), at_the_limit.more()), (PLACES, 0));
     let beyond = drift(&FAKE_SURFACE, (fits + &record(PLACES) + &record(0)).as_bytes());
     assert_eq!((beyond.findings().len(), beyond.more()), (PLACES, 1));
-    assert_eq!(beyond.findings()[0].count, 2, "what is known is still counted");
+    assert_eq!(beyond.findings()[0].count, 2, "known places are still counted");
     let many: Value = (0..10_000).map(|at| (format!("f{at}"), json!(1))).collect::<serde_json::Map<_, _>>().into();
     let mut one = json!({"type": "message", "parts": []});
     one.as_object_mut().unwrap().extend(many.as_object().unwrap().clone());

@@ -2,20 +2,20 @@
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "test code")]
 
+#[path = "facts_codex/frame_facts.rs"]
+mod frame_facts;
 #[path = "facts_codex/items.rs"]
 mod items;
-#[path = "facts_codex/seen.rs"]
-mod seen;
 mod support;
 
+use frame_facts::{FrameFacts, Outcome, collect_facts};
 use framegate_translators::frame::{Body, Decision, EndReason, LogLevel, Usage};
 use items::{check_items, is_call, log, plans, text_is};
-use seen::{Outcome, Seen, see};
 use serde_json::{Value, json};
 use support::*;
 
-fn codex(bytes: &[u8]) -> Seen {
-    see(&frames(framegate_translators::runners::runner("codex").unwrap(), bytes))
+fn codex(bytes: &[u8]) -> FrameFacts {
+    collect_facts(&frames(framegate_translators::runners::runner("codex").unwrap(), bytes))
 }
 
 fn bytes(file: &str) -> Vec<u8> {
@@ -50,7 +50,7 @@ fn usage_fact(fact: &Value) -> Value {
 const REFUSED: &str = "rollout-appserver-approval-decline.jsonl";
 
 /// The messages of reported errors: either of retry notices, or of all others.
-fn errors(seen: &Seen, retry: bool) -> Vec<String> {
+fn errors(seen: &FrameFacts, retry: bool) -> Vec<String> {
     let message = |body: &Body| match body {
         Body::ErrorReported(error) if error.attempt.is_some() == retry => Some(error.message.clone()),
         _ => None,
@@ -63,7 +63,7 @@ fn every_fact_of_every_recording_is_in_the_frames() {
     for recording in manifest() {
         let file = recording["file"].as_str().unwrap();
         let seen = codex(&bytes(file));
-        assert!(seen.faults.is_empty(), "{file}: {:?}", seen.faults);
+        assert!(seen.errors.is_empty(), "{file}: {:?}", seen.errors);
         let facts = recording["facts"].as_object().unwrap();
         for (key, fact) in facts {
             check(key, fact, facts, &seen, file);
@@ -71,7 +71,7 @@ fn every_fact_of_every_recording_is_in_the_frames() {
     }
 }
 
-fn check(key: &str, fact: &Value, facts: &serde_json::Map<String, Value>, seen: &Seen, file: &str) {
+fn check(key: &str, fact: &Value, facts: &serde_json::Map<String, Value>, seen: &FrameFacts, file: &str) {
     let what = format!("{file}: {key}");
     let list = || fact.as_array().unwrap_or_else(|| panic!("{what}"));
     match key {
@@ -79,7 +79,7 @@ fn check(key: &str, fact: &Value, facts: &serde_json::Map<String, Value>, seen: 
         "child_items" => check_items(&seen.child, seen, list(), file),
         "tool_calls" => {
             for call in list().iter().filter(|call| is_call(call)) {
-                let is = |tool: &&seen::Tool| call["item_id"] == tool.call_id;
+                let is = |tool: &&frame_facts::Tool| call["item_id"] == tool.call_id;
                 assert_eq!(seen.main.tools.iter().filter(is).count(), 1, "{what}: {call}");
             }
         }
@@ -224,7 +224,7 @@ fn check(key: &str, fact: &Value, facts: &serde_json::Map<String, Value>, seen: 
     }
 }
 
-fn approvals(seen: &Seen, facts: &[Value], what: &str) {
+fn approvals(seen: &FrameFacts, facts: &[Value], what: &str) {
     let asked: Vec<_> = seen
         .bodies
         .iter()

@@ -23,7 +23,7 @@ fn manifest() -> Vec<Value> {
 
 /// The contents of the frames of one session.
 #[derive(Default)]
-struct Told {
+struct FrameFacts {
     texts: Vec<String>,
     reasoning: Vec<String>,
     stop_reasons: Vec<String>,
@@ -46,8 +46,8 @@ struct Call {
     failed: Option<String>,
 }
 
-fn told<'f>(frames: impl Iterator<Item = &'f Frame>) -> Told {
-    let mut told = Told::default();
+fn collect_facts<'f>(frames: impl Iterator<Item = &'f Frame>) -> FrameFacts {
+    let mut told = FrameFacts::default();
     let mut ids: HashMap<Uuid, String> = HashMap::new();
     for frame in frames {
         let call_of = |tool: &Tool| tool.call_id.to_string();
@@ -125,7 +125,7 @@ impl Checked<'_> {
     }
 
     /// Checks the facts of one session, whose runs end with these frames.
-    fn check(&self, told: &Told, frames: &[Frame], main: bool) {
+    fn check(&self, told: &FrameFacts, frames: &[Frame], main: bool) {
         let file = self.file;
         for key in self.facts.keys() {
             let known = [
@@ -182,7 +182,7 @@ impl Checked<'_> {
         }
     }
 
-    fn texts(&self, told: &Told) {
+    fn texts(&self, told: &FrameFacts) {
         let file = self.file;
         let mut texts = self.facts["texts"].as_array().unwrap().clone();
         // Synthetic texts of the runner are not texts of the assistant.
@@ -213,7 +213,7 @@ impl Checked<'_> {
             assert!(same_text(text, fact), "{file}: {text:?} instead of {fact}");
         }
         for removed in self.list("removed_texts") {
-            assert!(said.contains(&removed), "{file}: what is removed later was said before");
+            assert!(said.contains(&removed), "{file}: removed parts were emitted before");
         }
     }
 
@@ -225,14 +225,14 @@ impl Checked<'_> {
         self.list("compaction_summary_texts")
     }
 
-    fn reasoning(&self, told: &Told) {
+    fn reasoning(&self, told: &FrameFacts) {
         assert_eq!(told.reasoning, strings(&self.facts["reasoning"]), "{}: reasoning", self.file);
         for hidden in self.list("reasoning_hidden") {
             assert!(!told.reasoning.contains(&hidden), "{}: hidden reasoning", self.file);
         }
     }
 
-    fn tools(&self, told: &Told) {
+    fn tools(&self, told: &FrameFacts) {
         let file = self.file;
         let facts = self.facts["tools"].as_array().unwrap();
         let visible: Vec<&Value> = facts.iter().filter(|tool| tool["visible"] != Value::Bool(false)).collect();
@@ -274,14 +274,14 @@ impl Checked<'_> {
         }
     }
 
-    fn usage(&self, told: &Told) {
+    fn usage(&self, told: &FrameFacts) {
         let file = self.file;
         // In addition to its calls' usage, each run has their sum.
         let is_total = |usage: &&Usage| usage.scope == UsageScope::Run;
         let totals: u64 =
             told.usage.iter().filter(is_total).map(|usage| usage.main_thread.as_ref().unwrap().input_tokens).sum();
         let has_total = told.usage.iter().any(|usage| usage.scope == UsageScope::Run);
-        let mut told = Told { usage: told.usage.clone(), ..Told::default() };
+        let mut told = FrameFacts { usage: told.usage.clone(), ..FrameFacts::default() };
         told.usage.retain(|usage| usage.scope == UsageScope::Turn);
         let told = &told;
         // A child session's frames are distinguishable from those of the run.
@@ -359,7 +359,7 @@ impl Checked<'_> {
                 _ => None,
             })
             .collect();
-        assert_eq!(reported.len(), 1, "{file}: an error is told once");
+        assert_eq!(reported.len(), 1, "{file}: an error is reported once");
         let contains = error["message_contains"].as_str().unwrap();
         assert!(
             reported[0].message.contains(contains) && last.message.as_deref().unwrap().contains(contains),
@@ -382,9 +382,9 @@ fn every_fact_of_every_recording_is_in_the_frames() {
         let surface = recording["surface"].as_str().unwrap();
         let of_runs = || frames.iter().filter(|frame| frame.stream.kind == StreamKind::Session);
         let checker = Checked { file, surface, facts };
-        checker.check(&told(of_runs().filter(|frame| !frame.is_subagent())), &frames, true);
+        checker.check(&collect_facts(of_runs().filter(|frame| !frame.is_subagent())), &frames, true);
         if let Some(child) = facts.get("child").and_then(Value::as_object) {
-            let told = told(of_runs().filter(|frame| frame.is_subagent()));
+            let told = collect_facts(of_runs().filter(|frame| frame.is_subagent()));
             if surface == "export" {
                 // An exported document does not contain child sessions, which are exported separately.
                 assert!(told.texts.is_empty() && told.tools.is_empty());
@@ -398,11 +398,11 @@ fn every_fact_of_every_recording_is_in_the_frames() {
             .unwrap_or_default();
         for (facts, session) in facts.get("by_session").and_then(Value::as_array).into_iter().flatten().zip(&sessions) {
             let own: Vec<Frame> = of_runs().filter(|frame| *frame.stream.session.name == **session).cloned().collect();
-            Checked { file, surface, facts: facts.as_object().unwrap() }.check(&told(own.iter()), &own, true);
+            Checked { file, surface, facts: facts.as_object().unwrap() }.check(&collect_facts(own.iter()), &own, true);
         }
         number_of_runs(&recording, file, &frames);
         if let Some(order) = recording.get("tool_line_order") {
-            assert_eq!(told(of_runs()).order, strings(order), "{file}: order of the lines");
+            assert_eq!(collect_facts(of_runs()).order, strings(order), "{file}: order of the lines");
         }
     }
     let files: HashSet<String> = recordings_of(opencode()).into_iter().map(|recording| recording.name).collect();
@@ -480,7 +480,7 @@ fn last_parts(bytes: &[u8]) -> BTreeMap<String, Value> {
 fn exit_codes_and_outputs_match_the_recording() {
     let mut codes = HashSet::new();
     for recording in recordings_of(opencode()) {
-        let told = told(frames(opencode(), &recording.bytes).iter());
+        let told = collect_facts(frames(opencode(), &recording.bytes).iter());
         for part in last_parts(&recording.bytes).values().filter(|part| part["type"] == "tool") {
             let state = &part["state"];
             if state["status"] != "completed" || part["tool"] == "invalid" {
@@ -504,7 +504,7 @@ fn exit_codes_and_outputs_match_the_recording() {
 fn long_texts_are_complete() {
     let mut longest = 0;
     for recording in recordings_of(opencode()) {
-        let told = told(frames(opencode(), &recording.bytes).iter());
+        let told = collect_facts(frames(opencode(), &recording.bytes).iter());
         for part in last_parts(&recording.bytes).values().filter(|part| part["type"] == "text") {
             let text = part["text"].as_str().unwrap_or_default();
             if part["time"].get("end").is_some() && part.get("synthetic").is_none() && text.len() > 100 {

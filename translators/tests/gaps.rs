@@ -32,7 +32,7 @@ fn well_formed(frames: &[Frame], name: &str) {
         let seq = next.entry(id).or_default();
         assert_eq!(frame.seq, *seq, "{name}");
         *seq += 1;
-        assert!(!over.contains(&id), "{name}: a frame behind the end");
+        assert!(!over.contains(&id), "{name}: a frame after the end");
         if frame.stream.kind == StreamKind::Session {
             assert_eq!(matches!(frame.body, Body::SessionStarted { .. }), frame.seq == 0, "{name}");
             if matches!(frame.body, Body::SessionEnded(_)) {

@@ -33,7 +33,7 @@ fn an_end_is_held_until_its_deadline() {
     let thread = (StreamKind::Thread, "provider_event");
     let mut ingest = codex(EndHold::default());
     let told = kinds(ingest.feed(RUN.as_bytes(), 1_000));
-    assert_eq!(told.last(), Some(&(StreamKind::Session, "turn_ended")), "all but the last frame is told at once");
+    assert_eq!(told.last(), Some(&(StreamKind::Session, "turn_ended")), "all frames but the last are emitted at once");
     assert_eq!(ingest.deadline(), Some(1_000 + END_HOLD_MS));
     assert_eq!(kinds(ingest.feed(LATE, 1_050)), [of_run]);
     assert_eq!(ingest.deadline(), Some(1_000 + END_HOLD_MS), "a record does not make it wait longer");

@@ -22,10 +22,10 @@ fn no_import_cycles_exist() {
     assert!(of("runners", "json") && of("pipeline", "frame"), "the test does not find the imports: {imports:?}");
     let modules: BTreeSet<String> = files.iter().filter_map(|(path, _)| unit(path)).collect();
     for ((_, to), places) in &imports {
-        assert!(modules.contains(to), "crate::{to} is not a module of its own: {}", places.join(", "));
+        assert!(modules.contains(to), "crate::{to} is not a separate module: {}", places.join(", "));
     }
-    let knots = knots(&imports);
-    assert!(knots.is_empty(), "{}", knots.iter().map(|knot| describe(knot, &imports)).collect::<String>());
+    let cycles = cycles(&imports);
+    assert!(cycles.is_empty(), "{}", cycles.iter().map(|knot| describe(knot, &imports)).collect::<String>());
 }
 
 /// The source files below `folder`, each with its path below `root`.
@@ -267,7 +267,7 @@ fn paths_from_root(tokens: &[Token], depth: usize) -> Vec<(String, usize)> {
 }
 
 /// The largest sets of modules that import each other, directly or through others.
-fn knots(imports: &Imports) -> Vec<BTreeSet<String>> {
+fn cycles(imports: &Imports) -> Vec<BTreeSet<String>> {
     let reached = |from: &String| {
         let (mut reached, mut left) = (BTreeSet::new(), vec![from]);
         while let Some(module) = left.pop() {
@@ -281,15 +281,15 @@ fn knots(imports: &Imports) -> Vec<BTreeSet<String>> {
     };
     let modules: BTreeSet<&String> = imports.keys().map(|(from, _)| from).collect();
     let reach: BTreeMap<&String, BTreeSet<String>> = modules.iter().map(|module| (*module, reached(module))).collect();
-    let mut knots = BTreeSet::new();
+    let mut cycles = BTreeSet::new();
     for module in modules {
         let back = |other: &&String| reach.get(*other).is_some_and(|reached| reached.contains(module));
         let knot: BTreeSet<String> = reach[module].iter().filter(back).cloned().collect();
         if !knot.is_empty() {
-            knots.insert(knot);
+            cycles.insert(knot);
         }
     }
-    knots.into_iter().collect()
+    cycles.into_iter().collect()
 }
 
 /// Names each import between the modules of a cycle. The rarest come first, because those are usually the ones to cut.
@@ -354,8 +354,8 @@ fn a_cycle_is_reported_with_its_imports() {
     let files = [("a.rs", "use crate::b;"), ("b.rs", "use crate::c;"), ("c.rs", "\nuse crate::a;\nuse crate::d;")];
     let files = files.map(|(file, text)| (file.to_owned(), text.to_owned()));
     let imports = imports(&files);
-    let knots = knots(&imports);
-    let described: Vec<String> = knots.iter().map(|knot| describe(knot, &imports)).collect();
+    let cycles = cycles(&imports);
+    let described: Vec<String> = cycles.iter().map(|knot| describe(knot, &imports)).collect();
     let expected = "these modules import each other: a, b, c\n  a imports b: a.rs:1\n  b imports c: b.rs:1\n  c imports a: c.rs:2\n";
     assert_eq!(described, [expected]);
 }

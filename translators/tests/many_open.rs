@@ -209,7 +209,7 @@ fn the_cost_of_a_step_does_not_depend_on_the_open_state() {
     let mut more = Vec::new();
     for (runner, _) in INPUTS {
         let [Some(few), Some(some), Some(many)] = [1_500, 4_000, 6_500].map(|size| instructions(runner, size)) else {
-            eprintln!("not tested: there is no valgrind");
+            eprintln!("not tested: valgrind is missing");
             return;
         };
         more.push((runner, some - few, (many - some) / (some - few)));

@@ -59,7 +59,7 @@ fn events(name: &str) -> Vec<Value> {
 }
 
 /// The contents of the frames: texts, reasoning, calls.
-fn said(frames: &[Frame]) -> (String, String, Vec<String>) {
+fn contents(frames: &[Frame]) -> (String, String, Vec<String>) {
     let (mut text, mut reasoning, mut calls) = (String::new(), String::new(), Vec::new());
     let (mut text_deltas, mut reasoning_deltas) = (String::new(), String::new());
     for frame in frames {
@@ -101,7 +101,7 @@ fn every_mixture_of_events_gives_the_same_text_once() {
     let mut mixtures = 0;
     for name in RECORDINGS {
         let whole = events(name);
-        let expected = said(&frames_of(&whole));
+        let expected = contents(&frames_of(&whole));
         for groups in 0..1 << GROUPS.len() {
             for names in NAMES {
                 // With neither names nor item events, two items cannot be distinguished from two parts, and two calls not from
@@ -116,7 +116,7 @@ fn every_mixture_of_events_gives_the_same_text_once() {
                         event.as_object_mut().unwrap().remove(*name);
                     }
                 }
-                let ours = std::panic::catch_unwind(|| said(&frames_of(&mixture)));
+                let ours = std::panic::catch_unwind(|| contents(&frames_of(&mixture)));
                 assert!(
                     ours.as_ref().is_ok_and(|ours| *ours == expected),
                     "{name} without {names:?} and groups {groups:06b}: {ours:?} instead of {expected:?}"
@@ -132,7 +132,7 @@ fn every_mixture_of_events_gives_the_same_text_once() {
 fn text_repeated_at_the_end_of_a_part_is_emitted_once() {
     for name in RECORDINGS {
         let whole = events(name);
-        let expected = said(&frames_of(&whole));
+        let expected = contents(&frames_of(&whole));
         let repeated: Vec<Value> = whole
             .iter()
             .flat_map(|event| {
@@ -140,6 +140,6 @@ fn text_repeated_at_the_end_of_a_part_is_emitted_once() {
                 std::iter::repeat_n(event.clone(), if again { 3 } else { 1 })
             })
             .collect();
-        assert_eq!(said(&frames_of(&repeated)), expected, "{name}");
+        assert_eq!(contents(&frames_of(&repeated)), expected, "{name}");
     }
 }

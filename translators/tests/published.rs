@@ -70,7 +70,7 @@ fn compare(path: &Path, expected: &str) {
     let at = differs.unwrap_or(kept.lines().count().min(expected.lines().count()));
     assert!(
         kept == expected,
-        "{} differs from line {} on:\n  kept: {:?}\n  now:  {:?}\nFRAMEGATE_BLESS=1 writes it anew",
+        "{} differs from line {} on:\n  kept: {:?}\n  now:  {:?}\nFRAMEGATE_BLESS=1 rewrites it",
         path.display(),
         at + 1,
         kept.lines().nth(at),
@@ -87,7 +87,7 @@ fn the_id_of_every_schema_is_its_path() {
             let schema = schema_of(file.text);
             let id = schema["$id"].as_str().unwrap();
             assert_eq!(id, format!("{BASE}{folder}/{}.schema.json", file.kind));
-            assert!(ids.insert(id.to_owned()), "{id} stands twice");
+            assert!(ids.insert(id.to_owned()), "{id} occurs twice");
             assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema", "{id}");
             assert_eq!(schema["title"], format!("{} {}", contract.name, file.kind), "{id}");
             assert_eq!(schema["properties"][contract.type_key]["const"], file.kind, "{id}");

@@ -13,9 +13,9 @@ use serde_json::Value;
 use std::collections::HashMap;
 use support::*;
 
-type Said = Vec<(EventId, Vec<u8>)>;
+type EncodedEvents = Vec<(EventId, Vec<u8>)>;
 
-fn said(events: &Events) -> Said {
+fn encoded(events: &Events) -> EncodedEvents {
     events.iter().map(|event| (event.id.clone(), event.payload.to_vec())).collect()
 }
 
@@ -23,10 +23,10 @@ fn new(contract: &Contract, frame: &Frame, experimental: bool) -> Option<Box<dyn
     (contract.encoder)(&frame.stream, &EncoderOptions { experimental, ..Default::default() })
 }
 
-fn takes(encoder: &mut dyn Encoder, frame: &Frame) -> Said {
+fn takes(encoder: &mut dyn Encoder, frame: &Frame) -> EncodedEvents {
     let mut events = Events::default();
     encoder.frame(frame, &mut events);
-    said(&events)
+    encoded(&events)
 }
 
 #[test]

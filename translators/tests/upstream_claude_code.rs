@@ -13,13 +13,13 @@ use serde_json::{Value, json};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::LazyLock;
 
-struct Known {
+struct CompiledSchema {
     schema: Value,
     validator: Validator,
 }
 
 /// The schemas by surface and kind.
-static KNOWN: LazyLock<HashMap<String, Known>> = LazyLock::new(|| {
+static KNOWN: LazyLock<HashMap<String, CompiledSchema>> = LazyLock::new(|| {
     let mut known = HashMap::new();
     for surface in surfaces() {
         for file in surface.schemas {
@@ -28,8 +28,8 @@ static KNOWN: LazyLock<HashMap<String, Known>> = LazyLock::new(|| {
                 .should_validate_formats(false)
                 .build(&schema)
                 .unwrap_or_else(|error| panic!("{} {}: {error}", surface.name, file.kind));
-            let before = known.insert(format!("{}/{}", surface.name, file.kind), Known { schema, validator });
-            assert!(before.is_none(), "{} {} stands twice", surface.name, file.kind);
+            let before = known.insert(format!("{}/{}", surface.name, file.kind), CompiledSchema { schema, validator });
+            assert!(before.is_none(), "{} {} occurs twice", surface.name, file.kind);
         }
     }
     known
@@ -43,7 +43,7 @@ fn surface(name: &str) -> &'static Surface {
     surfaces().iter().find(|surface| surface.name == name).unwrap()
 }
 
-fn known(surface: &str, kind: &str) -> &'static Known {
+fn compiled_schema(surface: &str, kind: &str) -> &'static CompiledSchema {
     let path = format!("{surface}/{kind}");
     KNOWN.get(&path).unwrap_or_else(|| panic!("no schema for {path}"))
 }
@@ -57,13 +57,13 @@ fn kind_of(surface: &Surface, text: &str) -> Option<String> {
 }
 
 /// The violations in a record, one line each.
-fn faults(surface: &str, kind: &str, record: &Value) -> Vec<String> {
-    let errors = known(surface, kind).validator.iter_errors(record);
+fn violations_of(surface: &str, kind: &str, record: &Value) -> Vec<String> {
+    let errors = compiled_schema(surface, kind).validator.iter_errors(record);
     errors.map(|error| format!("{} {}", error.instance_path(), error.masked())).collect()
 }
 
 fn example(surface: &str, kind: &str) -> Value {
-    known(surface, kind).schema["examples"][0].clone()
+    compiled_schema(surface, kind).schema["examples"][0].clone()
 }
 
 /// Every record of every recording, with the recording's name and surface.
@@ -83,15 +83,18 @@ fn recorded() -> impl Iterator<Item = (String, &'static Surface, String)> {
 #[test]
 fn every_recorded_record_is_valid_for_the_schema_of_its_kind() {
     let mut kinds = BTreeSet::new();
-    let mut breaches = Vec::new();
+    let mut violations = Vec::new();
     for (name, surface, line) in recorded() {
         let kind = kind_of(surface, &line).unwrap_or_else(|| panic!("{name}: a record without a kind"));
         let record = json::value(line.as_bytes()).unwrap();
-        breaches
-            .extend(faults(surface.name, &kind, &record).into_iter().map(|fault| format!("{name} {kind}: {fault}")));
+        violations.extend(
+            violations_of(surface.name, &kind, &record)
+                .into_iter()
+                .map(|violation| format!("{name} {kind}: {violation}")),
+        );
         kinds.insert((surface.name, kind));
     }
-    assert_eq!(breaches, Vec::<String>::new());
+    assert_eq!(violations, Vec::<String>::new());
     for surface in surfaces() {
         assert!(kinds.iter().any(|(name, _)| *name == surface.name), "no recording of {}", surface.name);
     }
@@ -102,7 +105,7 @@ fn every_recorded_record_is_valid_for_the_schema_of_its_kind() {
 fn every_schema_is_described_and_its_example_is_valid() {
     for surface in surfaces() {
         for file in surface.schemas {
-            let schema = &known(surface.name, file.kind).schema;
+            let schema = &compiled_schema(surface.name, file.kind).schema;
             let id =
                 format!("https://framegate.dev/schemas/runners/claude-code/{}/{}.schema.json", surface.name, file.kind);
             assert_eq!(schema["$id"], id);
@@ -112,7 +115,7 @@ fn every_schema_is_described_and_its_example_is_valid() {
             }
             assert_eq!(schema["examples"].as_array().map(Vec::len), Some(1), "{id}");
             let example = example(surface.name, file.kind);
-            assert_eq!(faults(surface.name, file.kind, &example), Vec::<String>::new(), "{id}");
+            assert_eq!(violations_of(surface.name, file.kind, &example), Vec::<String>::new(), "{id}");
             assert_eq!(kind_of(surface, &example.to_string()).as_deref(), Some(file.kind), "{id}");
         }
     }
@@ -140,7 +143,7 @@ fn a_missing_required_field_is_found() {
         for field in known.schema["required"].as_array().into_iter().flatten() {
             let mut record = example(surface, kind);
             record.as_object_mut().unwrap().remove(field.as_str().unwrap()).unwrap();
-            assert_ne!(faults(surface, kind, &record), Vec::<String>::new(), "{path} without {field}");
+            assert_ne!(violations_of(surface, kind, &record), Vec::<String>::new(), "{path} without {field}");
             tried += 1;
         }
     }
@@ -176,7 +179,7 @@ fn a_new_field_is_found_in_every_recorded_record() {
         let kind = kind_of(surface, &line).unwrap();
         let mut record = json::value(line.as_bytes()).unwrap();
         record["surprise"] = json!(1);
-        if faults(surface.name, &kind, &record).is_empty() {
+        if violations_of(surface.name, &kind, &record).is_empty() {
             open.insert(kind);
         }
     }
@@ -222,7 +225,7 @@ fn a_changed_field_type_is_found() {
     for (surface, kind, pointer, value) in cases {
         let mut record = example(surface, kind);
         change(&mut record, pointer, Some(value));
-        assert_ne!(faults(surface, kind, &record), Vec::<String>::new(), "{kind} {pointer}");
+        assert_ne!(violations_of(surface, kind, &record), Vec::<String>::new(), "{kind} {pointer}");
     }
 }
 
@@ -249,7 +252,7 @@ fn a_renamed_field_is_found() {
         let value = change(&mut record, old, None);
         assert!(!value.is_null(), "{kind} has {old}");
         change(&mut record, new, Some(value));
-        assert_ne!(faults(surface, kind, &record), Vec::<String>::new(), "{kind} {new}");
+        assert_ne!(violations_of(surface, kind, &record), Vec::<String>::new(), "{kind} {new}");
     }
 }
 
@@ -272,7 +275,7 @@ fn a_new_word_is_found_where_the_words_are_known() {
     for (kind, pointer, word) in cases {
         let mut record = example("stream-json", kind);
         change(&mut record, pointer, Some(json!(word)));
-        assert_ne!(faults("stream-json", kind, &record), Vec::<String>::new(), "{kind} {pointer}");
+        assert_ne!(violations_of("stream-json", kind, &record), Vec::<String>::new(), "{kind} {pointer}");
     }
     // A new word in an open set is valid.
     for (kind, pointer, word) in [
@@ -283,7 +286,7 @@ fn a_new_word_is_found_where_the_words_are_known() {
     ] {
         let mut record = example("stream-json", kind);
         change(&mut record, pointer, Some(json!(word)));
-        assert_eq!(faults("stream-json", kind, &record), Vec::<String>::new(), "{kind} {pointer}");
+        assert_eq!(violations_of("stream-json", kind, &record), Vec::<String>::new(), "{kind} {pointer}");
     }
 }
 
@@ -292,7 +295,7 @@ fn tool_results_and_structured_output_may_have_any_form() {
     let fits = |surface, kind, pointer: &str, value: Value| {
         let mut record = example(surface, kind);
         change(&mut record, pointer, Some(value));
-        assert_eq!(faults(surface, kind, &record), Vec::<String>::new(), "{kind} {pointer}");
+        assert_eq!(violations_of(surface, kind, &record), Vec::<String>::new(), "{kind} {pointer}");
     };
     let own = json!({ "anything": [1, null, { "deep": true }] });
     fits("stream-json", "user", "/tool_use_result", own.clone());

@@ -23,14 +23,14 @@ fn recorded() -> Vec<Line> {
 
 #[test]
 fn every_record_is_valid_for_the_schema_of_its_kind() {
-    let met = CODEX.all_keep(&recorded());
+    let met = CODEX.assert_all_valid(&recorded());
     let of = |surface: &str| met.iter().filter(|(of, _)| *of == surface).count();
     assert!(of("exec") >= 8 && of("app-server") >= 28 && of("rollout") >= 27, "{met:?}");
 }
 
 #[test]
 fn client_messages_are_valid_for_their_schemas() {
-    let met = CODEX.all_keep(&lines(&fixtures_dir("codex").join("client"), |_| Some("app-server")));
+    let met = CODEX.assert_all_valid(&lines(&fixtures_dir("codex").join("client"), |_| Some("app-server")));
     let said = ["initialize", "initialized", "response", "thread/start", "turn/interrupt", "turn/start", "turn/steer"];
     assert_eq!(met, said.map(|kind| ("app-server", kind.to_owned())).into_iter().collect::<BTreeSet<_>>());
 }
@@ -158,6 +158,6 @@ fn a_record_of_a_new_type_has_no_schema() {
     }
     for answer in [json!({ "id": 0, "result": null }), json!({ "id": "a", "error": { "code": 1, "message": "x" } })] {
         assert_eq!(CODEX.kind_of("app-server", &answer.to_string()).as_deref(), Some("response"));
-        assert_eq!(CODEX.breaches("app-server", "response", &answer.to_string()), Vec::<String>::new());
+        assert_eq!(CODEX.violations("app-server", "response", &answer.to_string()), Vec::<String>::new());
     }
 }

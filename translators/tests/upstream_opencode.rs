@@ -30,7 +30,7 @@ fn recorded(old: bool) -> Vec<Line> {
 
 #[test]
 fn every_record_is_valid_for_the_schema_of_its_kind() {
-    let met = OPENCODE.all_keep(&recorded(false));
+    let met = OPENCODE.assert_all_valid(&recorded(false));
     let of = |surface: &str| met.iter().filter(|(of, _)| *of == surface).count();
     let least = [("run", 6), ("event", 39), ("global-event", 15), ("next-event", 20), ("export", 1)];
     assert!(least.iter().all(|(surface, kinds)| of(surface) >= *kinds), "{met:?}");
@@ -48,9 +48,9 @@ fn the_old_release_is_distinguished_from_the_current_one() {
     assert!(old.iter().any(|line| line.surface == "run") && old.iter().any(|line| line.surface == "event"));
     for Line { file, surface, text } in &old {
         let kind = OPENCODE.kind_of(surface, text).unwrap();
-        let breaches = OPENCODE.breaches(surface, &kind, text);
+        let violations = OPENCODE.violations(surface, &kind, text);
         // The old release's events have no ids; its `run` lines are unchanged.
-        assert_eq!(breaches.is_empty(), *surface == "run", "{file}: {breaches:?}");
+        assert_eq!(violations.is_empty(), *surface == "run", "{file}: {violations:?}");
     }
 }
 

@@ -29,7 +29,7 @@ fn forbidding(contract: &Contract, forbidden: impl Fn(&str) -> bool) -> Schemas 
 
 /// An event as it was sent.
 #[derive(Clone, Debug, PartialEq)]
-struct Sent {
+struct SentEvent {
     kind: &'static str,
     id: EventId,
     text: String,
@@ -37,7 +37,7 @@ struct Sent {
     instead_of: Option<&'static str>,
 }
 
-fn gated(recording: &Recording, contract: &'static Contract, schemas: &Schemas, enforce: bool) -> Vec<Sent> {
+fn gated(recording: &Recording, contract: &'static Contract, schemas: &Schemas, enforce: bool) -> Vec<SentEvent> {
     gated_by(recording, contract, enforce, |_| schemas)
 }
 
@@ -47,17 +47,17 @@ fn gated_by<'s>(
     contract: &'static Contract,
     enforce: bool,
     schemas: impl Fn(usize) -> &'s Schemas,
-) -> Vec<Sent> {
+) -> Vec<SentEvent> {
     let options = EncoderOptions { experimental: true, ..EncoderOptions::default() };
     let mut translator = Translator::new(ingest(recording.runner, Limits::default()), contract, options);
     let mut sent = Vec::new();
     let mut sink = |frame: &Frame, events: &mut dyn Iterator<Item = EventRef<'_>>| {
         for event in events {
-            let mut out: Vec<Sent> = Vec::new();
+            let mut out: Vec<SentEvent> = Vec::new();
             let gate = Gate::new(contract, schemas(sent.len()), enforce);
             let verdict = gate.pass(frame, event, &mut |event| {
                 let text = String::from_utf8(event.payload.to_vec()).unwrap();
-                out.push(Sent { kind: event.kind, id: event.id.clone(), text, instead_of: None });
+                out.push(SentEvent { kind: event.kind, id: event.id.clone(), text, instead_of: None });
             });
             assert_eq!(out.len(), 1, "one event for each event");
             if let Verdict::Withheld(breaches) = &verdict {
@@ -222,8 +222,8 @@ fn each_contract_has_its_own_stand_in() {
         let contract = framegate_translators::contracts::contract(contract).unwrap();
         let schemas = forbidding(contract, |kind| kind == withheld);
         let places = &BY_KIND[contract.name][withheld];
-        let events: Vec<Sent> = places.iter().flat_map(|at| gated(&ALL[*at], contract, &schemas, true)).collect();
-        let stand_ins: Vec<&Sent> = events.iter().filter(|event| event.instead_of == Some(withheld)).collect();
+        let events: Vec<SentEvent> = places.iter().flat_map(|at| gated(&ALL[*at], contract, &schemas, true)).collect();
+        let stand_ins: Vec<&SentEvent> = events.iter().filter(|event| event.instead_of == Some(withheld)).collect();
         assert!(stand_ins.iter().any(|event| event.kind == expected), "{} {withheld}: {stand_ins:?}", contract.name);
     }
 }

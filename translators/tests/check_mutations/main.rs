@@ -16,7 +16,7 @@ mod support;
 mod fields;
 mod order;
 mod tables;
-mod words;
+mod vocabulary;
 
 use framegate_translators::contracts::Contract;
 use serde_json::Value;

@@ -11,7 +11,7 @@ fn an_array_of_frames_is_one_record() {
     let array = Value::Array(vec![init(), text("m", "hi"), result("hi")]);
     let all = frames(std::slice::from_ref(&array));
     assert_eq!(all.iter().filter(|frame| matches!(frame.body, Body::ProviderEvent(_))).count(), 1);
-    let lines = told(&[array]);
+    let lines = frame_lines(&[array]);
     assert!(
         lines.ends_with(&["text 0 \"hi\"".into(), "turn over -".into(), "end completed - \"hi\"".into()]),
         "{lines:?}"
@@ -21,7 +21,7 @@ fn an_array_of_frames_is_one_record() {
 #[test]
 fn arguments_that_are_not_an_object_stay_text() {
     let input = json!({"__unparsedToolInput": {"raw": "{\"a\":", "len": 5}});
-    let lines = told(&[init(), call("m", "t", "Bash", input)]);
+    let lines = frame_lines(&[init(), call("m", "t", "Bash", input)]);
     assert!(lines.contains(&"call t Bash \"{\\\"a\\\":\"".to_owned()), "{lines:?}");
 }
 
@@ -46,7 +46,7 @@ fn stopped(reason: Value) -> Vec<Value> {
 
 #[test]
 fn a_whole_frame_after_its_block_is_not_repeated() {
-    let lines = told(
+    let lines = frame_lines(
         &[vec![init()], streamed("m"), stopped(json!("end_turn")), vec![text("m", "hello"), result("hello")]].concat(),
     );
     assert_eq!(
@@ -65,33 +65,36 @@ fn a_whole_frame_after_its_block_is_not_repeated() {
 
 #[test]
 fn a_finished_block_without_a_whole_frame_is_emitted() {
-    let lines = told(&[vec![init()], streamed("m"), stopped(json!("end_turn")), vec![result("hello")]].concat());
+    let lines = frame_lines(&[vec![init()], streamed("m"), stopped(json!("end_turn")), vec![result("hello")]].concat());
     assert!(lines.contains(&"text 0 \"hello\"".to_owned()), "{lines:?}");
     assert_eq!(lines.last().unwrap(), "end completed - \"hello\"");
 }
 
 #[test]
 fn synthetic_closing_events_are_ignored() {
-    let lines = told(&[vec![init()], streamed("m"), stopped(Value::Null), vec![result("")]].concat());
+    let lines = frame_lines(&[vec![init()], streamed("m"), stopped(Value::Null), vec![result("")]].concat());
     assert_eq!(lines, ["start \"\"", "turn", "text 0 \"hello\"", "turn over -", "end completed - \"-\""]);
 }
 
 #[test]
 fn late_events_do_not_start_a_run() {
-    let lines = told(&[vec![init(), text("m", "x"), result("x")], stopped(json!("end_turn"))].concat());
+    let lines = frame_lines(&[vec![init(), text("m", "x"), result("x")], stopped(json!("end_turn"))].concat());
     assert_eq!(lines.iter().filter(|line| line.starts_with("start")).count(), 1);
 }
 
 #[test]
 fn unknown_records_are_kept_with_an_error() {
-    let lines = told(&[
+    let lines = frame_lines(&[
         with_session(json!({"type": "telepathy"})),
         system(json!({"subtype": "aura"})),
         init(),
-        said("m", json!({"type": "hologram"}), None),
+        assistant_message("m", json!({"type": "hologram"}), None),
         text("m", "x"),
     ]);
-    assert_eq!(lines[..2], ["thread fault unknown type \"telepathy\"", "thread fault unknown system subtype \"aura\""]);
+    assert_eq!(
+        lines[..2],
+        ["thread record error unknown type \"telepathy\"", "thread fault unknown system subtype \"aura\""]
+    );
     assert!(lines.contains(&"text 1 \"x\"".to_owned()), "{lines:?}");
 }
 

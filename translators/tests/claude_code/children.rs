@@ -8,9 +8,9 @@ use serde_json::json;
 fn nested_and_parallel_children_are_distinguished() {
     let agent = |id: &str, call_id: &str, parent| {
         let block = json!({"type": "tool_use", "id": call_id, "name": "Agent", "input": {"prompt": "p"}});
-        said(id, block, parent)
+        assistant_message(id, block, parent)
     };
-    let say = |id: &str, parent: &str| said(id, json!({"type": "text", "text": id}), Some(parent));
+    let say = |id: &str, parent: &str| assistant_message(id, json!({"type": "text", "text": id}), Some(parent));
     let records = [
         init(),
         agent("m1", "a", None),
@@ -25,7 +25,7 @@ fn nested_and_parallel_children_are_distinguished() {
         text("m2", "both"),
         result("both"),
     ];
-    let lines = told(&records);
+    let lines = frame_lines(&records);
     let agents: Vec<_> = lines.iter().filter(|line| line.contains("agent ")).map(|line| line.trim()).collect();
     assert_eq!(
         agents,
@@ -57,13 +57,13 @@ fn nested_and_parallel_children_are_distinguished() {
 fn a_child_that_outlives_the_run_continues_on_the_thread() {
     let mut launched = returned("a", json!("launched"), false, None);
     launched["tool_use_result"] = json!({"isAsync": true, "status": "async_launched", "agentId": "x"});
-    let lines = told(&[
+    let lines = frame_lines(&[
         init(),
         call("m", "a", "Agent", json!({"prompt": "p"})),
         launched,
         text("m2", "off it goes"),
         result("off it goes"),
-        said("c", json!({"type": "text", "text": "report"}), Some("a")),
+        assistant_message("c", json!({"type": "text", "text": "report"}), Some("a")),
         system(
             json!({"subtype": "task_notification", "task_id": "x", "tool_use_id": "a", "status": "completed", "summary": "report"}),
         ),

@@ -13,7 +13,7 @@ pub fn frames(records: &[Value]) -> Vec<Frame> {
 }
 
 /// The frames except the records, one line each.
-pub fn told(records: &[Value]) -> Vec<String> {
+pub fn frame_lines(records: &[Value]) -> Vec<String> {
     frames(records).iter().filter_map(line).collect()
 }
 
@@ -27,7 +27,7 @@ pub fn line(frame: &Frame) -> Option<String> {
     };
     let text = match &frame.body {
         Body::ProviderEvent(record) if record.errors.is_empty() => return None,
-        Body::ProviderEvent(record) => format!("fault {}", record.errors.join("; ")),
+        Body::ProviderEvent(record) => format!("record error {}", record.errors.join("; ")),
         Body::OutputTextDelta(_) | Body::ReasoningDelta(_) | Body::ToolCallProposed(_) => return None,
         Body::SessionStarted { input } => format!("start {input:?}"),
         Body::SessionEnded(end) => format!(
@@ -82,17 +82,17 @@ pub fn init() -> Value {
     with_session(json!({"type": "system", "subtype": "init", "model": "m"}))
 }
 
-pub fn said(id: &str, block: Value, parent: Option<&str>) -> Value {
+pub fn assistant_message(id: &str, block: Value, parent: Option<&str>) -> Value {
     let message = json!({"id": id, "model": "m", "content": [block], "stop_reason": null, "usage": {"input_tokens": 1, "output_tokens": 1}});
     with_session(json!({"type": "assistant", "message": message, "parent_tool_use_id": parent}))
 }
 
 pub fn text(id: &str, text: &str) -> Value {
-    said(id, json!({"type": "text", "text": text}), None)
+    assistant_message(id, json!({"type": "text", "text": text}), None)
 }
 
 pub fn call(id: &str, call_id: &str, name: &str, input: Value) -> Value {
-    said(id, json!({"type": "tool_use", "id": call_id, "name": name, "input": input}), None)
+    assistant_message(id, json!({"type": "tool_use", "id": call_id, "name": name, "input": input}), None)
 }
 
 pub fn returned(call_id: &str, content: Value, is_error: bool, parent: Option<&str>) -> Value {

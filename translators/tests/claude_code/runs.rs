@@ -7,7 +7,7 @@ use serde_json::json;
 #[test]
 fn a_question_can_be_withdrawn_or_answered_in_the_stream() {
     let ask = |id: &str, call_id: &str| json!({"type": "control_request", "request_id": id, "request": {"subtype": "can_use_tool", "tool_name": "Bash", "input": {}, "tool_use_id": call_id}});
-    let lines = told(&[
+    let lines = frame_lines(&[
         init(),
         call("m", "t1", "Bash", json!({"command": "a"})),
         ask("q1", "t1"),
@@ -31,7 +31,7 @@ fn a_question_can_be_withdrawn_or_answered_in_the_stream() {
 fn a_failed_start_is_a_run() {
     let record = json!({"type": "result", "subtype": "error_during_execution", "is_error": true, "session_id": SESSION,
         "errors": ["No conversation found"], "usage": {"input_tokens": 0, "output_tokens": 0}, "total_cost_usd": 0});
-    let lines = told(&[record]);
+    let lines = frame_lines(&[record]);
     assert_eq!(
         lines,
         [
@@ -49,8 +49,12 @@ fn clearing_the_conversation_does_not_end_the_turn() {
     init2["session_id"] = json!(other);
     let mut end = result("");
     end["session_id"] = json!(other);
-    let lines =
-        told(&[init(), with_session(json!({"type": "conversation_reset", "new_conversation_id": other})), init2, end]);
+    let lines = frame_lines(&[
+        init(),
+        with_session(json!({"type": "conversation_reset", "new_conversation_id": other})),
+        init2,
+        end,
+    ]);
     assert_eq!(lines, ["start \"\"", "end completed - \"-\""]);
 }
 
@@ -62,7 +66,7 @@ fn running_totals_become_differences() {
         end["usage"] = json!({"input_tokens": 1, "output_tokens": 2});
         [init(), end]
     };
-    let lines = told(&[turn(0.5), turn(0.75), turn(0.25)].concat());
+    let lines = frame_lines(&[turn(0.5), turn(0.75), turn(0.25)].concat());
     let usages: Vec<_> = lines.iter().filter(|line| line.starts_with("usage")).collect();
     assert_eq!(usages, ["usage run 1/2 Some(0.5)", "usage run 1/2 Some(0.25)", "usage run 1/2 Some(0.25)"]);
 }
@@ -73,7 +77,7 @@ fn an_error_during_a_turn_does_not_end_the_run() {
         json!({"type": "assistant", "error": "server_error", "is_api_error_message": true, "parent_tool_use_id": null,
         "message": {"id": "e", "model": "<synthetic>", "content": [{"type": "text", "text": "API Error"}], "stop_reason": "tool_use"}}),
     );
-    let lines = told(&[
+    let lines = frame_lines(&[
         init(),
         call("m", "t", "Bash", json!({"command": "a"})),
         error,
@@ -150,7 +154,7 @@ fn a_prompt_before_its_turn_starts_the_run_without_base64() {
     });
     let attached = attached.unwrap();
     assert_eq!((attached.mime.as_deref(), attached.bytes), (Some("image/png"), Some(4)));
-    let lines = told(&[prompt, init(), text("m", "x"), result("x")]);
+    let lines = frame_lines(&[prompt, init(), text("m", "x"), result("x")]);
     assert_eq!(lines[..2], ["start \"Look\"", "user \"Look\" 1"]);
     assert_eq!(lines.iter().filter(|line| line.starts_with("start")).count(), 1);
 }
@@ -160,7 +164,7 @@ fn a_typed_command_is_reported_verbatim() {
     let user = |text: &str| {
         with_session(json!({"type": "user", "isReplay": true, "message": {"role": "user", "content": text}}))
     };
-    let lines = told(&[
+    let lines = frame_lines(&[
         user(
             "<command-name>/compact</command-name>\n<command-message>compact</command-message>\n<command-args>keep it</command-args>",
         ),
@@ -191,7 +195,7 @@ fn an_interruption_without_a_terminal_reason_is_recognised() {
     let stop = with_session(
         json!({"type": "user", "message": {"role": "user", "content": [{"type": "text", "text": "[Request interrupted by user]"}]}}),
     );
-    let lines = told(&[init(), text("m", "half"), stop, end]);
+    let lines = frame_lines(&[init(), text("m", "half"), stop, end]);
     assert_eq!(lines.last().unwrap(), "end interrupted interrupted \"half\"");
 }
 
@@ -205,11 +209,11 @@ fn the_number_of_open_runs_is_bounded() {
     // The first session continues: in its existing run, unless that one was ended.
     let runs = |count: usize| {
         let records: Vec<_> = (0..count).chain([0]).map(said).collect();
-        told(&records).iter().filter(|line| line.starts_with("start ")).count()
+        frame_lines(&records).iter().filter(|line| line.starts_with("start ")).count()
     };
     assert_eq!(runs(256), 256);
     assert_eq!(runs(257), 258);
-    let lines = told(&(0..300).map(said).collect::<Vec<_>>());
+    let lines = frame_lines(&(0..300).map(said).collect::<Vec<_>>());
     let first_end = lines.iter().position(|line| line.starts_with("end ")).unwrap();
     let last_start = lines.iter().rposition(|line| line.starts_with("start ")).unwrap();
     assert!(first_end < last_start, "the oldest ends while others begin");

@@ -7,7 +7,7 @@ use serde_json::json;
 fn a_background_command_is_a_task() {
     let mut moved = returned("t", json!("moved to the background"), false, None);
     moved["tool_use_result"] = json!({"stdout": "", "backgroundTaskId": "b1"});
-    let lines = told(&[
+    let lines = frame_lines(&[
         init(),
         call("m", "t", "Bash", json!({"command": "long"})),
         system(
@@ -28,7 +28,7 @@ fn a_background_command_is_a_task() {
 
 #[test]
 fn a_long_call_can_move_to_the_background() {
-    let lines = told(&[
+    let lines = frame_lines(&[
         init(),
         call("m", "t", "Bash", json!({"command": "long"})),
         system(json!({"subtype": "task_started", "task_id": "b1", "tool_use_id": "t", "is_backgrounded": false})),
@@ -53,7 +53,7 @@ fn a_long_call_can_move_to_the_background() {
 
 #[test]
 fn a_task_ends_as_reported_without_an_announcement() {
-    let lines = told(&[
+    let lines = frame_lines(&[
         init(),
         call("m", "t", "Bash", json!({"command": "long"})),
         system(json!({"subtype": "task_started", "task_id": "b1", "tool_use_id": "t", "is_backgrounded": true})),

@@ -11,7 +11,7 @@ fn an_old_transcript_has_whole_messages_without_record_ids() {
         {"type": "text", "text": "Planning"},
         {"type": "tool_use", "id": "t", "name": "TodoWrite", "input": {"todos": [{"content": "a", "status": "pending"}]}},
     ], "stop_reason": null, "usage": {"input_tokens": 3, "output_tokens": 1}});
-    let lines = told(&[
+    let lines = frame_lines(&[
         with_session(json!({"type": "user", "message": {"role": "user", "content": "Do it"}})),
         with_session(json!({"type": "assistant", "message": message})),
         returned("t", json!("ok"), false, None),
@@ -46,7 +46,7 @@ fn an_old_transcript_has_whole_messages_without_record_ids() {
 #[test]
 fn a_side_chain_in_an_old_transcript_belongs_to_the_child() {
     let block = |block: Value, stop: &str| json!({"id": stop, "model": "m", "content": [block], "stop_reason": stop, "usage": {"input_tokens": 1, "output_tokens": 2}});
-    let lines = told(&[
+    let lines = frame_lines(&[
         json!({"type": "summary", "summary": "old", "leafUuid": "x"}),
         entry("user", json!({"role": "user", "content": "Go"}), false),
         entry(
@@ -143,7 +143,7 @@ fn a_transcript_names_the_child_and_the_reason_of_a_rejected_call() {
         false,
     );
     denied["toolDenialKind"] = json!("user-rejected");
-    let lines = told(&[
+    let lines = frame_lines(&[
         entry("user", json!({"role": "user", "content": "Go"}), false),
         entry("assistant", call("a"), false),
         child("a1b2", "one"),

@@ -54,7 +54,7 @@ fn claude_code_questions_are_answered_by_their_texts() {
     assert_eq!(asked, 1);
     let response = &host.lines()[2]["response"]["response"];
     assert_eq!(response["updatedInput"]["answers"], json!({"Which color?": "Blue"}));
-    assert_eq!(response["updatedInput"]["questions"][0]["header"], "Color", "what was asked is given back with it");
+    assert_eq!(response["updatedInput"]["questions"][0]["header"], "Color", "the answer contains the input");
 }
 
 #[test]

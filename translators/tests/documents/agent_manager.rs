@@ -116,11 +116,11 @@ fn runs_of_other_writers_pass() {
     warns(AM, "a run that is continued", &run(&bodies), &[]);
     warns(
         AM,
-        "a log behind the end",
+        "a log after the end",
         &run(&[status("running", "failed"), ("log", json!({"level": "info", "message": "x"}))]),
         &[(2, "end.not_last")],
     );
-    warns(AM, "a run that goes on", &example()[..3], &[(0, "end.missing")]);
+    warns(AM, "a run that continues", &example()[..3], &[(0, "end.missing")]);
     warns(
         AM,
         "a result of another name",
@@ -145,12 +145,12 @@ fn violations_of_the_document_are_found() {
         ),
         ("a gap", with(&|e| drop(e.remove(1))), vec![(2, "sequence.gap")]),
         ("an id twice", with(&|e| e[2]["id"] = e[1]["id"].clone()), vec![(3, "id.repeat")]),
-        ("an id that is no UUID", with(&|e| e[2]["id"] = json!("e2")), vec![(3, "schema")]),
+        ("an id that is not a UUID", with(&|e| e[2]["id"] = json!("e2")), vec![(3, "schema")]),
         ("an unknown type", with(&|e| e[1]["eventType"] = json!("chat")), vec![(2, "schema.type")]),
         ("an unknown role", with(&|e| e[6]["data"]["role"] = json!("tool")), vec![(7, "schema")]),
         ("an unknown level", with(&|e| e[1]["data"]["level"] = json!("loud")), vec![(2, "schema")]),
         ("no data", with(&|e| e[1]["data"] = Value::Null), vec![(2, "schema")]),
-        ("a time that is none", with(&|e| e[1]["timestamp"] = json!("now")), vec![(2, "schema")]),
+        ("an invalid time", with(&|e| e[1]["timestamp"] = json!("now")), vec![(2, "schema")]),
         ("no input", without(2, "input"), vec![(3, "schema")]),
         ("no success", without(3, "success"), vec![(4, "schema")]),
         ("no cost", without(7, "totalCostUsd"), vec![(8, "schema")]),

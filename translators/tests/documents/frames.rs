@@ -252,7 +252,7 @@ fn violations_of_the_document_are_found() {
         ("no end", with(&|e| drop(e.pop())), vec![(0, "end.missing")]),
         ("an unknown type", with(&|e| e[2]["type"] = json!("output_text")), vec![(3, "schema.type")]),
         ("errors missing", with(&|e| drop(e[1].as_object_mut().unwrap().remove("errors"))), vec![(2, "schema")]),
-        ("a status that is none", with(&|e| e[1]["status"] = json!("ok")), vec![(2, "schema")]),
+        ("an unknown status", with(&|e| e[1]["status"] = json!("ok")), vec![(2, "schema")]),
         ("a number for text", with(&|e| e[2]["delta"] = json!(1)), vec![(3, "schema")]),
         ("null for text", with(&|e| e[2]["delta"] = Value::Null), vec![(3, "schema")]),
         ("a negative time", with(&|e| e[2]["timestamp_ms"] = json!(-1)), vec![(3, "schema")]),
@@ -265,7 +265,7 @@ fn violations_of_the_document_are_found() {
             vec![(4, "end.repeat")],
         ),
         (
-            "a task that is none",
+            "an invalid task",
             with(&|e| {
                 e.push(json!({"id": "x", "session_id": "t", "timestamp_ms": 7, "seq": 0, "type": "tool_task_status", "task_id": "t", "status": "lost"}));
             }),
@@ -283,7 +283,7 @@ fn violations_of_the_document_are_found() {
             vec![(2, "pair.not_open")],
         ),
         (
-            "args that are no object",
+            "args that are not an object",
             tool_run(
                 &[json!({"type": "tool_started", "tool_id": "t", "name": "ls", "args": 7}), ended("t")],
                 "completed",
@@ -296,7 +296,7 @@ fn violations_of_the_document_are_found() {
             vec![(3, "checkpoint.late")],
         ),
         (
-            "a checkpoint behind its tool",
+            "a checkpoint after its tool",
             tool_run(&[started("t", "write"), ended("t"), checkpoint(&json!("write"))], "completed"),
             vec![(5, "checkpoint.late")],
         ),

@@ -109,17 +109,17 @@ fn runs_of_other_writers_pass() {
     );
     let resumed =
         ("run.resumed_from_event", json!({"from_run_id": RUN, "from_sequence": 187, "prior_cost_micros_usd": 8_900}));
-    passes(HECATE, "a run that goes on from another", &run(&[resumed.clone(), queued(), started(), finished()]));
+    passes(HECATE, "a run that continues another", &run(&[resumed.clone(), queued(), started(), finished()]));
     passes(
         HECATE,
-        "without what is optional",
+        "without optional fields",
         &run(&[("run.resumed_from_event", json!({"from_run_id": RUN, "from_sequence": 0})), started(), finished()]),
     );
     let pruned = (
         "gap.events_pruned",
         json!({"first_pruned_sequence": 0, "last_pruned_sequence": 142, "pruned_at": "2026-05-03T09:00:00Z", "reason": "retention_window"}),
     );
-    passes(HECATE, "a gap behind the end", &run(&[queued(), started(), failed(), pruned]));
+    passes(HECATE, "a gap after the end", &run(&[queued(), started(), failed(), pruned]));
     passes(
         HECATE,
         "a lost worker",
@@ -263,7 +263,7 @@ fn violations_of_the_document_are_found() {
             vec![(5, "id.order")],
         ),
         (
-            "a run id that is no ULID",
+            "a run id that is not a ULID",
             edited(&|e| e.iter_mut().for_each(|e| e["run_id"] = json!("run-1"))),
             (1..=17).map(|at| (at, "schema")).collect(),
         ),
@@ -281,7 +281,7 @@ fn violations_of_the_document_are_found() {
         ("no end", run(&success()[..16]), vec![(0, "end.missing")]),
         ("two ends", twice(16), vec![(18, "end.repeat")]),
         (
-            "an event behind the end",
+            "an event after the end",
             run(&[success(), vec![("cost.tick", json!({}))]].concat()),
             vec![(18, "end.not_last")],
         ),
@@ -308,8 +308,8 @@ fn violations_of_the_document_are_found() {
         ("a type in capitals", edited(&|e| e[14]["type"] = json!("Cost.Tick")), vec![(15, "schema.type")]),
         ("a type without a group", edited(&|e| e[14]["type"] = json!("cost")), vec![(15, "schema.type")]),
         ("another version", edited(&|e| e[3]["schema_version"] = json!("2")), vec![(4, "schema")]),
-        ("a lease that is no time", edited(&|e| e[1]["data"]["lease_until"] = json!("soon")), vec![(2, "schema")]),
-        ("a decision that is none", edited(&|e| e[7]["data"]["decision"] = json!("perhaps")), vec![(8, "schema")]),
+        ("a lease that is not a time", edited(&|e| e[1]["data"]["lease_until"] = json!("soon")), vec![(2, "schema")]),
+        ("an unknown decision", edited(&|e| e[7]["data"]["decision"] = json!("perhaps")), vec![(8, "schema")]),
         ("a figure that is text", edited(&|e| e[13]["data"]["input_tokens"] = json!("4201")), vec![(14, "schema")]),
     ] {
         fails(HECATE, what, &events, &expected);

@@ -53,7 +53,7 @@ pub fn found(name: &str, events: &[Value], after: Option<Option<&str>>) -> Vec<L
     found
 }
 
-fn told(found: &[Located], severity: Severity) -> Vec<(u64, &'static str)> {
+fn rules_with(found: &[Located], severity: Severity) -> Vec<(u64, &'static str)> {
     let of = found.iter().filter(|located| located.finding.severity == severity);
     of.map(|located| (located.record, located.finding.rule)).collect()
 }
@@ -61,17 +61,17 @@ fn told(found: &[Located], severity: Severity) -> Vec<(u64, &'static str)> {
 /// Fails unless the stream conforms.
 pub fn passes(name: &str, what: &str, events: &[Value]) {
     let found = found(name, events, None);
-    assert_eq!(told(&found, Severity::Error), [], "{name}, {what}: {found:#?}");
+    assert_eq!(rules_with(&found, Severity::Error), [], "{name}, {what}: {found:#?}");
 }
 
 /// Fails unless the stream has exactly these errors.
 pub fn fails(name: &str, what: &str, events: &[Value], expected: &[(u64, &str)]) {
     let found = found(name, events, None);
-    assert_eq!(told(&found, Severity::Error), expected, "{name}, {what}: {found:#?}");
+    assert_eq!(rules_with(&found, Severity::Error), expected, "{name}, {what}: {found:#?}");
 }
 
 /// Fails unless the stream conforms and has exactly these warnings.
 pub fn warns(name: &str, what: &str, events: &[Value], expected: &[(u64, &str)]) {
     passes(name, what, events);
-    assert_eq!(told(&found(name, events, None), Severity::Warning), expected, "{name}, {what}");
+    assert_eq!(rules_with(&found(name, events, None), Severity::Warning), expected, "{name}, {what}");
 }

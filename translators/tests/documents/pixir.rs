@@ -52,15 +52,15 @@ fn streams_and_logs_of_other_writers_pass() {
     for (what, events) in [
         ("null in a subagent's life", and(&[("subagent_event", subagent)])),
         ("optional fields absent", and(&[("subagent_event", json!({"subagent_id": "s", "event": "ended", "status": "failed"}))])),
-        ("a lost lease behind the turn", and(&[("status", json!({"status": "session_writer_lease_lost"}))])),
+        ("a lost lease after the turn", and(&[("status", json!({"status": "session_writer_lease_lost"}))])),
         ("a compaction between turns", and(&[("history_compaction", json!({"range": [0, 3], "summary": "s"})), ("user_message", json!({"text": "more"})), ("status", json!({"status": "error"}))])),
-        ("an orphan's result behind the turn", session(&[&turn()[..7], &[("status", json!({"status": "interrupted"})), ("tool_result", json!({"call_id": "c", "ok": false, "error": {"kind": "orphan_tool_call", "message": "m", "details": {}}}))]].concat())),
+        ("an orphan's result after the turn", session(&[&turn()[..7], &[("status", json!({"status": "interrupted"})), ("tool_result", json!({"call_id": "c", "ok": false, "error": {"kind": "orphan_tool_call", "message": "m", "details": {}}}))]].concat())),
         ("a turn that no person opened", and(&[("status", json!({"status": "thinking"})), ("text_delta", json!({"chunk": "x"})), ("assistant_message", json!({"text": "x"})), ("status", json!({"status": "done"}))])),
         ("a session without a turn", session(&[("session_fork", json!({"parent": "p"})), ("skill_activation", json!({}))])),
         ("a session of a status alone", session(&[("status", json!({"status": "session_writer_lease_lost"}))])),
         ("a live session without a turn", session(&[("session_fork", json!({})), ("branch_summary", json!({"summary": null})), ("context_pressure", json!({"tier": "advisory"})), ("plan", json!({"entries": [{"content": "x", "priority": "high", "status": "pending"}]}))])),
         ("later types", session(&[("user_message", json!({"text": "hi", "resources": null})), ("workflow_event", json!({"x": 1})), ("turn_failed", json!({"terminal_status": "provider_error", "error_kind": "x", "error_message": null, "details": {}}))])),
-        ("a failure told as text", session(&[("user_message", json!({"text": "hi"})), ("turn_failed", json!({})), ("text_delta", json!({"chunk": "No."})), ("status", json!({"status": "error"}))])),
+        ("a failure reported as text", session(&[("user_message", json!({"text": "hi"})), ("turn_failed", json!({})), ("text_delta", json!({"chunk": "No."})), ("status", json!({"status": "error"}))])),
         ("words before a call", session(&[("user_message", json!({"text": "hi"})), ("text_delta", json!({"chunk": "Let me look."})), ("tool_call", json!({"call_id": "c", "name": "ls", "args": {"p": 1}})), ("tool_result", json!({"call_id": "c", "ok": true, "output": null})), ("text_delta", json!({"chunk": "Done."})), ("assistant_message", json!({"text": "Done."})), ("status", json!({"status": "done"}))])),
         ("a log that stops at a call", session(&log()[..3])),
         ("a log that stops at the prompt", session(&log()[..1])),
@@ -103,10 +103,14 @@ fn violations_of_the_document_are_found() {
             with(&|e| e.iter_mut().for_each(|e| e["session_id"] = json!("../x"))),
             vec![(1, "id.grammar")],
         ),
-        ("a decision that is none", data(7, json!({"call_id": "c", "decision": "ask"})), vec![(8, "schema")]),
+        ("an unknown decision", data(7, json!({"call_id": "c", "decision": "ask"})), vec![(8, "schema")]),
         ("a result of no call", data(8, json!({"call_id": "d", "ok": true})), vec![(9, "pair.not_open")]),
         ("a result without ok", data(8, json!({"call_id": "c", "output": "x"})), vec![(9, "schema")]),
-        ("args that are no object", data(6, json!({"call_id": "c", "name": "n", "args": "x"})), vec![(7, "schema")]),
+        (
+            "args that are not an object",
+            data(6, json!({"call_id": "c", "name": "n", "args": "x"})),
+            vec![(7, "schema")],
+        ),
         ("another text", data(10, json!({"text": "Hallo"})), vec![(11, "text.differs")]),
         ("text that is not kept", with(&|e| drop(e.remove(10))), vec![(11, "text.not_kept")]),
         ("a live turn without its end", cut(11), vec![(0, "end.missing")]),
@@ -120,7 +124,7 @@ fn violations_of_the_document_are_found() {
             vec![(13, "end.repeat")],
         ),
         (
-            "an answer behind the end",
+            "an answer after the end",
             session(&[turn(), vec![("assistant_message", json!({"text": "x"}))]].concat()),
             vec![(13, "end.not_last")],
         ),
@@ -129,7 +133,7 @@ fn violations_of_the_document_are_found() {
             data(0, json!({"text": "hi", "resources": [{"uri": "data:image/png;base64,AAAA"}]})),
             vec![(1, "resource.inline")],
         ),
-        ("a time that is none", with(&|e| e[0]["ts"] = json!(1)), vec![(1, "schema")]),
+        ("an invalid time", with(&|e| e[0]["ts"] = json!(1)), vec![(1, "schema")]),
     ] {
         fails(PIXIR, what, &events, &expected);
     }

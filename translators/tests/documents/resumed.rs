@@ -46,7 +46,7 @@ fn a_stream_resumed_after_any_event_passes() {
                     Value::String(text) => Some(text.clone()),
                     number => Some(number.to_string()),
                 });
-                let what = format!("{name} in {} behind event {at}", contract.name);
+                let what = format!("{name} in {} after event {at}", contract.name);
                 assert_eq!(errors(found(contract.name, rest, Some(None))), [], "{what}");
                 let Some(cursor) = cursor else { continue };
                 assert_eq!(errors(found(contract.name, rest, Some(Some(&cursor)))), [], "{what}, after {cursor}");

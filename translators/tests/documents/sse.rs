@@ -74,7 +74,7 @@ fn violations_of_the_document_are_found() {
     for (what, events, expected) in [
         ("no start", with(&|e| drop(e.remove(0))), vec![(1, "start.missing")]),
         ("no end", with(&|e| drop(e.pop())), vec![(0, "end.missing")]),
-        ("an event behind the end", with(&|e| e.swap(7, 8)), vec![(9, "end.not_last"), (9, "id.order")]),
+        ("an event after the end", with(&|e| e.swap(7, 8)), vec![(9, "end.not_last"), (9, "id.order")]),
         ("an unknown type", with(&|e| e[1]["type"] = json!("usage")), vec![(2, "schema.type")]),
         ("another session", with(&|e| e[1]["session_id"] = json!("sess_2")), vec![(2, "id.changed")]),
         ("an id twice", with(&|e| e[2]["event_id"] = e[1]["event_id"].clone()), vec![(3, "id.order")]),
@@ -87,9 +87,9 @@ fn violations_of_the_document_are_found() {
             vec![(4, "pair.not_open"), (9, "pair.left_open")],
         ),
         ("a completed run with a question", with(&|e| drop(e.remove(3))), vec![(8, "pair.left_open")]),
-        ("a result that is no text", with(&|e| e[4]["payload"]["result"] = json!({"ok": true})), vec![(5, "schema")]),
+        ("a result that is not text", with(&|e| e[4]["payload"]["result"] = json!({"ok": true})), vec![(5, "schema")]),
         ("no payload", with(&|e| drop(e[1].as_object_mut().unwrap().remove("payload"))), vec![(2, "schema")]),
-        ("a time that is none", with(&|e| e[1]["ts"] = json!("14 February")), vec![(2, "schema")]),
+        ("an invalid time", with(&|e| e[1]["ts"] = json!("14 February")), vec![(2, "schema")]),
     ] {
         let found = crate::found(SSE, &events, None);
         let mut told: Vec<(u64, &str)> = found

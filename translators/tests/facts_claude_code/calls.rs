@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 /// The facts about a call in the frames.
 #[derive(Debug, Default)]
-pub struct Told<'f> {
+pub struct CallFacts<'f> {
     pub name: &'f str,
     pub args: Value,
     pub tool_id: Uuid,
@@ -20,8 +20,8 @@ pub struct Told<'f> {
     pub error: Option<&'f str>,
 }
 
-pub fn calls(frames: &[Frame]) -> HashMap<&str, Told<'_>> {
-    let mut calls: HashMap<&str, Told<'_>> = HashMap::new();
+pub fn calls(frames: &[Frame]) -> HashMap<&str, CallFacts<'_>> {
+    let mut calls: HashMap<&str, CallFacts<'_>> = HashMap::new();
     for frame in frames {
         match &frame.body {
             Body::ToolCallProposed(call) => {

@@ -1,6 +1,6 @@
 //! Runs and their ends, records and sessions.
 
-use crate::calls::{Told, calls};
+use crate::calls::{CallFacts, calls};
 use crate::case::*;
 use crate::support::{fixtures_dir, frames};
 use framegate_translators::frame::{Body, EndReason, Frame, StreamKind};
@@ -125,7 +125,7 @@ fn transcripts_give_the_same_facts_as_their_streams() {
                 let id = fact["id"].as_str().unwrap();
                 let Some(ours) = ours.get(id) else { panic!("{file}: no call {id}") };
                 let theirs = &theirs[id];
-                let of = |told: &Told<'_>| {
+                let of = |told: &CallFacts<'_>| {
                     (told.name.to_owned(), told.args.clone(), told.tool_id, told.exit_code, told.output.clone())
                 };
                 assert_eq!(of(ours), of(theirs), "{file}");

@@ -1,6 +1,6 @@
 //! The items in the manifest, and the frames that each kind must yield.
 
-use crate::seen::{Outcome, Seen, Side, Tool};
+use crate::frame_facts::{FrameFacts, Outcome, ThreadFacts, Tool};
 use framegate_translators::frame::{Body, LogLevel};
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -55,7 +55,7 @@ fn outcome(tool: &Tool, item: &Value, what: &str, file: &str) {
 }
 
 /// Checks one item. `nth` is its position among the items of its kind, for the surface without item ids.
-fn item(side: &Side, seen: &Seen, item: &Value, nth: usize, file: &str) {
+fn item(side: &ThreadFacts, seen: &FrameFacts, item: &Value, nth: usize, file: &str) {
     let what = format!("{file}: {item}");
     let kind = item["kind"].as_str().unwrap();
     let id = item["item_id"].as_str();
@@ -216,7 +216,7 @@ fn item(side: &Side, seen: &Seen, item: &Value, nth: usize, file: &str) {
     }
 }
 
-pub(crate) fn plans(seen: &Seen) -> Vec<Vec<(String, String)>> {
+pub(crate) fn plans(seen: &FrameFacts) -> Vec<Vec<(String, String)>> {
     let entries = |body: &Body| match body {
         Body::PlanUpdated { entries } => {
             Some(entries.iter().map(|entry| (entry.content.clone(), entry.status.to_string())).collect())
@@ -226,7 +226,7 @@ pub(crate) fn plans(seen: &Seen) -> Vec<Vec<(String, String)>> {
     seen.bodies.iter().filter_map(entries).collect()
 }
 
-pub(crate) fn log(seen: &Seen, level: LogLevel, part: &str, what: &str) {
+pub(crate) fn log(seen: &FrameFacts, level: LogLevel, part: &str, what: &str) {
     let is =
         |body: &&Body| matches!(body, Body::LogEmitted { level: l, message } if *l == level && message.contains(part));
     assert_eq!(seen.bodies.iter().filter(is).count(), 1, "{what}");
@@ -246,7 +246,7 @@ pub(crate) fn is_call(item: &Value) -> bool {
     )
 }
 
-pub(crate) fn check_items(side: &Side, seen: &Seen, facts: &[Value], file: &str) {
+pub(crate) fn check_items(side: &ThreadFacts, seen: &FrameFacts, facts: &[Value], file: &str) {
     let mut counts: HashMap<&str, usize> = HashMap::new();
     for fact in facts {
         let nth = counts.entry(fact["kind"].as_str().unwrap()).or_default();

@@ -15,4 +15,4 @@ mod support;
 mod case;
 mod records;
 mod runs;
-mod words;
+mod texts;

@@ -24,10 +24,7 @@ fn the_end_marker_is_recognised() {
 fn event_names_are_compared_with_types() {
     let except = [
         CUT_EVENT,
-        (
-            "scripted__type-only-in-event-name",
-            "the type stands in the event name alone, so there is nothing to compare",
-        ),
+        ("scripted__type-only-in-event-name", "only the event name has the type, so there is nothing to compare"),
     ];
     check(&except, |case| {
         let names = case.facts["framing"]["names"].as_object()?;

@@ -13,8 +13,8 @@
 mod support;
 
 mod examples;
+mod harness;
 mod mapping;
 mod output;
 mod recordings;
-mod stage;
 mod tools;

@@ -1,6 +1,6 @@
 //! The mapping of each group of frames.
 
-use crate::stage::*;
+use crate::harness::*;
 use framegate_translators::contracts::hecate::{V1, ids};
 use framegate_translators::encode::EncoderOptions;
 use framegate_translators::frame::{
@@ -21,16 +21,16 @@ fn each_end_reason_has_its_event() {
     run.kinds(turn_ended(0, None));
     run.now_ms += 5;
     assert_eq!(
-        run.say(ended(EndReason::Completed, None, None, Some("Done."))),
+        run.encode(ended(EndReason::Completed, None, None, Some("Done."))),
         data(&[
             ("assistant.final_answer", json!({"turn_index": 0, "summary": "Done."})),
             ("run.finished", json!({"final_status": "completed", "turns": 1, "duration_ms": 5})),
         ])
     );
-    let end = Run::core().say(ended(EndReason::Completed, None, None, None));
+    let end = Run::core().encode(ended(EndReason::Completed, None, None, None));
     assert_eq!(end[0].0, "run.finished", "no last text, no answer");
     let mut run = Run::core();
-    run.say(error(ErrorScope::Run, "overloaded", None, None));
+    run.encode(error(ErrorScope::Run, "overloaded", None, None));
     assert_eq!(
         run.one("run.failed", ended(EndReason::Failed, Some("overloaded"), Some("busy"), None)),
         json!({"code": "overloaded", "message": "busy", "retriable": true, "turns": 0})
@@ -43,7 +43,7 @@ fn each_end_reason_has_its_event() {
         let cancelled = Run::core().one("run.cancelled", ended(EndReason::Interrupted, Some(code), None, None));
         assert_eq!(cancelled, json!({"by": by, "reason": code}));
     }
-    let lost = Run::core().say(ended(EndReason::Interrupted, Some("stream_ended"), Some("cut off"), None));
+    let lost = Run::core().encode(ended(EndReason::Interrupted, Some("stream_ended"), Some("cut off"), None));
     assert_eq!(
         lost,
         data(&[
@@ -67,9 +67,9 @@ fn the_duration_of_a_run_uses_one_clock() {
     let mut run = Run::core().in_turn();
     // The runner's own clock shows an hour later; by that clock, the turn took 20 ms.
     run.now_ms += 3_600_000;
-    run.say(Body::TurnEnded { turn_index: 0, stop_reason: None, duration_ms: Some(20) });
+    run.encode(Body::TurnEnded { turn_index: 0, stop_reason: None, duration_ms: Some(20) });
     run.now_ms += 2;
-    assert_eq!(run.say(ended(EndReason::Completed, None, None, None))[0].1["duration_ms"], 22);
+    assert_eq!(run.encode(ended(EndReason::Completed, None, None, None))[0].1["duration_ms"], 22);
 }
 
 #[test]
@@ -77,27 +77,27 @@ fn blocks_are_numbered_within_a_turn() {
     let mut run = Run::core().in_turn();
     let delta = |run: &mut Run, body: Body| run.one("assistant.text_delta", body)["block_index"].clone();
     assert_eq!(
-        run.say(Body::ReasoningDelta(BlockDelta {
+        run.encode(Body::ReasoningDelta(BlockDelta {
             message_id: SharedStr::from("r"),
             block_index: 0,
             delta: "Hm".into()
         })),
         []
     );
-    assert_eq!(run.say(Body::ReasoningCompleted { block: block("r", 0, "Hm"), opaque: None }), []);
-    assert_eq!(delta(&mut run, text_delta("m", 0, "a")), 1, "thinking counts, be it told or not");
-    assert_eq!(run.say(text_delta("m", 0, "")), [], "an empty delta says nothing");
+    assert_eq!(run.encode(Body::ReasoningCompleted { block: block("r", 0, "Hm"), opaque: None }), []);
+    assert_eq!(delta(&mut run, text_delta("m", 0, "a")), 1, "thinking is numbered, emitted or not");
+    assert_eq!(run.encode(text_delta("m", 0, "")), [], "an empty delta says nothing");
     assert_eq!(delta(&mut run, text_delta("n", 0, "b")), 2, "another message");
     assert_eq!(
         run.one("assistant.text_complete", Body::OutputTextCompleted(block("m", 0, "a"))),
         json!({"turn_index": 0, "block_index": 1, "text": "a"})
     );
-    run.say(turn_ended(0, None));
-    run.say(Body::TurnStarted { turn_index: 1, model: Some(SharedStr::from("m")) });
+    run.encode(turn_ended(0, None));
+    run.encode(Body::TurnStarted { turn_index: 1, model: Some(SharedStr::from("m")) });
     assert_eq!(
         run.one("assistant.text_complete", Body::OutputTextCompleted(block("n", 0, "b"))),
         json!({"turn_index": 0, "block_index": 2, "text": "b"}),
-        "a block keeps its place"
+        "a block keeps its number"
     );
     assert_eq!(delta(&mut run, text_delta("m", 0, "c")), 0);
     let mut run = Run::experimental().in_turn();
@@ -110,7 +110,7 @@ fn blocks_are_numbered_within_a_turn() {
     let whole = Body::ReasoningCompleted { block: block("r", 0, "Hm"), opaque: None };
     assert_eq!(run.one("assistant.thinking_complete", whole)["text"], "Hm");
     let sealed = Body::ReasoningCompleted { block: block("q", 0, ""), opaque: Some(raw(&json!({"sealed": 1}))) };
-    assert_eq!(run.say(sealed), [], "an encrypted item has no text");
+    assert_eq!(run.encode(sealed), [], "an encrypted item has no text");
 }
 
 #[test]
@@ -140,14 +140,14 @@ fn a_user_message_belongs_to_the_turn_that_it_starts() {
         }))
     };
     let mut run = Run::core();
-    assert_eq!(run.say(message("hi", vec![])), [], "no part of the candidate core");
+    assert_eq!(run.encode(message("hi", vec![])), [], "no part of the candidate core");
     let mut run = Run::new(&EncoderOptions { experimental: true, ..EncoderOptions::default() });
-    assert_eq!(run.say(message("hi", vec![])), [], "nor experimental");
+    assert_eq!(run.encode(message("hi", vec![])), [], "nor experimental");
     let mut run = Run::new(&EncoderOptions { user_messages: true, ..EncoderOptions::default() });
     assert_eq!(run.one("user.message", message("hi", vec![])), json!({"turn_index": 0, "text": "hi"}));
     run = run.in_turn();
     assert_eq!(run.one("user.message", message("more", vec![]))["turn_index"], 0);
-    run.say(turn_ended(0, None));
+    run.encode(turn_ended(0, None));
     assert_eq!(run.one("user.message", message("next", vec![]))["turn_index"], 1);
     let image = Attachment {
         kind: SharedStr::from("image"),
@@ -157,7 +157,7 @@ fn a_user_message_belongs_to_the_turn_that_it_starts() {
         bytes: Some(1),
     };
     assert_eq!(
-        run.say(message("", vec![image])),
+        run.encode(message("", vec![image])),
         data(&[(
             "user.attachment",
             json!({"turn_index": 1, "kind": "image", "mime": "image/png",
@@ -170,19 +170,19 @@ fn a_user_message_belongs_to_the_turn_that_it_starts() {
 fn only_known_figures_are_emitted() {
     let mut run = Run::core().in_turn();
     assert_eq!(
-        run.say(turn_ended(0, Some("end_turn"))),
+        run.encode(turn_ended(0, Some("end_turn"))),
         data(&[(
             "turn.completed",
             json!({"turn_index": 0, "duration_ms": 0, "tool_calls": 0, "stop_reason": "end_turn"})
         )])
     );
-    run.say(Body::TurnStarted { turn_index: 1, model: None });
-    run.say(usage(UsageScope::Turn, 1, Some(0.000_25)));
+    run.encode(Body::TurnStarted { turn_index: 1, model: None });
+    run.encode(usage(UsageScope::Turn, 1, Some(0.000_25)));
     run.parent = Some(uuid(9));
-    run.say(usage(UsageScope::Turn, 1000, None));
+    run.encode(usage(UsageScope::Turn, 1000, None));
     run.parent = None;
     assert_eq!(
-        run.say(turn_ended(1, None)),
+        run.encode(turn_ended(1, None)),
         data(&[
             (
                 "turn.completed",
@@ -198,17 +198,17 @@ fn only_known_figures_are_emitted() {
         ])
     );
     // One figure of the runner's own total is smaller; cumulative figures never decrease.
-    run.say(usage(UsageScope::Run, 5, Some(0.5)));
-    let end = run.say(ended(EndReason::Completed, None, None, None));
+    run.encode(usage(UsageScope::Run, 5, Some(0.5)));
+    let end = run.encode(ended(EndReason::Completed, None, None, None));
     assert_eq!(end[0].1["cumulative_input_tokens"], 1221);
     assert_eq!((&end[1].0[..], &end[1].1["cost_micros_usd"]), ("run.finished", &json!(500_000)));
     // The total of a run with one turn is that turn's usage; with a later turn it is not.
     let mut run = Run::core().in_turn();
-    run.say(usage(UsageScope::Run, 1, None));
-    assert_eq!(run.say(turn_ended(0, None))[0].1["input_tokens"], 111);
-    run.say(Body::TurnStarted { turn_index: 1, model: None });
-    run.say(usage(UsageScope::Run, 2, None));
-    assert_eq!(run.say(turn_ended(1, None))[0].1.get("input_tokens"), None);
+    run.encode(usage(UsageScope::Run, 1, None));
+    assert_eq!(run.encode(turn_ended(0, None))[0].1["input_tokens"], 111);
+    run.encode(Body::TurnStarted { turn_index: 1, model: None });
+    run.encode(usage(UsageScope::Run, 2, None));
+    assert_eq!(run.encode(turn_ended(1, None))[0].1.get("input_tokens"), None);
 }
 
 #[test]
@@ -225,9 +225,9 @@ fn a_budget_warns_once_and_is_exceeded_once() {
         let mut told = Vec::new();
         for (index, cost) in costs.iter().enumerate() {
             let turn_index = u32::try_from(index).unwrap();
-            run.say(Body::TurnStarted { turn_index, model: None });
-            run.say(usage(UsageScope::Turn, 1, Some(cost / 1e6)));
-            told.extend(run.say(turn_ended(turn_index, None)));
+            run.encode(Body::TurnStarted { turn_index, model: None });
+            run.encode(usage(UsageScope::Turn, 1, Some(cost / 1e6)));
+            told.extend(run.encode(turn_ended(turn_index, None)));
         }
         let budget: Vec<&str> = told.iter().map(|(kind, _)| &kind[..]).filter(|kind| kind.contains("budget")).collect();
         assert_eq!(budget, expected, "{costs:?}");
@@ -236,8 +236,8 @@ fn a_budget_warns_once_and_is_exceeded_once() {
         assert_eq!(ticks[1]["task_budget_remaining_micros_usd"], 100u64.saturating_sub(total));
     }
     let mut run = Run::new(&options).in_turn();
-    run.say(usage(UsageScope::Turn, 1, None));
-    let tick = run.say(turn_ended(0, None)).remove(1).1;
+    run.encode(usage(UsageScope::Turn, 1, None));
+    let tick = run.encode(turn_ended(0, None)).remove(1).1;
     assert_eq!((tick.get("task_budget_remaining_micros_usd"), &tick["task_budget_micros_usd"]), (None, &json!(100)));
 }
 

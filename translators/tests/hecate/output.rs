@@ -1,6 +1,6 @@
 //! Shell output: joined within 50 ms, split by size and by any other event, with offsets in bytes.
 
-use crate::stage::*;
+use crate::harness::*;
 use framegate_translators::contracts::hecate::V1;
 use framegate_translators::encode::{EncoderOptions, Events};
 use framegate_translators::frame::{Body, Frame, LogLevel, StreamKind, ToolKind};
@@ -18,7 +18,7 @@ fn shell() -> Run {
 }
 
 fn chunks(run: &mut Run, body: Body) -> Vec<(u64, String)> {
-    run.say(body)
+    run.encode(body)
         .into_iter()
         .filter(|(kind, _)| kind == "tool.shell.output_chunk")
         .map(|(_, data)| (data["byte_offset"].as_u64().unwrap(), data["data"].as_str().unwrap().to_owned()))
@@ -75,7 +75,7 @@ fn held_output_is_released_before_any_other_event() {
     assert_eq!(kinds, ["tool.shell.output_chunk", "tool.invoked", "tool.started", "tool.shell.command"]);
     assert_eq!(chunks(&mut run, stdout("d", "x")), []);
     assert_eq!(chunks(&mut run, stdout("c", "c")), one(0, "x"));
-    let events = run.say(exited("c", 3));
+    let events = run.encode(exited("c", 3));
     let kinds: Vec<&str> = events.iter().map(|(kind, _)| kind.as_str()).collect();
     assert_eq!(kinds, ["tool.shell.output_chunk", "tool.shell.exited", "tool.failed"]);
     assert_eq!(events[0].1["byte_offset"], 2);
@@ -92,8 +92,8 @@ fn a_late_beginning_has_offset_0() {
     let mut run = shell();
     chunks(&mut run, stdout("c", "behind"));
     let front = Body::ToolStdoutFront { tool: tool("c"), chunk: "front".to_owned() };
-    assert_eq!(run.say(front), []);
-    let events = run.say(exited("c", 0));
+    assert_eq!(run.encode(front), []);
+    let events = run.encode(exited("c", 0));
     assert_eq!(events[0].1["byte_offset"], 0);
     assert_eq!(events[0].1["position"], "front");
 }
@@ -153,7 +153,7 @@ fn ingested(pieces: &[(u64, &str)]) -> (Ingest, Vec<Frame>, u64) {
 }
 
 /// The pieces as they appear in the events.
-fn told(frames: &[Frame]) -> Vec<(u64, String)> {
+fn chunk_events(frames: &[Frame]) -> Vec<(u64, String)> {
     let stream = frames.iter().find(|frame| frame.stream.kind == StreamKind::Session).unwrap().stream.clone();
     let mut encoder = (V1.encoder)(&stream, &EncoderOptions::default()).unwrap();
     let mut events = Events::default();
@@ -166,19 +166,19 @@ fn told(frames: &[Frame]) -> Vec<(u64, String)> {
 #[test]
 fn an_ingest_reports_the_silence_after_output_that_may_be_held() {
     let (mut ingest, mut frames, now_ms) = ingested(&[(0, "a"), (10, "b"), (20, "c")]);
-    assert_eq!(told(&frames), one(0, "a"), "the rest may go on");
+    assert_eq!(chunk_events(&frames), one(0, "a"), "later pieces may follow");
     // The first waiting piece arrived 20 ms before the last.
     assert_eq!(ingest.deadline(), Some(now_ms - 20 + 50));
     assert_eq!(ingest.flush(now_ms + 29).len(), 0);
     frames.extend(ingest.flush(now_ms + 30));
-    assert_eq!(told(&frames), [one(0, "a"), one(1, "bc")].concat());
-    assert_eq!((ingest.deadline(), ingest.flush(u64::MAX).len()), (None, 0), "it is told once");
+    assert_eq!(chunk_events(&frames), [one(0, "a"), one(1, "bc")].concat());
+    assert_eq!((ingest.deadline(), ingest.flush(u64::MAX).len()), (None, 0), "it is reported once");
     let last = frames.last().unwrap();
     assert!(matches!(&last.body, Body::ToolStdout { chunk, .. } if chunk.is_empty()), "{last:?}");
     assert_eq!(last.timestamp_ms, now_ms + 30);
     // A replay of the frames yields the same events, and later events follow them.
     frames.extend(ingest.finish(now_ms + 40));
-    assert_eq!(told(&frames), [one(0, "a"), one(1, "bc")].concat());
+    assert_eq!(chunk_events(&frames), [one(0, "a"), one(1, "bc")].concat());
 }
 
 #[test]
@@ -214,6 +214,6 @@ fn a_burst_is_joined_up_to_the_size_limit_before_a_silence() {
     let pieces: Vec<(u64, &str)> = (0..9).map(|_| (1, large.as_str())).collect();
     let (mut ingest, mut frames, _) = ingested(&pieces);
     frames.extend(ingest.flush(u64::MAX));
-    let sizes: Vec<usize> = told(&frames).iter().map(|(_, data)| data.len()).collect();
+    let sizes: Vec<usize> = chunk_events(&frames).iter().map(|(_, data)| data.len()).collect();
     assert_eq!(sizes, [JOINED / 4, JOINED, JOINED]);
 }

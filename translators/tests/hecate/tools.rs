@@ -1,6 +1,6 @@
 //! The mapping of calls, approvals, plans and edits.
 
-use crate::stage::*;
+use crate::harness::*;
 use framegate_translators::frame::{Body, Decision, FileChangeKind, FileChanged, PlanEntry, SharedStr, ToolKind};
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ fn a_call_is_proposed_started_and_ended() {
     );
     let begun = json!({"tool_call_id": "c", "tool_name": "fetch", "kind": "http", "turn_index": 0});
     assert_eq!(
-        run.say(started(http)),
+        run.encode(started(http)),
         data(&[
             ("tool.invoked", begun.clone()),
             ("tool.started", begun),
@@ -24,9 +24,9 @@ fn a_call_is_proposed_started_and_ended() {
             ),
         ])
     );
-    assert_eq!(run.say(stdout("c", "\n  page\n")), []);
+    assert_eq!(run.encode(stdout("c", "\n  page\n")), []);
     assert_eq!(
-        run.say(exited("c", 0)),
+        run.encode(exited("c", 0)),
         data(&[
             ("tool.http.response", json!({"tool_call_id": "c", "tool_name": "fetch", "duration_ms": 7})),
             (
@@ -36,17 +36,17 @@ fn a_call_is_proposed_started_and_ended() {
             ),
         ])
     );
-    assert_eq!(run.say(exited("c", 0)), [], "a call ends once");
-    assert_eq!(run.say(turn_ended(0, None))[0].1["tool_calls"], 1);
+    assert_eq!(run.encode(exited("c", 0)), [], "a call ends once");
+    assert_eq!(run.encode(turn_ended(0, None))[0].1["tool_calls"], 1);
 }
 
 #[test]
 fn each_kind_of_tool_has_its_own_events() {
     let told = |name: &str, kind: ToolKind, args: Value, output: &str| {
         let mut run = Run::core().in_turn();
-        let mut events = run.say(started(call("c", name, kind, &args))).split_off(2);
-        run.say(stdout("c", output));
-        events.extend(run.say(exited("c", 0)));
+        let mut events = run.encode(started(call("c", name, kind, &args))).split_off(2);
+        run.encode(stdout("c", output));
+        events.extend(run.encode(exited("c", 0)));
         let kind = events.pop().unwrap().1["kind"].as_str().unwrap().to_owned();
         (kind, events)
     };
@@ -95,7 +95,7 @@ fn each_kind_of_tool_has_its_own_events() {
         assert_eq!(told("t", kind, empty(), "x"), (word.to_owned(), vec![]));
     }
     let mut run = Run::core().in_turn();
-    run.say(started(call("c", "mcp__files__read", ToolKind::Mcp, &empty())));
+    run.encode(started(call("c", "mcp__files__read", ToolKind::Mcp, &empty())));
     let over = run.one("tool.completed", exited("c", 0));
     assert_eq!(
         (&over["mcp_server"], &over["mcp_tool"], &over["result"]),
@@ -111,7 +111,7 @@ fn an_unfinished_call_has_a_reason() {
         ("Command timed out after 2m", "tool.timed_out"),
         ("the run ended before the tool did", "tool.failed"),
     ] {
-        run.say(started(call(error, "bash", ToolKind::Shell, &empty())));
+        run.encode(started(call(error, "bash", ToolKind::Shell, &empty())));
         assert_eq!(run.one(kind, refused(error, error))["message"], error);
     }
 }
@@ -127,13 +127,13 @@ fn answers_decide_how_a_call_ends() {
         (Decision::Approved, None, vec!["approval.resolved"], "tool.failed"),
     ] {
         let mut run = Run::core().in_turn();
-        run.say(started(call("c", "bash", ToolKind::Shell, &json!({"command": "rm -rf x"}))));
+        run.encode(started(call("c", "bash", ToolKind::Shell, &json!({"command": "rm -rf x"}))));
         assert_eq!(
             run.one("approval.requested", asked("a", "c")),
             json!({"approval_id": "a", "tool_call_id": "c", "kind": "bash", "summary": "rm -rf x"})
         );
         run.now_ms += 300_999;
-        let events = run.say(answered("a", decision, by));
+        let events = run.encode(answered("a", decision, by));
         assert_eq!(events.iter().map(|(kind, _)| &kind[..]).collect::<Vec<_>>(), event, "{decision:?} {by:?}");
         if decision == Decision::TimedOut {
             assert_eq!(events[0].1, json!({"approval_id": "a", "after_seconds": 300}));
@@ -142,7 +142,7 @@ fn answers_decide_how_a_call_ends() {
     }
     // The request may arrive before the call starts, or belong to no call.
     let mut run = Run::core().in_turn();
-    run.say(Body::ToolCallProposed(Box::new(call("c", "bash", ToolKind::Shell, &empty()))));
+    run.encode(Body::ToolCallProposed(Box::new(call("c", "bash", ToolKind::Shell, &empty()))));
     assert_eq!(run.one("approval.requested", asked("a", "c"))["tool_call_id"], "c");
 }
 
@@ -150,23 +150,23 @@ fn answers_decide_how_a_call_ends() {
 fn a_call_is_proposed_before_a_person_is_asked_about_it() {
     // The runner asks first: the call keeps the id of the proposal.
     let mut run = Run::core().in_turn();
-    let told = run.say(asked("a", "c"));
+    let told = run.encode(asked("a", "c"));
     let call_id = told[0].1["tool_call_id"].clone();
     let proposed =
         json!({"turn_index": 0, "tool_call_id": call_id, "tool_name": "bash", "input": {"command": "rm -rf x"}});
     let request = json!({"approval_id": "a", "tool_call_id": call_id, "kind": "bash", "summary": "rm -rf x"});
     assert_eq!(told, data(&[("assistant.tool_call_proposed", proposed), ("approval.requested", request)]));
     let inner = call("c", "bash", ToolKind::Shell, &empty());
-    assert_eq!(run.say(Body::ToolCallProposed(Box::new(inner.clone()))), [], "it was proposed");
+    assert_eq!(run.encode(Body::ToolCallProposed(Box::new(inner.clone()))), [], "it was proposed");
     assert_eq!(run.one("approval.requested", asked("b", "c"))["tool_call_id"], call_id);
-    assert!(run.say(started(inner)).iter().all(|(_, data)| data["tool_call_id"] == call_id));
-    assert!(run.say(exited("c", 0)).iter().all(|(_, data)| data["tool_call_id"] == call_id));
+    assert!(run.encode(started(inner)).iter().all(|(_, data)| data["tool_call_id"] == call_id));
+    assert!(run.encode(exited("c", 0)).iter().all(|(_, data)| data["tool_call_id"] == call_id));
     assert_eq!(run.one("turn.completed", turn_ended(0, None))["tool_calls"], 1);
     // A request without a call becomes a separate call.
     let mut run = Run::core().in_turn();
     let Body::ApprovalRequested(mut question) = asked("q", "c") else { panic!() };
     question.tool_id = None;
-    let told = run.say(Body::ApprovalRequested(question));
+    let told = run.encode(Body::ApprovalRequested(question));
     assert_eq!(
         told.iter().map(|(kind, _)| &kind[..]).collect::<Vec<_>>(),
         ["assistant.tool_call_proposed", "approval.requested"]
@@ -174,8 +174,8 @@ fn a_call_is_proposed_before_a_person_is_asked_about_it() {
     assert!(told.iter().all(|(_, data)| data["tool_call_id"] == "q"));
     // A subagent's proposals are left out, except those that need approval.
     run.parent = Some(uuid(9));
-    assert_eq!(run.say(Body::ToolCallProposed(Box::new(call("s", "bash", ToolKind::Shell, &empty())))), []);
-    let told = run.say(asked("d", "s"));
+    assert_eq!(run.encode(Body::ToolCallProposed(Box::new(call("s", "bash", ToolKind::Shell, &empty())))), []);
+    let told = run.encode(asked("d", "s"));
     assert_eq!(
         told.iter().map(|(kind, _)| &kind[..]).collect::<Vec<_>>(),
         ["assistant.tool_call_proposed", "approval.requested"]
@@ -188,32 +188,32 @@ fn a_plan_belongs_to_its_call_or_is_a_call_itself() {
     let entry = PlanEntry { content: "x".to_owned(), status: SharedStr::from("pending"), priority: None };
     let plan = || Body::PlanUpdated { entries: vec![entry.clone()] };
     let mut run = Run::core().in_turn();
-    run.say(started(call("c", "TodoWrite", ToolKind::Plan, &empty())));
+    run.encode(started(call("c", "TodoWrite", ToolKind::Plan, &empty())));
     assert_eq!(
         run.one("tool.todo_write.updated", plan()),
         json!({"tool_call_id": "c", "tool_name": "TodoWrite", "todos": [{"content": "x", "status": "pending"}]})
     );
-    run.say(exited("c", 0));
-    let (one, two) = (run.say(plan()), run.say(plan()));
+    run.encode(exited("c", 0));
+    let (one, two) = (run.encode(plan()), run.encode(plan()));
     assert_eq!(
         one.iter().map(|(kind, _)| &kind[..]).collect::<Vec<_>>(),
         ["tool.invoked", "tool.started", "tool.todo_write.updated", "tool.completed"]
     );
     assert_ne!(one[0].1["tool_call_id"], two[0].1["tool_call_id"]);
     run.parent = Some(uuid(9));
-    assert_eq!(run.say(plan()), [], "a subagent's plan is its own");
+    assert_eq!(run.encode(plan()), [], "a subagent's plan is its own");
 }
 
 #[test]
 fn only_the_tools_of_a_subagent_are_emitted() {
     let mut run = Run::core().in_turn();
-    run.say(started(call("outer", "Task", ToolKind::Subagent, &empty())));
+    run.encode(started(call("outer", "Task", ToolKind::Subagent, &empty())));
     run.parent = Some(tool("outer").id);
-    assert_eq!(run.say(text_delta("m", 0, "x")), []);
-    assert_eq!(run.say(Body::OutputTextCompleted(block("m", 0, "x"))), []);
+    assert_eq!(run.encode(text_delta("m", 0, "x")), []);
+    assert_eq!(run.encode(Body::OutputTextCompleted(block("m", 0, "x"))), []);
     let inner = call("inner", "bash", ToolKind::Shell, &json!({"command": "ls"}));
-    assert_eq!(run.say(Body::ToolCallProposed(Box::new(inner.clone()))), []);
-    assert_eq!(run.say(started(inner))[0].1["parent_tool_call_id"], "outer");
+    assert_eq!(run.encode(Body::ToolCallProposed(Box::new(inner.clone()))), []);
+    assert_eq!(run.encode(started(inner))[0].1["parent_tool_call_id"], "outer");
     assert_eq!(run.one("approval.requested", asked("a", "inner"))["tool_call_id"], "inner");
 }
 
@@ -231,11 +231,11 @@ fn edits_are_emitted_if_artifacts_are_requested() {
     let diff = "--- a/f\n+++ b/f\n@@ -1 +1,2 @@\n-x\n+y\n+z\n";
     let told = |mut run: Run, changes: Vec<Body>| {
         run = run.in_turn();
-        run.say(started(call("c", "Edit", ToolKind::Edit, &empty())));
+        run.encode(started(call("c", "Edit", ToolKind::Edit, &empty())));
         for change in changes {
-            assert_eq!(run.say(change), []);
+            assert_eq!(run.encode(change), []);
         }
-        run.say(exited("c", 0))
+        run.encode(exited("c", 0))
     };
     let names = |events: &[(String, Value)]| events.iter().map(|(kind, _)| kind.clone()).collect::<Vec<_>>();
     let modify = || changed("f", FileChangeKind::Modify, Some(diff));
@@ -255,19 +255,22 @@ fn edits_are_emitted_if_artifacts_are_requested() {
     assert_eq!(names(&told(Run::core(), vec![modify()])), ["tool.completed"]);
     // An edit that needed approval is not auto-applied.
     let mut run = Run::experimental().in_turn();
-    run.say(started(call("c", "Edit", ToolKind::Edit, &empty())));
-    run.say(asked("a", "c"));
-    run.say(answered("a", Decision::Approved, None));
-    run.say(modify());
-    assert_eq!(run.say(exited("c", 0))[1].1["auto_apply"], false);
+    run.encode(started(call("c", "Edit", ToolKind::Edit, &empty())));
+    run.encode(asked("a", "c"));
+    run.encode(answered("a", Decision::Approved, None));
+    run.encode(modify());
+    assert_eq!(run.encode(exited("c", 0))[1].1["auto_apply"], false);
 }
 
 #[test]
 fn every_terminal_event_has_a_summary() {
     let one = |kind: ToolKind, args: Value, end: Body| {
         let mut run = Run::core().in_turn();
-        run.say(started(call("c", "tool", kind, &args)));
-        run.say(end).into_iter().find(|(kind, _)| kind.starts_with("tool.") && kind.matches('.').count() == 1).unwrap()
+        run.encode(started(call("c", "tool", kind, &args)));
+        run.encode(end)
+            .into_iter()
+            .find(|(kind, _)| kind.starts_with("tool.") && kind.matches('.').count() == 1)
+            .unwrap()
     };
     let file = |path: &str| json!({"path": path, "kind": "add"});
     for (kind, args, end, event, summary) in [

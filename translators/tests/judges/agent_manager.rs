@@ -79,7 +79,7 @@ fn every_run_follows_the_document() {
                     is_data(what, data, &[("code", 's'), ("message", 's'), ("retryable", 'b')], &[]);
                     assert!(!text(data, "code").is_empty(), "{what}: machine-readable: {event}");
                 }
-                other => panic!("{what}: {other} is no type of the document"),
+                other => panic!("{what}: {other} is not a type of the document"),
             }
             assert!(!last || kind == "status", "{what}: the last event is {kind}");
             seen.insert(kind);

@@ -44,7 +44,7 @@ fn envelopes(what: &str, events: &[Value]) {
         }
         // "Sortable by creation."
         let event_id = text(event, "event_id");
-        assert!(event_id > last_id, "{what}: {event_id} is not behind {last_id}");
+        assert!(event_id > last_id, "{what}: {event_id} does not sort after {last_id}");
         last_id = event_id;
         assert!(is_utc_time(&text(event, "occurred_at")), "{what}: {event}");
         // "Always an object, never null."
@@ -146,7 +146,7 @@ fn texts(what: &str, events: &[Value]) {
             }
             // "gate them behind config and keep them hidden by default"
             kind if kind.starts_with("assistant.thinking_") || kind.starts_with("artifact.") => {
-                panic!("{what}: experimental, and nobody asked: {event}")
+                panic!("{what}: experimental without a request: {event}")
             }
             _ => {}
         }

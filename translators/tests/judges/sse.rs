@@ -17,7 +17,7 @@ fn every_run_follows_the_document() {
             has_keys(what, event, &["event_id", "session_id", "run_id", "type", "ts", "payload"]);
             assert_eq!(text(event, "session_id"), session, "{what}: immutable for stream lifetime");
             let event_id = text(event, "event_id");
-            assert!(event_id > last_id, "{what}: {event_id} is not behind {last_id}: monotonic within a run");
+            assert!(event_id > last_id, "{what}: {event_id} does not sort after {last_id}: monotonic within a run");
             last_id = event_id;
             assert!(is_utc_time(&text(event, "ts")), "{what}: {event}");
             let kind = text(event, "type");
@@ -44,11 +44,17 @@ fn every_run_follows_the_document() {
                 }
                 "tool_call_approved" => {
                     has_keys(what, payload, &["approval_id"]);
-                    assert!(waiting.remove(&text(payload, "approval_id")), "{what}: nobody asked: {event}");
+                    assert!(
+                        waiting.remove(&text(payload, "approval_id")),
+                        "{what}: no approval was requested: {event}"
+                    );
                 }
                 "tool_call_rejected" => {
                     has_keys(what, payload, &["approval_id", "reason"]);
-                    assert!(waiting.remove(&text(payload, "approval_id")), "{what}: nobody asked: {event}");
+                    assert!(
+                        waiting.remove(&text(payload, "approval_id")),
+                        "{what}: no approval was requested: {event}"
+                    );
                 }
                 "tool_result" => {
                     has_keys(what, payload, &["tool_name", "success", "result"]);
@@ -83,7 +89,7 @@ fn every_run_follows_the_document() {
                     assert_eq!(payload["status"], "failed");
                     assert!(!text(payload, "error_code").is_empty() && payload["message"].is_string());
                 }
-                other => panic!("{what}: {other} is no type of the document"),
+                other => panic!("{what}: {other} is not a type of the document"),
             }
             seen.insert(kind);
         }

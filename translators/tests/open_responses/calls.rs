@@ -1,6 +1,6 @@
 //! Calls of client tools and of server tools.
 
-use super::{added, completed, created, done, items, line, support, told};
+use super::{added, completed, created, done, frame_lines, items, line, support};
 use framegate_translators::runners::runner;
 use serde_json::{Value, json};
 
@@ -42,8 +42,14 @@ fn arguments_may_be_empty_an_object_or_invalid_json() {
 #[test]
 fn a_call_that_starts_complete_is_proposed_once() {
     let call = json!({"type": "function_call", "id": "f", "call_id": "c", "name": "g", "arguments": "{\"a\":1}", "status": "completed"});
-    assert_eq!(told(&[created(), added(0, call.clone()), completed(json!([]))])[0], "propose c g other {\"a\":1}");
-    assert_eq!(told(&[created(), added(0, call.clone()), done(0, call.clone()), completed(json!([call]))]).len(), 2);
+    assert_eq!(
+        frame_lines(&[created(), added(0, call.clone()), completed(json!([]))])[0],
+        "propose c g other {\"a\":1}"
+    );
+    assert_eq!(
+        frame_lines(&[created(), added(0, call.clone()), done(0, call.clone()), completed(json!([call]))]).len(),
+        2
+    );
 }
 
 #[test]
@@ -52,7 +58,7 @@ fn an_incomplete_call_of_a_failed_response_is_not_proposed() {
         "output": [{"type": "function_call", "id": "f", "call_id": "c", "name": "g", "arguments": "{\"a\"", "status": "in_progress"}]}});
     let begun = added(0, json!({"type": "function_call", "id": "f", "call_id": "c", "name": "g", "arguments": ""}));
     assert_eq!(
-        told(&[created(), begun, failed]),
+        frame_lines(&[created(), begun, failed]),
         ["log a call of g was cut off and is not proposed", "error run x y false", "end failed x None"]
     );
 }
@@ -86,7 +92,7 @@ fn an_mcp_call_runs_once_its_arguments_are_known() {
     let end = json!({"type": "mcp_call", "id": "m", "server_label": "docs", "name": "find", "arguments": "{\"q\":1}",
         "output": "found", "error": null, "status": "completed"});
     assert_eq!(
-        told(&[
+        frame_lines(&[
             created(),
             added(0, item),
             json!({"type": "response.mcp_call.in_progress", "item_id": "m", "output_index": 0}),
@@ -168,7 +174,7 @@ fn hosted_tools_are_started() {
 fn a_tool_without_an_item_ends_with_its_last_progress_event() {
     let stage = |stage: &str| json!({"type": format!("response.image_generation_call.{stage}"), "item_id": "i", "output_index": 0});
     assert_eq!(
-        told(&[
+        frame_lines(&[
             created(),
             added(0, json!({"type": "image_generation_call", "id": "i", "status": "in_progress"})),
             stage("generating"),
@@ -191,7 +197,7 @@ fn a_server_side_shell_streams_its_output() {
         "command_index": 0, "delta": {"stdout": text}})
     };
     assert_eq!(
-        told(&[
+        frame_lines(&[
             created(),
             done(0, call.clone()),
             added(1, begun),

@@ -1,6 +1,6 @@
 //! Errors, ends, several responses, and malformed records.
 
-use super::{added, completed, created, done, frames_of, line, support, told};
+use super::{added, completed, created, done, frame_lines, frames_of, line, support};
 use framegate_translators::frame::{Body, StreamKind};
 use framegate_translators::runners::runner;
 use serde_json::{Value, json};
@@ -10,17 +10,26 @@ fn an_error_is_reported_once_and_the_end_determines_the_outcome() {
     let error =
         json!({"type": "error", "error": {"type": "server_error", "code": "boom", "message": "m", "param": null}});
     let failed = json!({"type": "response.failed", "response": {"id": "r", "status": "failed", "error": {"code": "boom", "message": "m"}}});
-    assert_eq!(told(&[created(), error.clone(), failed]), ["error provider boom m false", "end failed boom None"]);
-    assert_eq!(told(&[created(), error.clone()]), ["error provider boom m false", "end failed boom None"]);
-    assert_eq!(told(&[created(), error, completed(json!([]))]), ["error provider boom m false", "end completed None"]);
+    assert_eq!(
+        frame_lines(&[created(), error.clone(), failed]),
+        ["error provider boom m false", "end failed boom None"]
+    );
+    assert_eq!(frame_lines(&[created(), error.clone()]), ["error provider boom m false", "end failed boom None"]);
+    assert_eq!(
+        frame_lines(&[created(), error, completed(json!([]))]),
+        ["error provider boom m false", "end completed None"]
+    );
     let flat = json!({"type": "error", "code": "rate_limit_exceeded", "message": "slow down", "param": null});
     assert_eq!(
-        told(&[flat]),
+        frame_lines(&[flat]),
         ["error provider rate_limit_exceeded slow down true", "end failed rate_limit_exceeded None"]
     );
     let bare = json!({"error": {"message": "gone", "type": "api_error", "code": 502}});
-    assert_eq!(told(&[created(), bare, completed(json!([]))]), ["error provider 502 gone true", "end failed 502 None"]);
-    assert_eq!(told(&[json!({"error": "no"})]), ["error provider error no false", "end failed error None"]);
+    assert_eq!(
+        frame_lines(&[created(), bare, completed(json!([]))]),
+        ["error provider 502 gone true", "end failed 502 None"]
+    );
+    assert_eq!(frame_lines(&[json!({"error": "no"})]), ["error provider error no false", "end failed error None"]);
 }
 
 #[test]
@@ -37,7 +46,7 @@ fn open_items_are_closed_before_the_turn() {
 #[test]
 fn a_completed_event_may_carry_another_status() {
     let end = |status: &str, details: Value| {
-        told(&[
+        frame_lines(&[
             created(),
             json!({"type": "response.completed", "response": {"id": "r", "status": status, "incomplete_details": details}}),
         ])
@@ -55,7 +64,7 @@ fn usage_distinguishes_cache_reads_and_writes() {
         "output_tokens_details": {"reasoning_tokens": 4}, "total_tokens": 109, "cost": 0.5});
     let end = json!({"type": "response.completed", "response": {"id": "r", "status": "completed", "usage": usage}});
     assert_eq!(
-        told(&[created(), end.clone(), end]),
+        frame_lines(&[created(), end.clone(), end]),
         ["usage 10 9 Some(60) Some(30) Some(4) Some(0.5)", "end completed None"]
     );
 }
@@ -64,7 +73,7 @@ fn usage_distinguishes_cache_reads_and_writes() {
 fn a_new_response_is_a_new_run_and_events_after_an_end_are_ignored() {
     let delta = |text: &str| json!({"type": "response.output_text.delta", "item_id": "m", "delta": text});
     assert_eq!(
-        told(&[
+        frame_lines(&[
             created(),
             delta("a"),
             completed(json!([])),
@@ -124,7 +133,7 @@ fn parallel_responses_are_distinguished() {
     let events =
         [made("r1"), made("r2"), delta("r1", "a"), delta("r2", "b"), delta("", "a"), end("r1"), end("r1"), end("r2")];
     assert_eq!(
-        told(&events),
+        frame_lines(&events),
         [
             "text a/0 +a",
             "text b/0 +b",
@@ -143,7 +152,7 @@ fn a_whole_response_object_is_a_run() {
     let response = json!({"object": "response", "id": "r", "status": "completed", "conversation": {"id": "conv_1"},
         "output": [{"type": "message", "id": "m", "role": "assistant", "content": [{"type": "output_text", "text": "hi"}]}]});
     let frames = frames_of(std::slice::from_ref(&response));
-    assert_eq!(told(&[response]), ["text m/0 +hi", "text m/0 =hi", "end completed Some(\"hi\")"]);
+    assert_eq!(frame_lines(&[response]), ["text m/0 +hi", "text m/0 =hi", "end completed Some(\"hi\")"]);
     assert_eq!(&*frames[0].stream.session.name, "conv_1");
 }
 
@@ -165,24 +174,24 @@ fn records_outside_a_response_start_no_run() {
         json!({"type": "image_generation.completed", "b64_json": "AAAA"}),
         json!({"object": "chat.completion.chunk"}),
     ] {
-        assert_eq!(told(&[event]), ["~record"]);
+        assert_eq!(frame_lines(&[event]), ["~record"]);
     }
 }
 
 #[test]
 fn record_errors_name_problem_and_pointer() {
-    let fault = |event: Value| {
+    let errors_of = |event: Value| {
         let frames = frames_of(&[event]);
         let record = frames
             .iter()
             .find_map(|frame| if let Body::ProviderEvent(record) = &frame.body { Some(record) } else { None });
         record.unwrap().errors.clone()
     };
-    assert_eq!(fault(json!({"type": "ping"})), ["unknown event type"]);
-    assert_eq!(fault(json!({"type": "acme:ping"})), Vec::<String>::new());
-    assert_eq!(fault(json!({"a": 1})), ["the event does not say its type"]);
+    assert_eq!(errors_of(json!({"type": "ping"})), ["unknown event type"]);
+    assert_eq!(errors_of(json!({"type": "acme:ping"})), Vec::<String>::new());
+    assert_eq!(errors_of(json!({"a": 1})), ["the event does not say its type"]);
     assert_eq!(
-        fault(
+        errors_of(
             json!({"type": "response.output_text.delta", "sequence_number": 1, "item_id": "m", "output_index": 0, "content_index": "0", "delta": "x"})
         ),
         ["/content_index: value is not of type \"integer\""]
@@ -191,7 +200,7 @@ fn record_errors_name_problem_and_pointer() {
     let mut event = done(0, item);
     event["sequence_number"] = json!(1);
     assert_eq!(
-        fault(event),
+        errors_of(event),
         [
             "/item/content/0: \"annotations\" is a required property",
             "/item/status: value is not one of \"in_progress\", \"completed\" or \"incomplete\""

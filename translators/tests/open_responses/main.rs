@@ -19,7 +19,7 @@ fn frames_of(events: &[Value]) -> Vec<Frame> {
 }
 
 /// The frames in a short form, without those that every run has. `~` marks frames of the thread.
-fn told(events: &[Value]) -> Vec<String> {
+fn frame_lines(events: &[Value]) -> Vec<String> {
     frames_of(events).iter().filter_map(line).collect()
 }
 
@@ -89,5 +89,5 @@ fn items(items: &[Value]) -> Vec<String> {
     let mut events = vec![created()];
     events.extend(items.iter().enumerate().map(|(index, item)| done(index as u64, item.clone())));
     events.push(completed(json!(items)));
-    told(&events)
+    frame_lines(&events)
 }

@@ -1,12 +1,12 @@
 //! Text, reasoning, and other participants' messages.
 
-use super::{added, completed, created, done, items, told};
+use super::{added, completed, created, done, frame_lines, items};
 use serde_json::{Value, json};
 
 #[test]
 fn text_without_ids_or_indices_is_one_block_per_part() {
     assert_eq!(
-        told(&[
+        frame_lines(&[
             created(),
             json!({"type": "response.output_text.delta", "delta": "a"}),
             json!({"type": "response.output_text.delta", "delta": ""}),
@@ -47,7 +47,7 @@ fn ids_may_change_with_every_event() {
         json!({"type": "response.completed", "response": {"id": "r9", "status": "completed", "output": [message]}}),
     );
     assert_eq!(
-        told(&events),
+        frame_lines(&events),
         ["text i1/0 +a", "text i1/0 +b", "text i1/0 +c", "text i1/0 =abc", "end completed Some(\"abc\")"]
     );
 }
@@ -56,11 +56,11 @@ fn ids_may_change_with_every_event() {
 fn a_snapshot_emits_what_was_not_streamed() {
     let message = |text: &str| json!({"type": "message", "id": "m", "role": "assistant", "content": [{"type": "output_text", "text": text}]});
     // Only at the end; only in the item; the rest after streamed text.
-    assert_eq!(told(&[created(), completed(json!([message("ab")]))])[..2], ["text m/0 +ab", "text m/0 =ab"]);
+    assert_eq!(frame_lines(&[created(), completed(json!([message("ab")]))])[..2], ["text m/0 +ab", "text m/0 =ab"]);
     assert_eq!(items(&[message("ab")]), ["text m/0 +ab", "text m/0 =ab", "end completed Some(\"ab\")"]);
     let delta = json!({"type": "response.output_text.delta", "item_id": "m", "output_index": 0, "content_index": 0, "delta": "a"});
     assert_eq!(
-        told(&[created(), delta, completed(json!([message("ab")]))]),
+        frame_lines(&[created(), delta, completed(json!([message("ab")]))]),
         ["text m/0 +a", "text m/0 +b", "text m/0 =ab", "end completed Some(\"ab\")"]
     );
 }
@@ -70,7 +70,11 @@ fn a_streamed_message_is_not_confused_with_its_neighbour() {
     let delta = |id: &str, text: &str| json!({"type": "response.output_text.delta", "item_id": id, "output_index": 0, "delta": text});
     let message = |id: &str, text: &str| json!({"type": "message", "id": id, "role": "assistant", "content": [{"type": "output_text", "text": text}]});
     assert_eq!(
-        told(&[created(), delta("b", "second"), completed(json!([message("a", "first"), message("b", "second")]))]),
+        frame_lines(&[
+            created(),
+            delta("b", "second"),
+            completed(json!([message("a", "first"), message("b", "second")]))
+        ]),
         [
             "text b/0 +second",
             "text a/0 +first",
@@ -84,7 +88,7 @@ fn a_streamed_message_is_not_confused_with_its_neighbour() {
 #[test]
 fn encrypted_reasoning_is_emitted_once() {
     let item = |summary: Value| json!({"type": "reasoning", "id": "t", "summary": summary, "encrypted_content": "S"});
-    let streamed = told(&[
+    let streamed = frame_lines(&[
         created(),
         json!({"type": "response.reasoning_summary_text.delta", "item_id": "t", "output_index": 0, "summary_index": 0, "delta": "a"}),
         json!({"type": "response.reasoning_summary_text.done", "item_id": "t", "output_index": 0, "summary_index": 0, "text": "a"}),
@@ -114,7 +118,7 @@ fn reasoning_in_a_message_belongs_to_the_message() {
     let message = json!({"type": "message", "id": "m", "role": "assistant", "content": [
         {"type": "reasoning_text", "text": "hm"}, {"type": "output_text", "text": "yes"}]});
     assert_eq!(
-        told(&[
+        frame_lines(&[
             created(),
             added(0, json!({"type": "message", "id": "m", "role": "assistant", "content": []})),
             json!({"type": "response.reasoning_text.delta", "item_id": "m", "output_index": 0, "content_index": 0, "delta": "hm"}),

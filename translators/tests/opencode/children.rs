@@ -9,17 +9,17 @@ fn a_child_never_speaks_on_the_main_thread() {
     let pending = |id: &str| tool("s", "a", id, id, "task", json!({"status": "pending", "input": {}, "raw": ""}));
     let asked = json!({"id": "per", "sessionID": "k1", "permission": "bash", "patterns": [], "metadata": {}});
     let records = list([
-        asks("s", "u", "Go"),
+        user_message("s", "u", "Go"),
         vec![status("s", "busy"), message("s", "a", json!({})), pending("t1"), pending("t2"), child("k1")],
         // Two calls are pending, and the child's call is not known yet.
-        vec![status("k1", "busy"), message("k1", "k-a", json!({})), says("k1", "k-a", "k-t", "Child.")],
+        vec![status("k1", "busy"), message("k1", "k-a", json!({})), text_part("k1", "k-a", "k-t", "Child.")],
         vec![event("permission.asked", asked), completed("k1", "k-a")],
         idle("k1"),
         vec![completed("s", "a")],
         idle("s"),
     ]);
     assert_eq!(
-        told(&records)[2..],
+        frame_lines(&records)[2..],
         [
             "subagent k1 of a call",
             "  delta \"Child.\"",
@@ -49,23 +49,28 @@ fn a_child_that_is_called_again_starts_again() {
     };
     let begin = |input: Value, metadata: Value| json!({"status": "running", "input": input, "metadata": metadata, "time": {"start": 1}});
     let end = |input: Value, metadata: Value| {
-        done(input, "<task id=\"k\">\n<task_result>\nReport.\n</task_result>\n</task>", metadata)
+        completed_state(input, "<task id=\"k\">\n<task_result>\nReport.\n</task_result>\n</task>", metadata)
     };
     let records = list([
-        vec![message("s", "a", json!({})), call("t1", begin), status("k", "busy"), says("k", "k1", "k1-t", "One.")],
+        vec![
+            message("s", "a", json!({})),
+            call("t1", begin),
+            status("k", "busy"),
+            text_part("k", "k1", "k1-t", "One."),
+        ],
         vec![completed("k", "k1")],
         idle("k"),
         vec![
             call("t1", end),
             call("t2", begin),
             status("k", "busy"),
-            says("k", "k2", "k2-t", "Two."),
+            text_part("k", "k2", "k2-t", "Two."),
             completed("k", "k2"),
         ],
         idle("k"),
         vec![call("t2", end)],
     ]);
-    let told = told(&records);
+    let told = frame_lines(&records);
     let subagent: Vec<&String> = told
         .iter()
         .filter(|line| line.contains("subagent k") || line.contains("subagent completed") || line.contains("text"))

@@ -6,7 +6,7 @@ use serde_json::json;
 #[test]
 fn a_full_context_does_not_end_the_run() {
     let records = list([
-        asks("s", "u", "Go"),
+        user_message("s", "u", "Go"),
         vec![
             status("s", "busy"),
             message("s", "a1", json!({})),
@@ -18,17 +18,17 @@ fn a_full_context_does_not_end_the_run() {
             ),
             part("s", "u2", "c", json!({"type": "compaction", "auto": true, "overflow": true})),
             message("s", "a2", json!({"summary": true})),
-            says("s", "a2", "t2", "The summary."),
+            text_part("s", "a2", "t2", "The summary."),
             message("s", "a2", json!({"summary": true, "time": {"created": 1, "completed": 2}})),
             event("session.compacted", json!({"sessionID": "s"})),
             message("s", "a3", json!({})),
-            says("s", "a3", "t3", "The answer."),
+            text_part("s", "a3", "t3", "The answer."),
             completed("s", "a3"),
         ],
         idle("s"),
     ]);
     assert_eq!(
-        told(&records),
+        frame_lines(&records),
         [
             "run \"Go\"",
             "user \"Go\"",
@@ -45,7 +45,7 @@ fn a_full_context_does_not_end_the_run() {
 fn the_last_text_of_a_failed_run_precedes_its_end() {
     let failed = json!({"time": {"created": 1, "completed": 2}, "error": {"name": "UnknownError", "data": {"message": "{\"message\":\"boom\"}"}}});
     let records = list([
-        asks("s", "u", "Go"),
+        user_message("s", "u", "Go"),
         vec![
             status("s", "busy"),
             message("s", "a", json!({})),
@@ -57,11 +57,11 @@ fn the_last_text_of_a_failed_run_precedes_its_end() {
             error("s", "UnknownError", "{\"message\":\"boom\"}"),
         ],
         idle("s"),
-        vec![says("s", "a", "t", "Half an answer"), message("s", "a", failed)],
+        vec![text_part("s", "a", "t", "Half an answer"), message("s", "a", failed)],
         idle("s"),
     ]);
     assert_eq!(
-        told(&records)[2..],
+        frame_lines(&records)[2..],
         [
             "delta \"Half\"",
             "error execution_error \"boom\"",
@@ -76,15 +76,15 @@ fn the_last_text_of_a_failed_run_precedes_its_end() {
 fn a_run_that_waits_for_its_last_text_ends_without_it() {
     let begun = || {
         list([
-            asks("s", "u", "Go"),
+            user_message("s", "u", "Go"),
             vec![status("s", "busy"), message("s", "a", json!({})), error("s", "MessageAbortedError", "Aborted")],
             idle("s"),
         ])
     };
     let end = "end interrupted aborted \"\"";
-    assert_eq!(told(&begun()).last().unwrap(), end, "the input ends");
-    assert_eq!(told(&list([begun(), idle("s")])).last().unwrap(), end, "idle is said twice");
-    let next = told(&list([begun(), asks("s", "u2", "Again"), vec![status("s", "busy")]]));
+    assert_eq!(frame_lines(&begun()).last().unwrap(), end, "the input ends");
+    assert_eq!(frame_lines(&list([begun(), idle("s")])).last().unwrap(), end, "idle is said twice");
+    let next = frame_lines(&list([begun(), user_message("s", "u2", "Again"), vec![status("s", "busy")]]));
     assert_eq!(next[2..], [end, "run \"Again\"", "user \"Again\"", "end interrupted stream_ended \"\""]);
 }
 
@@ -92,7 +92,7 @@ fn a_run_that_waits_for_its_last_text_ends_without_it() {
 fn an_abort_closes_open_questions() {
     let asked = json!({"id": "per", "sessionID": "s", "permission": "bash", "patterns": ["x"], "metadata": {"command": "x"}, "tool": {"messageID": "a", "callID": "c"}});
     let records = list([
-        asks("s", "u", "Go"),
+        user_message("s", "u", "Go"),
         vec![
             status("s", "busy"),
             message("s", "a", json!({})),
@@ -102,7 +102,7 @@ fn an_abort_closes_open_questions() {
         ],
         idle("s"),
         vec![
-            tool("s", "a", "p", "c", "bash", broken("Tool execution aborted")),
+            tool("s", "a", "p", "c", "bash", failed_state("Tool execution aborted")),
             message(
                 "s",
                 "a",
@@ -111,7 +111,7 @@ fn an_abort_closes_open_questions() {
         ],
     ]);
     assert_eq!(
-        told(&records)[2..],
+        frame_lines(&records)[2..],
         [
             "started c bash shell {\"command\":\"x\"}",
             "asked per bash",
@@ -124,26 +124,29 @@ fn an_abort_closes_open_questions() {
 
 #[test]
 fn a_message_without_an_answer_starts_no_run() {
-    assert_eq!(told(&asks("s", "u", "Only so that you know")), ["thread: user \"Only so that you know\""]);
-    let records = list([asks("s", "u", "Context"), asks("s", "u2", "Go"), vec![status("s", "busy")]]);
     assert_eq!(
-        told(&records),
+        frame_lines(&user_message("s", "u", "Only so that you know")),
+        ["thread: user \"Only so that you know\""]
+    );
+    let records = list([user_message("s", "u", "Context"), user_message("s", "u2", "Go"), vec![status("s", "busy")]]);
+    assert_eq!(
+        frame_lines(&records),
         ["thread: user \"Context\"", "run \"Go\"", "user \"Go\"", "end interrupted stream_ended \"\""]
     );
 }
 
 #[test]
 fn a_queued_prompt_is_emitted_with_its_parts() {
-    let second = asks("s", "u2", "Second");
+    let second = user_message("s", "u2", "Second");
     let records = list([
-        asks("s", "u", "First"),
-        vec![status("s", "busy"), message("s", "a", json!({})), second[0].clone(), says("s", "a", "t", "One.")],
-        vec![second[1].clone(), completed("s", "a"), message("s", "a2", json!({})), says("s", "a2", "t2", "Two.")],
+        user_message("s", "u", "First"),
+        vec![status("s", "busy"), message("s", "a", json!({})), second[0].clone(), text_part("s", "a", "t", "One.")],
+        vec![second[1].clone(), completed("s", "a"), message("s", "a2", json!({})), text_part("s", "a2", "t2", "Two.")],
         vec![completed("s", "a2")],
         idle("s"),
     ]);
     assert_eq!(
-        told(&records),
+        frame_lines(&records),
         [
             "run \"First\"",
             "user \"First\"",
@@ -160,7 +163,7 @@ fn a_queued_prompt_is_emitted_with_its_parts() {
 #[test]
 fn each_error_is_reported_once() {
     let records = list([
-        asks("s", "u", "Go"),
+        user_message("s", "u", "Go"),
         vec![
             status("s", "busy"),
             error("s", "ContextOverflowError", "full"),
@@ -170,16 +173,16 @@ fn each_error_is_reported_once() {
         idle("s"),
     ]);
     assert_eq!(
-        told(&records)[2..],
+        frame_lines(&records)[2..],
         ["error context_overflow \"full\"", "error execution_error \"boom\"", "end failed execution_error \"\""]
     );
 }
 
 #[test]
 fn a_prompt_that_fails_immediately_is_a_failed_run() {
-    let records = list([asks("s", "u", "Go"), vec![error("s", "ProviderAuthError", "no key")], idle("s")]);
+    let records = list([user_message("s", "u", "Go"), vec![error("s", "ProviderAuthError", "no key")], idle("s")]);
     assert_eq!(
-        told(&records),
+        frame_lines(&records),
         [
             "run \"Go\"",
             "user \"Go\"",
@@ -193,7 +196,10 @@ fn a_prompt_that_fails_immediately_is_a_failed_run() {
 fn errors_and_events_without_a_session_belong_to_the_server() {
     let error =
         event("session.error", json!({"error": {"name": "APIError", "data": {"message": "down", "statusCode": 503}}}));
-    assert_eq!(told(&[error]), ["thread: error overloaded \"down\""]);
-    assert_eq!(told(&[event("brand.new", json!({}))]), ["thread: fault unknown event type \"brand.new\""]);
-    assert_eq!(told(&[event("pty.created", json!({}))]), Vec::<String>::new());
+    assert_eq!(frame_lines(&[error]), ["thread: error overloaded \"down\""]);
+    assert_eq!(
+        frame_lines(&[event("brand.new", json!({}))]),
+        ["thread: record error unknown event type \"brand.new\""]
+    );
+    assert_eq!(frame_lines(&[event("pty.created", json!({}))]), Vec::<String>::new());
 }

@@ -6,19 +6,19 @@ use framegate_translators::runners::runner;
 use serde_json::{Value, json};
 
 /// One line for each frame that is not a record; a child session's lines are indented.
-pub fn told(records: &[Value]) -> Vec<String> {
+pub fn frame_lines(records: &[Value]) -> Vec<String> {
     let lines: String = records.iter().map(|record| format!("{record}\n")).collect();
-    tell(&lines)
+    input_lines(&lines)
 }
 
-pub fn tell(input: &str) -> Vec<String> {
+pub fn input_lines(input: &str) -> Vec<String> {
     frames(runner("opencode").unwrap(), input.as_bytes()).iter().filter_map(line).collect()
 }
 
 pub fn line(frame: &Frame) -> Option<String> {
     let words = match &frame.body {
         Body::ProviderEvent(event) if event.errors.is_empty() => return None,
-        Body::ProviderEvent(event) => format!("fault {}", event.errors.join("; ")),
+        Body::ProviderEvent(event) => format!("record error {}", event.errors.join("; ")),
         Body::SessionStarted { input } => format!("run {input:?}"),
         Body::SessionEnded(end) => {
             let code = end.error_code.as_deref().unwrap_or("-");
@@ -84,7 +84,7 @@ pub fn part(session: &str, message: &str, id: &str, more: Value) -> Value {
     event("message.part.updated", json!({"sessionID": session, "part": part}))
 }
 
-pub fn asks(session: &str, id: &str, text: &str) -> Vec<Value> {
+pub fn user_message(session: &str, id: &str, text: &str) -> Vec<Value> {
     let info = json!({"id": id, "sessionID": session, "role": "user", "time": {"created": 1}});
     vec![
         event("message.updated", json!({"sessionID": session, "info": info})),
@@ -104,7 +104,7 @@ pub fn error(session: &str, name: &str, text: &str) -> Value {
     event("session.error", json!({"sessionID": session, "error": {"name": name, "data": {"message": text}}}))
 }
 
-pub fn says(session: &str, message: &str, id: &str, text: &str) -> Value {
+pub fn text_part(session: &str, message: &str, id: &str, text: &str) -> Value {
     part(session, message, id, json!({"type": "text", "text": text, "time": {"start": 1, "end": 2}}))
 }
 
@@ -116,11 +116,11 @@ pub fn running(input: Value) -> Value {
     json!({"status": "running", "input": input, "time": {"start": 1}})
 }
 
-pub fn done(input: Value, output: &str, metadata: Value) -> Value {
+pub fn completed_state(input: Value, output: &str, metadata: Value) -> Value {
     json!({"status": "completed", "input": input, "output": output, "title": "", "metadata": metadata, "time": {"start": 1, "end": 2}})
 }
 
-pub fn broken(text: &str) -> Value {
+pub fn failed_state(text: &str) -> Value {
     json!({"status": "error", "input": {"a": 1}, "error": text, "time": {"start": 1, "end": 2}})
 }
 

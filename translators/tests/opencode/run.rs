@@ -24,12 +24,12 @@ fn finish(message: &str, reason: &str) -> Value {
 fn refused(message: &str) -> Value {
     run_line(
         "tool_use",
-        json!({"id": "p", "messageID": message, "sessionID": "s", "type": "tool", "tool": "bash", "callID": "c", "state": broken("The user rejected permission to use this specific tool call.")}),
+        json!({"id": "p", "messageID": message, "sessionID": "s", "type": "tool", "tool": "bash", "callID": "c", "state": failed_state("The user rejected permission to use this specific tool call.")}),
     )
 }
 
 fn run_end(records: &[Value]) -> String {
-    told(records).last().unwrap().clone()
+    frame_lines(records).last().unwrap().clone()
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn lines_of_another_session_belong_to_another_process() {
     let mut other = start("b");
     other["sessionID"] = json!("s2");
     assert_eq!(
-        told(&[start("a"), finish("a", "stop"), other]),
+        frame_lines(&[start("a"), finish("a", "stop"), other]),
         [
             "run \"\"",
             "turn",
@@ -71,8 +71,11 @@ fn lines_of_another_session_belong_to_another_process() {
 
 #[test]
 fn lines_may_be_in_an_array_and_unknown_ones_are_kept() {
-    let told =
-        tell(&format!("[{},{}]\n{{\"type\":\"new_line\",\"sessionID\":\"s\"}}\n", start("a"), finish("a", "stop")));
+    let told = input_lines(&format!(
+        "[{},{}]\n{{\"type\":\"new_line\",\"sessionID\":\"s\"}}\n",
+        start("a"),
+        finish("a", "stop")
+    ));
     assert_eq!(told[2..4], ["turn", "turn ended stop"]);
-    assert_eq!(told[4..], ["fault unknown line type \"new_line\"", "end completed - \"\""]);
+    assert_eq!(told[4..], ["record error unknown line type \"new_line\"", "end completed - \"\""]);
 }

@@ -9,15 +9,15 @@ fn a_late_listener_gets_the_whole_text() {
     let records = list([
         vec![
             event("message.part.delta", delta),
-            says("s", "a", "t", "From the beginning to the end."),
+            text_part("s", "a", "t", "From the beginning to the end."),
             completed("s", "a"),
             message("s", "old", json!({"role": "user", "summary": {"diffs": []}})),
         ],
         idle("s"),
-        vec![says("s", "a", "t", "From the beginning to the end."), completed("s", "a")],
+        vec![text_part("s", "a", "t", "From the beginning to the end."), completed("s", "a")],
     ]);
     assert_eq!(
-        told(&records),
+        frame_lines(&records),
         [
             "run \"\"",
             "delta \"From the beginning to the end.\"",
@@ -30,18 +30,18 @@ fn a_late_listener_gets_the_whole_text() {
 #[test]
 fn a_step_without_its_start_is_a_turn() {
     let finish = json!({"type": "step-finish", "reason": "stop", "cost": 0, "tokens": {"total": 3, "input": 1, "output": 2, "reasoning": 0, "cache": {"read": 0, "write": 0}}});
-    assert_eq!(told(&[part("s", "a", "f", finish)])[1..4], ["turn", "usage 1 2", "turn ended stop"]);
+    assert_eq!(frame_lines(&[part("s", "a", "f", finish)])[1..4], ["turn", "usage 1 2", "turn ended stop"]);
 }
 
 #[test]
 fn a_sync_record_without_its_duplicate_counts() {
     let sync = |id: &str, event: &Value| json!({"directory": "/w", "payload": {"type": "sync", "id": id, "syncEvent": {"id": id, "type": format!("{}.1", event["type"].as_str().unwrap()), "seq": 1, "aggregateID": "s", "data": event["properties"]}}});
-    let said = says("s", "a", "t", "Once.");
+    let said = text_part("s", "a", "t", "Once.");
     let mut twin = said.clone();
     twin["id"] = json!("e1");
     let records = [sync("e1", &said), json!({"directory": "/w", "payload": twin}), sync("e2", &completed("s", "a"))];
-    assert_eq!(told(&records)[1..3], ["delta \"Once.\"", "text \"Once.\""]);
-    assert_eq!(told(&records).len(), 4);
+    assert_eq!(frame_lines(&records)[1..3], ["delta \"Once.\"", "text \"Once.\""]);
+    assert_eq!(frame_lines(&records).len(), 4);
 }
 
 #[test]
@@ -52,9 +52,9 @@ fn opaque_reasoning_is_kept() {
         "r",
         json!({"type": "reasoning", "text": "", "metadata": {"openai": {"reasoningEncryptedContent": "x"}}, "time": {"start": 1, "end": 2}}),
     );
-    assert_eq!(told(&[reasoning])[1], "reasoning \"\" {\"openai\":{\"reasoningEncryptedContent\":\"x\"}}");
+    assert_eq!(frame_lines(&[reasoning])[1], "reasoning \"\" {\"openai\":{\"reasoningEncryptedContent\":\"x\"}}");
     let nothing = part("s", "a", "r", json!({"type": "reasoning", "text": "", "time": {"start": 1, "end": 2}}));
-    assert_eq!(told(&[nothing]), ["run \"\"", "end interrupted stream_ended \"\""]);
+    assert_eq!(frame_lines(&[nothing]), ["run \"\"", "end interrupted stream_ended \"\""]);
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn records_of_the_first_release_are_read() {
         ),
     ];
     assert_eq!(
-        told(&records)[1..],
+        frame_lines(&records)[1..],
         [
             "asked per bash",
             "answered per approved",
@@ -134,15 +134,15 @@ fn a_text_completed_after_its_step_is_the_answer_on_the_newer_surface() {
         json!({"id": "e", "type": "session.next.step.ended", "data": {"sessionID": "s", "assistantMessageID": "b", "finish": "stop"}}),
     ];
     assert_eq!(
-        told(&records),
+        frame_lines(&records),
         [
             "run \"\"",
             "turn",
             "delta \"Half\"",
             "text \"Half\"",
             "turn ended tool-calls",
-            "fault a piece of a text came after the text was closed",
-            "fault a text came whole after it was closed, and is not what was said of it",
+            "record error a piece of a text came after the text was closed",
+            "record error a text came whole after it was closed, and is not what was said of it",
             "turn",
             "turn ended stop",
             "end completed - \"Half an answer\""
@@ -161,7 +161,7 @@ fn failures_of_the_newer_surface_are_read() {
         next("something", json!({})),
     ];
     assert_eq!(
-        told(&records),
+        frame_lines(&records),
         [
             "run \"Go\"",
             "user \"Go\"",
@@ -172,7 +172,7 @@ fn failures_of_the_newer_surface_are_read() {
             "ended c 1",
             "error provider \"down\"",
             "turn ended -",
-            "fault unknown event type \"session.next.something\"",
+            "record error unknown event type \"session.next.something\"",
             "end failed provider \"\""
         ]
     );

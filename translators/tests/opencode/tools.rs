@@ -9,11 +9,11 @@ fn a_repeated_call_id_is_another_call() {
         vec![
             part("s", message, &format!("{part_id}-s"), json!({"type": "step-start"})),
             tool("s", message, part_id, "call_0", "read", running(json!({"filePath": "f"}))),
-            tool("s", message, part_id, "call_0", "read", done(json!({"filePath": "f"}), output, json!({}))),
-            tool("s", message, part_id, "call_0", "read", done(json!({"filePath": "f"}), output, json!({}))),
+            tool("s", message, part_id, "call_0", "read", completed_state(json!({"filePath": "f"}), output, json!({}))),
+            tool("s", message, part_id, "call_0", "read", completed_state(json!({"filePath": "f"}), output, json!({}))),
         ]
     };
-    let told = told(&list([step("a1", "p1", "one"), step("a2", "p2", "two")]));
+    let told = frame_lines(&list([step("a1", "p1", "one"), step("a2", "p2", "two")]));
     let calls: Vec<&String> =
         told.iter().filter(|line| !line.starts_with("turn") && !line.starts_with("run")).collect();
     assert_eq!(
@@ -34,7 +34,7 @@ fn a_repeated_call_id_is_another_call() {
 #[test]
 fn errors_of_tools_and_of_calls_are_distinguished() {
     let of = |text: &str| {
-        let told = told(&[tool("s", "a", "p", "c", "demo_add", broken(text))]);
+        let told = frame_lines(&[tool("s", "a", "p", "c", "demo_add", failed_state(text))]);
         told[2..told.len() - 1].to_vec()
     };
     assert_eq!(of("division by zero"), ["err \"division by zero\"", "ended c 1"]);
@@ -48,8 +48,9 @@ fn errors_of_tools_and_of_calls_are_distinguished() {
     ] {
         assert_eq!(of(words), [format!("failed c {words:?}")]);
     }
-    let no_such_tool = tool("s", "a", "p", "c", "invalid", done(json!({"tool": "x"}), "no such tool", json!({})));
-    assert_eq!(told(&[no_such_tool])[2], "failed c \"no such tool\"");
+    let no_such_tool =
+        tool("s", "a", "p", "c", "invalid", completed_state(json!({"tool": "x"}), "no such tool", json!({})));
+    assert_eq!(frame_lines(&[no_such_tool])[2], "failed c \"no such tool\"");
 }
 
 #[test]
@@ -60,10 +61,10 @@ fn a_rejected_call_never_ran_whatever_its_message() {
         event("question.asked", asked),
         tool("s", "a", "p", "c", "question", running(json!({"questions": []}))),
         event("question.rejected", json!({"sessionID": "s", "requestID": "que"})),
-        tool("s", "a", "p", "c", "question", broken("new words")),
+        tool("s", "a", "p", "c", "question", failed_state("new words")),
     ];
     assert_eq!(
-        told(&records)[1..5],
+        frame_lines(&records)[1..5],
         [
             "asked que question",
             "started c question other {\"questions\":[]}",
@@ -79,8 +80,8 @@ fn a_patch_reports_each_file() {
         {"filePath": "/w/a", "relativePath": "a", "type": "add", "patch": "+a"},
         {"filePath": "/w/b", "type": "update", "patch": "+b"},
         {"filePath": "/w/c", "type": "delete", "patch": "-c"}]});
-    let record = tool("s", "a", "p", "c", "apply_patch", done(json!({"patchText": "x"}), "ok", files));
-    let told = told(&[record]);
+    let record = tool("s", "a", "p", "c", "apply_patch", completed_state(json!({"patchText": "x"}), "ok", files));
+    let told = frame_lines(&[record]);
     assert_eq!(told[1], "started c apply_patch edit {\"patchText\":\"x\"}");
     assert_eq!(told[3..6], ["file add /w/a", "file modify /w/b", "file delete /w/c"]);
 }
@@ -90,7 +91,10 @@ fn a_command_of_the_user_is_not_proposed() {
     let records = [
         message("s", "a", json!({})),
         tool("s", "a", "p", "x1", "bash", running(json!({"command": "ls"}))),
-        tool("s", "a", "p", "x1", "bash", done(json!({"command": "ls"}), "f\n", json!({"output": "f\n"}))),
+        tool("s", "a", "p", "x1", "bash", completed_state(json!({"command": "ls"}), "f\n", json!({"output": "f\n"}))),
     ];
-    assert_eq!(told(&records)[1..4], ["started x1 bash shell {\"command\":\"ls\"}", "out \"f\\n\"", "ended x1 0"]);
+    assert_eq!(
+        frame_lines(&records)[1..4],
+        ["started x1 bash shell {\"command\":\"ls\"}", "out \"f\\n\"", "ended x1 0"]
+    );
 }

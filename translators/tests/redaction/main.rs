@@ -13,13 +13,13 @@
 mod support;
 
 mod harmless;
+mod harness;
 mod large;
 mod pieces;
 mod places;
 mod planted;
 mod secrets;
 mod settings;
-mod stage;
 mod timed;
 mod untouched;
 mod waiting;

@@ -1,7 +1,7 @@
 //! Secrets that are split across records and bytes, at any position.
 
+use crate::harness::{RULES, frames_of, has, input, redacted, redacting, run, run_text, stream};
 use crate::secrets::{LEVELS, SECRETS, behind, escaped, leaks, quoted};
-use crate::stage::{RULES, frames_of, has, input, redacted, redacting, run, said, stream};
 use crate::support::recordings;
 use framegate_translators::contracts::CONTRACTS;
 use framegate_translators::runners::{RUNNERS, runner};
@@ -20,7 +20,7 @@ fn a_split_secret_is_in_no_contracts_output() {
                 let bytes = input(runner.name, &[&text[..cut], &text[cut..]]);
                 let frames = frames_of(runner, &bytes);
                 let what = format!("{} {name}, {levels} levels, cut at {cut}", runner.name);
-                assert_eq!(said(&frames), expected, "{what}");
+                assert_eq!(run_text(&frames), expected, "{what}");
                 // The other contracts are functions of these frames; they are only checked for every sixteenth cut.
                 for contract in CONTRACTS.iter().filter(|contract| cut % 16 == 0 || contract.name == "frames.v2") {
                     let out = redacted(runner, contract, &bytes);
@@ -71,19 +71,19 @@ fn a_port_is_not_redacted_unless_it_is_a_password() {
         for behind in [".", "**", ",", "，", "!", "。然后"] {
             let text = format!("Open http://localhost:3000{behind}");
             for cut in (0..=text.len()).filter(|cut| text.is_char_boundary(*cut)) {
-                let told = said(&frames_of(who, &input(who.name, &[&text[..cut], &text[cut..]])));
+                let told = run_text(&frames_of(who, &input(who.name, &[&text[..cut], &text[cut..]])));
                 assert_eq!(told, text, "{} cut at {cut}", who.name);
             }
             let text = format!("Open http://joe:3000{behind}q7Zk@host/ x");
             for cut in (0..=text.len()).filter(|cut| text.is_char_boundary(*cut)) {
-                let told = said(&frames_of(who, &input(who.name, &[&text[..cut], &text[cut..]])));
+                let told = run_text(&frames_of(who, &input(who.name, &[&text[..cut], &text[cut..]])));
                 assert_eq!(told, "Open http://joe:[REDACTED:url-password]@host/ x", "{} cut at {cut}", who.name);
             }
         }
     }
     // At the end of the text, anything that cannot be a port is treated as a password.
     for password in ["q7Zk", "3000a", "3000_", "3000-q", "300000.", "."] {
-        let told = said(&frames_of(&RUNNERS[0], &input(RUNNERS[0].name, &[&format!("at http://joe:{password}")])));
+        let told = run_text(&frames_of(&RUNNERS[0], &input(RUNNERS[0].name, &[&format!("at http://joe:{password}")])));
         let is_port = password == ".";
         assert_eq!(told == "at http://joe:[REDACTED:url-password]", !is_port, "{told}");
     }
@@ -107,7 +107,7 @@ fn snapshots_that_grow_within_a_secret_contain_one_mark() {
             let out = redacted(runner("opencode").unwrap(), contract, bytes.as_bytes());
             assert_eq!(leaks(&out, secret), None, "{} {name}", contract.name);
         }
-        let told = said(&frames_of(runner("opencode").unwrap(), bytes.as_bytes()));
+        let told = run_text(&frames_of(runner("opencode").unwrap(), bytes.as_bytes()));
         assert!(told.matches("[REDACTED").count() <= 1, "{name}: {told}");
         assert!(told.starts_with("Well: "), "{name}: {told}");
     }
@@ -127,7 +127,7 @@ proptest! {
         let bytes = input(RUNNERS[who].name, &[&text[..first], &text[first..second], &text[second..]]);
         let frames = frames_of(&RUNNERS[who], &bytes);
         let expected = escaped(&format!("{front}{before}[REDACTED:{name}]{}", behind(name)), levels);
-        prop_assert_eq!(said(&frames), expected);
+        prop_assert_eq!(run_text(&frames), expected);
         let v2 = CONTRACTS.iter().find(|contract| contract.name == "frames.v2").unwrap();
         let out = redacted(&RUNNERS[who], v2, &bytes);
         prop_assert_eq!(leaks(&out, secret), None);

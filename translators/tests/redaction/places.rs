@@ -1,7 +1,7 @@
 //! Secrets in every place of a record, and in every spelling.
 
+use crate::harness::{frames_of, has, redacted};
 use crate::secrets::{SECRETS, behind, leaks};
-use crate::stage::{frames_of, has, redacted};
 use framegate_translators::contracts::CONTRACTS;
 use framegate_translators::frame::Body;
 use framegate_translators::runners::{RUNNERS, runner};

@@ -1,6 +1,6 @@
 //! A secret for every rule, the spellings of a text with a secret, and how much of a secret an output may reveal.
 
-use crate::stage::has;
+use crate::harness::has;
 use framegate_translators::redact::{rule_names, samples};
 
 pub const PEM: &str = "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEAt8Q1Zk9zVn3fYb5cXw2pLr7mJd0sGh4TqEuIoAvN6KxBiCyW\nq1w2e3r4t5y6u7i8o9p0Zk9zVn3fYb5cXw2pLr7mJd0s\n-----END RSA PRIVATE KEY-----";

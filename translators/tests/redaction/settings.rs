@@ -1,6 +1,6 @@
 //! Configured patterns, keys and rules.
 
-use crate::stage::{input, redacting, run, said};
+use crate::harness::{input, redacting, run, run_text};
 use crate::support::EPOCH_MS;
 use framegate_translators::contracts::CONTRACTS;
 use framegate_translators::frame::Frame;
@@ -19,7 +19,7 @@ fn a_configured_pattern_is_found_in_two_pieces() {
             let mut ingest = redacting(who, &rules);
             let mut frames: Vec<Frame> = ingest.feed(&bytes, EPOCH_MS).collect();
             frames.extend(ingest.finish(EPOCH_MS));
-            assert_eq!(said(&frames), "it is [REDACTED:badge], yes", "{} cut at {cut}", who.name);
+            assert_eq!(run_text(&frames), "it is [REDACTED:badge], yes", "{} cut at {cut}", who.name);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Records that arrive at given times, and the output of the redaction stage alone.
 
-use crate::stage::RULES;
+use crate::harness::RULES;
 use framegate_translators::framing::{Form, Unit};
 use framegate_translators::redact::{Pieces, Redacted, Redactor};
 

@@ -1,6 +1,6 @@
 //! Text that redaction leaves unchanged.
 
-use crate::stage::{RULES, redacted, redacting, run};
+use crate::harness::{RULES, redacted, redacting, run};
 use crate::support::{recordings, translate};
 use framegate_translators::contracts::CONTRACTS;
 use framegate_translators::runners::runner;

@@ -1,7 +1,7 @@
 //! Text that is held back because it may be the start of a secret: how long, how much, and what ends the wait.
 
+use crate::harness::{RULES, has, redacted, redacting, run, stream};
 use crate::secrets::{SECRETS, behind, escaped, leaks};
-use crate::stage::{RULES, has, redacted, redacting, run, stream};
 use crate::support::EPOCH_MS;
 use framegate_translators::contracts::CONTRACTS;
 use framegate_translators::redact::{Rules, Settings};

@@ -1,16 +1,16 @@
 //! `agent-manager.v1`: no text of the runner is lost, wherever it appears.
 
-use crate::{data, told};
+use crate::{data, events_of};
 use serde_json::{Value, json};
 
 fn messages(runner: &str, records: &[Value]) -> Vec<String> {
-    let events = told(runner, "agent-manager.v1", records);
+    let events = events_of(runner, "agent-manager.v1", records);
     let said = data(&events, "eventType", "message", "data");
     said.iter().map(|message| message["content"].as_str().unwrap().to_owned()).collect()
 }
 
 fn errors(runner: &str, records: &[Value]) -> Vec<(String, String)> {
-    let events = told(runner, "agent-manager.v1", records);
+    let events = events_of(runner, "agent-manager.v1", records);
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     data(&events, "eventType", "error", "data")
         .iter()
@@ -39,7 +39,7 @@ fn an_answer_only_in_the_result_is_a_message() {
     assert_eq!(messages("claude-code", &claude(Some("Done.\n"), success("Done."))), ["Done.\n"], "but for a line end");
     assert_eq!(messages("claude-code", &[claude(None, success("Alone."))[1].clone()]), ["Alone."]);
     for contract in ["sse.v1", "pixir.v1", "hecate.v1"] {
-        let events = told("claude-code", contract, &claude(Some("I look."), success("Only here.")));
+        let events = events_of("claude-code", contract, &claude(Some("I look."), success("Only here.")));
         let text = serde_json::to_string(&events).unwrap();
         assert!(text.contains("Only here."), "{contract}");
     }
@@ -92,7 +92,7 @@ fn a_codex_error_has_its_message_in_every_form() {
     }
     let note = json!({"type": "error", "error": {"message": "Reconnecting... 1/3 (stream disconnected)"}});
     let records = [&begin[..], &[note], &[json!({"type": "turn.completed"})]].concat();
-    let events = told("codex", "frames.v2", &records);
+    let events = events_of("codex", "frames.v2", &records);
     let retried: Vec<_> = events.iter().filter(|frame| frame["type"] == "error_reported").collect();
     assert_eq!((&retried[0]["attempt"], &retried[0]["scope"]), (&json!(1), &json!("provider")));
 }

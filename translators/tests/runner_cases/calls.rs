@@ -1,6 +1,6 @@
 //! Calls: who proposes them, how they end, which arguments belong to which call, and the name of an approval without one.
 
-use crate::{data, frames, told};
+use crate::{data, events_of, frames};
 use serde_json::{Value, json};
 
 fn codex(method: &str, params: Value) -> Value {
@@ -36,7 +36,7 @@ fn a_command_typed_by_the_user_is_not_proposed() {
             ("tool_ended", "agent")
         ]
     );
-    let hecate = crate::told("codex", "hecate.v1", &records);
+    let hecate = crate::events_of("codex", "hecate.v1", &records);
     assert_eq!(data(&hecate, "type", "assistant.tool_call_proposed", "data").len(), 1);
 }
 
@@ -105,7 +105,7 @@ fn an_output_that_reports_a_failure_fails_the_tool() {
     let codes: Vec<_> = ended.iter().map(|end| end["exit_code"].as_i64().unwrap()).collect();
     let expected: Vec<_> = cases.iter().map(|(.., code)| *code).collect();
     assert_eq!(codes, expected);
-    let results = told("codex", "agent-manager.v1", &records);
+    let results = events_of("codex", "agent-manager.v1", &records);
     let success: Vec<_> =
         data(&results, "eventType", "tool_result", "data").iter().map(|data| data["success"] == true).collect();
     assert_eq!(success, expected.iter().map(|code| *code == 0).collect::<Vec<_>>());
@@ -127,7 +127,7 @@ fn a_web_search_is_a_search_in_every_runner() {
     let calls = frames("claude-code", &records, &["tool_started"]);
     let kinds: Vec<_> = calls.iter().map(|call| call["kind"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["search", "search", "fetch"]);
-    let hecate = told("claude-code", "hecate.v1", &records);
+    let hecate = events_of("claude-code", "hecate.v1", &records);
     let kinds: Vec<_> = data(&hecate, "type", "tool.started", "data").iter().map(|data| data["kind"].clone()).collect();
     assert_eq!(kinds, [json!("web_search"), json!("web_search"), json!("web_fetch")]);
 }
@@ -224,7 +224,7 @@ fn an_mcp_error_without_a_message_has_its_type() {
             json!({"type": "response.output_item.done", "output_index": 0, "item": item}),
             json!({"type": "response.completed", "response": {"id": "r", "object": "response", "status": "completed"}}),
         ];
-        let events = told("open-responses", "agent-manager.v1", &records);
+        let events = events_of("open-responses", "agent-manager.v1", &records);
         data(&events, "eventType", "tool_result", "data")[0]["error"].as_str().unwrap().to_owned()
     };
     assert_eq!(ended(json!({"type": "mcp_tool_execution_error", "content": []})), "mcp_tool_execution_error");
@@ -278,7 +278,7 @@ fn a_stopped_task_has_a_reason() {
         ]
     };
     let reason = |more: Vec<Value>| {
-        let frames = told("claude-code", "frames.v2", &[begun(), more].concat());
+        let frames = events_of("claude-code", "frames.v2", &[begun(), more].concat());
         let cancelled: Vec<_> = frames.iter().filter(|frame| frame["type"] == "tool_task_cancelled").collect();
         assert_eq!(cancelled.len(), 1, "{frames:#?}");
         cancelled[0]["reason"].as_str().unwrap().to_owned()
@@ -315,7 +315,7 @@ fn output_whose_beginning_arrives_last_is_in_order() {
         ]
     };
     for whole in ["one\ntwo\nthree\n", "two\nthree\n", "two\nthree\nfour\n"] {
-        let v1 = told("codex", "frames.v1", &records(whole));
+        let v1 = events_of("codex", "frames.v1", &records(whole));
         let pieces: String = v1
             .iter()
             .filter(|frame| frame["type"] == "tool_stdout")
@@ -323,7 +323,7 @@ fn output_whose_beginning_arrives_last_is_in_order() {
             .collect();
         assert_eq!(pieces, whole);
     }
-    let hecate = told("codex", "hecate.v1", &records("one\ntwo\nthree\n"));
+    let hecate = events_of("codex", "hecate.v1", &records("one\ntwo\nthree\n"));
     let chunks = data(&hecate, "type", "tool.shell.output_chunk", "data");
     let front: Vec<_> = chunks.iter().filter(|chunk| chunk["position"] == "front").collect();
     assert_eq!(front.len(), 1, "{chunks:#?}");

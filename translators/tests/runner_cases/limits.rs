@@ -2,7 +2,7 @@
 //! filter is `failed` with `content_filter`, and the answer so far is delivered. An interruption delivers the last complete
 //! text.
 
-use crate::{data, ends, told};
+use crate::{data, ends, events_of};
 use serde_json::{Value, json};
 
 const ANSWER: &str = "As far as it";
@@ -278,7 +278,7 @@ fn a_content_filter_fails_a_run_and_keeps_its_answer() {
 #[test]
 fn each_contract_reports_a_truncated_answer() {
     for (what, runner, records) in limits() {
-        let sse = told(runner, "sse.v1", &records);
+        let sse = events_of(runner, "sse.v1", &records);
         let end = data(&sse, "type", "run_completed", "payload");
         assert_eq!(
             (&end[0]["final_text"], &end[0]["error_code"]),
@@ -286,7 +286,7 @@ fn each_contract_reports_a_truncated_answer() {
             "{what}"
         );
 
-        let manager = told(runner, "agent-manager.v1", &records);
+        let manager = events_of(runner, "agent-manager.v1", &records);
         let messages = data(&manager, "eventType", "message", "data");
         assert_eq!(messages.iter().filter(|message| message["content"] == ANSWER).count(), 1, "{what}: {messages:#?}");
         let errors = data(&manager, "eventType", "error", "data");
@@ -297,7 +297,7 @@ fn each_contract_reports_a_truncated_answer() {
         );
         assert_eq!(data(&manager, "eventType", "status", "data").last().unwrap()["newStatus"], "complete", "{what}");
 
-        let pixir = told(runner, "pixir.v1", &records);
+        let pixir = events_of(runner, "pixir.v1", &records);
         let status = data(&pixir, "type", "status", "data");
         let end = status.last().unwrap();
         assert_eq!((&end["status"], &end["error_kind"]), (&json!("done"), &json!("max_output_tokens")), "{what}");
@@ -306,7 +306,7 @@ fn each_contract_reports_a_truncated_answer() {
         assert_eq!(last["metadata"]["error_kind"], "max_output_tokens", "{what}: {answers:#?}");
         assert!(answers.iter().any(|answer| answer["text"] == ANSWER), "{what}");
 
-        let hecate = told(runner, "hecate.v1", &records);
+        let hecate = events_of(runner, "hecate.v1", &records);
         let end = data(&hecate, "type", "run.finished", "data");
         assert_eq!(
             (&end[0]["final_status"], &end[0]["code"]),
@@ -321,16 +321,16 @@ fn each_contract_reports_a_truncated_answer() {
 #[test]
 fn each_contract_reports_a_filtered_answer() {
     for (what, runner, records) in filters() {
-        let sse = told(runner, "sse.v1", &records);
+        let sse = events_of(runner, "sse.v1", &records);
         assert_eq!(data(&sse, "type", "run_failed", "payload")[0]["error_code"], "content_filter", "{what}");
-        let manager = told(runner, "agent-manager.v1", &records);
+        let manager = events_of(runner, "agent-manager.v1", &records);
         let codes = data(&manager, "eventType", "error", "data");
         assert!(codes.iter().any(|error| error["code"] == "content_filter"), "{what}: {codes:#?}");
         assert_eq!(data(&manager, "eventType", "status", "data").last().unwrap()["newStatus"], "failed", "{what}");
-        let pixir = told(runner, "pixir.v1", &records);
+        let pixir = events_of(runner, "pixir.v1", &records);
         let status = data(&pixir, "type", "status", "data");
         assert_eq!(status.last().unwrap()["error_kind"], "content_filter", "{what}");
-        let hecate = told(runner, "hecate.v1", &records);
+        let hecate = events_of(runner, "hecate.v1", &records);
         assert_eq!(data(&hecate, "type", "run.failed", "data")[0]["code"], "content_filter", "{what}");
     }
 }

@@ -25,7 +25,7 @@ use framegate_translators::runners::runner;
 use serde_json::Value;
 
 /// The events of a runner's records in one contract. Also checks the events in every contract.
-pub fn told(runner_name: &str, name: &str, records: &[Value]) -> Vec<Value> {
+pub fn events_of(runner_name: &str, name: &str, records: &[Value]) -> Vec<Value> {
     let runner = runner(runner_name).unwrap();
     let lines: Vec<String> = records.iter().map(Value::to_string).collect();
     let bytes = lines.join("\n").into_bytes();
@@ -39,7 +39,7 @@ pub fn told(runner_name: &str, name: &str, records: &[Value]) -> Vec<Value> {
 /// The frames of these types, from runs only.
 pub fn frames(runner: &str, records: &[Value], kinds: &[&str]) -> Vec<Value> {
     let of_run = |frame: &Value| frame["stream_kind"] == "session";
-    let mut frames = told(runner, "frames.v2", records);
+    let mut frames = events_of(runner, "frames.v2", records);
     frames.retain(|frame| of_run(frame) && kinds.contains(&frame["type"].as_str().unwrap()));
     frames
 }

@@ -105,7 +105,7 @@ fn a_second_review_and_a_turn_after_it_are_separate_runs() {
     assert_eq!(ends.len(), 3, "{ends:#?}");
     assert!(ends.iter().all(|(reason, ..)| reason == "completed"), "{ends:#?}");
     let logs = frames("codex", &records, &["log_emitted"]);
-    assert_eq!(logs.len(), 2, "each review says that it began: {logs:#?}");
+    assert_eq!(logs.len(), 2, "each review reports its start: {logs:#?}");
 }
 
 #[test]

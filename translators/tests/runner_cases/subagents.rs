@@ -95,7 +95,7 @@ fn attributed(records: &[Value]) -> BTreeMap<String, String> {
         let parent = frame["parent_tool_id"].as_str().unwrap_or_else(|| panic!("on the main thread: {frame:#?}"));
         let call = calls.get(parent).unwrap_or_else(|| panic!("in the name of no tool: {frame:#?}\n{all:#?}"));
         let before = by_child.insert(child.to_owned(), (*call).to_owned());
-        assert!(before.is_none_or(|before| before == *call), "{child} stands in two names");
+        assert!(before.is_none_or(|before| before == *call), "{child} has two names");
     }
     for kind in ["subagent_started", "subagent_ended"] {
         let told: Vec<_> =
@@ -143,7 +143,7 @@ fn a_child_that_speaks_before_its_call_determines_the_calls_id() {
         vec![task("call-a", "completed", "Alpha", Some("kid-a"))],
         end(),
     ];
-    assert_eq!(attributed(&records.concat()), one("kid-a", "call-a"), "a call of which only the end is told");
+    assert_eq!(attributed(&records.concat()), one("kid-a", "call-a"), "a call known only by its end");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Usage: one total for each run, including subagents, equal in every contract; and cumulative totals that continue in the next
 //! input of a session.
 
-use crate::{data, told};
+use crate::{data, events_of};
 use framegate_translators::frame::{Body, Figures, Frame, UsageScope};
 use framegate_translators::framing::Limits;
 use framegate_translators::normalizer::Memory;
@@ -19,17 +19,17 @@ fn number(value: &Value) -> u64 {
 
 /// The usage of a run in each contract: input and output tokens, with cached tokens included in the input.
 fn totals(runner_name: &str, records: &[Value]) -> Vec<(&'static str, u64, u64)> {
-    let manager = told(runner_name, "agent-manager.v1", records);
+    let manager = events_of(runner_name, "agent-manager.v1", records);
     let sum = |key: &str| {
         data(&manager, "eventType", "metric", "data").iter().map(|metric| number(&metric[key])).sum::<u64>()
     };
-    let pixir = told(runner_name, "pixir.v1", records);
+    let pixir = events_of(runner_name, "pixir.v1", records);
     let calls = data(&pixir, "type", "provider_usage", "data");
     let pixir_sum = |key: &str| calls.iter().map(|call| number(&call["usage_summary"][key])).sum::<u64>();
-    let hecate = told(runner_name, "hecate.v1", records);
+    let hecate = events_of(runner_name, "hecate.v1", records);
     let ticks = data(&hecate, "type", "cost.tick", "data");
     let last = ticks.last().unwrap();
-    let frames = told(runner_name, "frames.v2", records);
+    let frames = events_of(runner_name, "frames.v2", records);
     let runs: Vec<_> =
         frames.iter().filter(|frame| frame["type"] == "usage_reported" && frame["scope"] == "run").collect();
     assert_eq!(runs.len(), 1, "one total: {runs:#?}");
@@ -50,7 +50,7 @@ fn totals(runner_name: &str, records: &[Value]) -> Vec<(&'static str, u64, u64)>
     ]
 }
 
-fn are(runner: &str, records: &[Value], input: u64, output: u64) {
+fn assert_totals(runner: &str, records: &[Value], input: u64, output: u64) {
     for (contract, told_input, told_output) in totals(runner, records) {
         assert_eq!((told_input, told_output), (input, output), "{runner} in {contract}");
     }
@@ -58,7 +58,7 @@ fn are(runner: &str, records: &[Value], input: u64, output: u64) {
 
 /// The part of the main thread, from the frames.
 fn main_part(runner: &str, records: &[Value]) -> (u64, u64) {
-    let frames = told(runner, "frames.v2", records);
+    let frames = events_of(runner, "frames.v2", records);
     let run = frames.iter().find(|frame| frame["type"] == "usage_reported" && frame["scope"] == "run").unwrap();
     (number(&run["main_thread"]["input_tokens"]), number(&run["main_thread"]["output_tokens"]))
 }
@@ -94,7 +94,7 @@ fn usage_of_codex_subagents_is_counted_once() {
         codex_usage("t", 3),
         codex_note("turn/completed", "t", turn("u", "completed")),
     ];
-    are("codex", &records, 500, 100);
+    assert_totals("codex", &records, 500, 100);
     assert_eq!(main_part("codex", &records), (300, 60));
 }
 
@@ -107,7 +107,7 @@ fn usage_of_claude_subagents_is_counted_like_the_cost() {
         "content": [{"type": "text", "text": "Done."}]}});
     let init = json!({"type": "system", "subtype": "init", "session_id": "s"});
     let records = [init, text, result];
-    are("claude-code", &records, 380, 136);
+    assert_totals("claude-code", &records, 380, 136);
     assert_eq!(main_part("claude-code", &records), (280, 94));
 }
 
@@ -118,7 +118,7 @@ fn a_claude_run_without_a_table_uses_its_reported_usage() {
         json!({"type": "result", "subtype": "success", "is_error": false, "session_id": "s", "result": "Done.",
             "usage": {"input_tokens": 10, "output_tokens": 4, "cache_read_input_tokens": 5}, "total_cost_usd": 0.5}),
     ];
-    are("claude-code", &records, 15, 4);
+    assert_totals("claude-code", &records, 15, 4);
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn usage_of_opencode_children_is_counted() {
         records.push(event("session.idle", json!({"sessionID": "k"})));
         records.push(event("session.idle", json!({"sessionID": "r"})));
         records.push(event("session.idle", json!({"sessionID": "r"})));
-        are("opencode", &records, 500, 100);
+        assert_totals("opencode", &records, 500, 100);
         assert_eq!(main_part("opencode", &records), (300, 60));
     }
 }
@@ -163,22 +163,22 @@ fn a_response_uses_its_reported_usage() {
         json!({"type": "response.completed", "response": {"id": "r", "object": "response", "status": "completed", "output": [],
             "usage": {"input_tokens": 100, "output_tokens": 20, "input_tokens_details": {"cached_tokens": 40}}}}),
     ];
-    are("open-responses", &records, 100, 20);
+    assert_totals("open-responses", &records, 100, 20);
     assert_eq!(main_part("open-responses", &records), (60, 20));
 }
 
 /// Remembers totals between the inputs of a session, as the proxy does.
 #[derive(Default)]
-struct Kept(Mutex<HashMap<Uuid, Vec<Figures>>>);
+struct SessionTotals(Mutex<HashMap<Uuid, Vec<Figures>>>);
 
-impl Memory for Kept {
+impl Memory for SessionTotals {
     fn totals(&self, session: Uuid) -> Vec<Figures> {
         self.0.lock().unwrap().get(&session).cloned().unwrap_or_default()
     }
 }
 
 /// The totals of the runs in an input. The memory contains them afterwards.
-fn ingest(kept: &Arc<Kept>, runner_name: &str, records: &[Value]) -> Vec<(u64, u64, Option<f64>)> {
+fn ingest(kept: &Arc<SessionTotals>, runner_name: &str, records: &[Value]) -> Vec<(u64, u64, Option<f64>)> {
     let identity = Identity { run_id: Uuid::from_u128(7), session_id: None };
     let mut ingest =
         Ingest::new(runner(runner_name).unwrap(), None, Limits::default(), identity).remembering(kept.clone());
@@ -208,7 +208,7 @@ fn exec(thread: &str, input: u64, output: u64) -> Vec<Value> {
 
 #[test]
 fn a_resumed_codex_thread_counts_each_turn_once() {
-    let kept = Arc::new(Kept::default());
+    let kept = Arc::new(SessionTotals::default());
     assert_eq!(ingest(&kept, "codex", &exec("t", 100, 10)), [(100, 10, None)]);
     assert_eq!(ingest(&kept, "codex", &exec("other", 50, 5)), [(50, 5, None)], "another thread");
     assert_eq!(ingest(&kept, "codex", &exec("t", 710, 71)), [(610, 61, None)]);
@@ -235,7 +235,7 @@ fn a_resumed_claude_session_counts_each_run_once() {
                 "total_cost_usd": total.2}),
         ]
     };
-    let kept = Arc::new(Kept::default());
+    let kept = Arc::new(SessionTotals::default());
     assert_eq!(ingest(&kept, "claude-code", &run((100, 10), (100, 10, 1.0))), [(100, 10, Some(1.0))]);
     assert_eq!(
         ingest(&kept, "claude-code", &run((60, 6), (180, 18, 1.5))),
@@ -253,7 +253,7 @@ fn an_aborted_run_reports_its_totals() {
         codex_usage("t", 1),
         codex_usage("t", 2),
     ];
-    are("codex", &records, 200, 40);
-    let events = told("codex", "frames.v2", &records);
+    assert_totals("codex", &records, 200, 40);
+    let events = events_of("codex", "frames.v2", &records);
     assert!(events.iter().any(|frame| frame["type"] == "session_ended" && frame["reason"] == "interrupted"));
 }

@@ -185,7 +185,7 @@ pub fn well_formed(frames: &[Frame], what: &str) {
         let seen = streams.entry(key).or_insert(Seen { next: 0, last_ms: 0, ended: false });
         assert_eq!(frame.seq, seen.next, "{what}: sequence");
         assert!(frame.timestamp_ms >= seen.last_ms, "{what}: time runs backwards");
-        assert!(!seen.ended, "{what}: {} behind the end", frame.body.kind());
+        assert!(!seen.ended, "{what}: {} after the end", frame.body.kind());
         if frame.stream.kind == StreamKind::Session {
             assert_eq!(first, matches!(frame.body, Body::SessionStarted { .. }), "{what}: start");
         } else {

@@ -49,24 +49,24 @@ impl Upstream {
     }
 
     /// The JSON pointers at which a record breaks the schema of its kind; empty if it is valid.
-    pub fn breaches(&self, surface: &str, kind: &str, text: &str) -> Vec<String> {
+    pub fn violations(&self, surface: &str, kind: &str, text: &str) -> Vec<String> {
         let compiled = &self.surfaces[surface];
         let Some(validator) = compiled.validators.get(kind) else { panic!("{surface}: no schema of {kind}") };
         let record = value(text.as_bytes()).unwrap();
-        let breaches: Vec<String> =
+        let violations: Vec<String> =
             validator.iter_errors(&record).map(|error| format!("{}: {error}", error.instance_path())).collect();
-        assert_eq!(breaches.is_empty(), compiled.schemas.check_text(kind, text).is_ok(), "{surface} {kind}: {text}");
-        breaches
+        assert_eq!(violations.is_empty(), compiled.schemas.check_text(kind, text).is_ok(), "{surface} {kind}: {text}");
+        violations
     }
 
     /// Fails unless every record matches its schema. Returns the kinds and surfaces of the records.
-    pub fn all_keep(&self, lines: &[Line]) -> BTreeSet<(&'static str, String)> {
+    pub fn assert_all_valid(&self, lines: &[Line]) -> BTreeSet<(&'static str, String)> {
         let mut met = BTreeSet::new();
         for line in lines {
             let Line { file, surface, text } = line;
             let kind = self.kind_of(surface, text).unwrap_or_else(|| panic!("{file}: no kind: {text}"));
-            let breaches = self.breaches(surface, &kind, text);
-            assert!(breaches.is_empty(), "{file}, {kind}: {breaches:#?}");
+            let violations = self.violations(surface, &kind, text);
+            assert!(violations.is_empty(), "{file}, {kind}: {violations:#?}");
             met.insert((*surface, kind));
         }
         met
@@ -79,19 +79,19 @@ impl Upstream {
             for (kind, example) in &compiled.examples {
                 let text = example.to_string();
                 assert_eq!(self.kind_of(surface, &text).as_deref(), Some(*kind), "{surface}");
-                assert_eq!(self.breaches(surface, kind, &text), Vec::<String>::new(), "{surface} {kind}");
+                assert_eq!(self.violations(surface, kind, &text), Vec::<String>::new(), "{surface} {kind}");
                 let schema = compiled.schema(kind);
                 let required = schema["required"].as_array().unwrap();
                 assert!(!required.is_empty(), "{surface} {kind}: nothing is required");
                 for field in required {
                     let mut less = example.clone();
                     less.as_object_mut().unwrap().remove(field.as_str().unwrap()).unwrap();
-                    assert!(!self.breaches(surface, kind, &less.to_string()).is_empty(), "{surface} {kind}: {field}");
+                    assert!(!self.violations(surface, kind, &less.to_string()).is_empty(), "{surface} {kind}: {field}");
                 }
                 assert_eq!(schema["additionalProperties"], false, "{surface} {kind}: the outermost object is open");
                 let mut more = example.clone();
                 more.as_object_mut().unwrap().insert("surprise".to_owned(), Value::Null);
-                assert!(!self.breaches(surface, kind, &more.to_string()).is_empty(), "{surface} {kind}: surprise");
+                assert!(!self.violations(surface, kind, &more.to_string()).is_empty(), "{surface} {kind}: surprise");
             }
         }
     }
@@ -140,11 +140,11 @@ impl Upstream {
                     used.insert(place);
                 } else if seen.insert((*surface, shape)) {
                     let mut renamed = record.clone();
-                    Change::Renamed.make(&mut renamed, &pointer);
+                    Change::Renamed.apply(&mut renamed, &pointer);
                     let text = renamed.to_string();
                     // The kind then differs or is missing, which is also detected.
                     if self.kind_of(surface, &text).as_ref() == Some(&kind) {
-                        assert!(!self.breaches(surface, &kind, &text).is_empty(), "{file}, {kind}: {pointer}");
+                        assert!(!self.violations(surface, &kind, &text).is_empty(), "{file}, {kind}: {pointer}");
                     }
                 }
             }
@@ -163,9 +163,9 @@ impl Upstream {
                 .map(|line| value(line.text.as_bytes()).unwrap())
                 .find(|record| record.pointer(pointer).is_some())
                 .unwrap_or_else(|| panic!("{what}: no such place"));
-            change.make(&mut record, pointer);
-            let breaches = self.breaches(surface, kind, &record.to_string());
-            assert!(!breaches.is_empty(), "{what}");
+            change.apply(&mut record, pointer);
+            let violations = self.violations(surface, kind, &record.to_string());
+            assert!(!violations.is_empty(), "{what}");
         }
     }
 }
@@ -236,7 +236,7 @@ pub enum Change {
 }
 
 impl Change {
-    fn make(&self, record: &mut Value, pointer: &str) {
+    fn apply(&self, record: &mut Value, pointer: &str) {
         if let Self::Wider = self {
             let place = record.pointer_mut(pointer).unwrap().as_object_mut().unwrap();
             place.insert("surprise".to_owned(), Value::Bool(true));

@@ -115,7 +115,7 @@ pub fn input(name: &str, pieces: &[&str]) -> Vec<u8> {
 }
 
 /// The text of a run's deltas.
-pub fn said(frames: &[Frame]) -> String {
+pub fn run_text(frames: &[Frame]) -> String {
     frames
         .iter()
         .filter_map(|frame| match &frame.body {

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 /// The rules of a document for the stream of one run.
-pub struct Words {
+pub struct Vocabulary {
     pub contract: &'static str,
     pub type_key: &'static str,
     /// The key that names the run.
@@ -34,9 +34,9 @@ pub fn kind_in(event: &Value, kinds: &[&str]) -> bool {
     kinds.iter().any(|kind| event["type"] == *kind)
 }
 
-pub const ALL: &[Words] = &[
+pub const ALL: &[Vocabulary] = &[
     // "`seq` starts at 0 and increments by 1"; "`session_ended` is the terminal frame".
-    Words {
+    Vocabulary {
         contract: "frames.v1",
         type_key: "type",
         run: "session_id",
@@ -49,7 +49,7 @@ pub const ALL: &[Words] = &[
         pairs: &[("tool_started", &["tool_ended", "tool_failed"], "/tool_id")],
         text: None,
     },
-    Words {
+    Vocabulary {
         contract: "frames.v2",
         type_key: "type",
         run: "stream_id",
@@ -69,7 +69,7 @@ pub const ALL: &[Words] = &[
         text: Some(("output_text_delta", "/delta", "output_text_completed", "/text")),
     },
     // "`run_started` is first event"; "Exactly one terminal event"; "`session_id`/`run_id`: immutable".
-    Words {
+    Vocabulary {
         contract: "sse.v1",
         type_key: "type",
         run: "run_id",
@@ -83,7 +83,7 @@ pub const ALL: &[Words] = &[
         text: None,
     },
     // "Sequential order within the run (0-indexed)".
-    Words {
+    Vocabulary {
         contract: "agent-manager.v1",
         type_key: "eventType",
         run: "runId",
@@ -102,7 +102,7 @@ pub const ALL: &[Words] = &[
         text: None,
     },
     // "a per-Session monotonic `seq`" on canonical events; "the persisted form of streamed text".
-    Words {
+    Vocabulary {
         contract: "pixir.v1",
         type_key: "type",
         run: "session_id",
@@ -119,7 +119,7 @@ pub const ALL: &[Words] = &[
         text: Some(("text_delta", "/data/chunk", "assistant_message", "/data/text")),
     },
     // "Within a single `run_id`, `sequence` is gap-free and strictly increasing"; "the full text is `concat(deltas)`".
-    Words {
+    Vocabulary {
         contract: "hecate.v1",
         type_key: "type",
         run: "run_id",
@@ -147,27 +147,27 @@ pub static SMALL: LazyLock<Vec<Recording>> =
 pub type Runs = Vec<(String, Vec<Value>)>;
 
 pub static RUNS: LazyLock<HashMap<&'static str, Runs>> =
-    LazyLock::new(|| ALL.iter().map(|words| (words.contract, read_runs(words))).collect());
+    LazyLock::new(|| ALL.iter().map(|vocabulary| (vocabulary.contract, read_runs(vocabulary))).collect());
 
-pub fn runs(words: &Words) -> &'static Runs {
-    &RUNS[words.contract]
+pub fn runs(vocabulary: &Vocabulary) -> &'static Runs {
+    &RUNS[vocabulary.contract]
 }
 
 /// The number of runs of a contract that each change is applied to.
 pub const RUNS_EACH: usize = 30;
 
 /// The first run of each recording, as events of the contract.
-pub fn read_runs(words: &Words) -> Runs {
-    let contract = contract(words.contract).unwrap();
+pub fn read_runs(vocabulary: &Vocabulary) -> Runs {
+    let contract = contract(vocabulary.contract).unwrap();
     SMALL
         .iter()
         .filter_map(|recording| {
             let mut events = parsed(recording, contract);
-            if words.contract == "frames.v2" {
+            if vocabulary.contract == "frames.v2" {
                 events.retain(|event| event["stream_kind"] == "session");
             }
-            let run = events.first()?[words.run].clone();
-            events.retain(|event| event[words.run] == run);
+            let run = events.first()?[vocabulary.run].clone();
+            events.retain(|event| event[vocabulary.run] == run);
             Some((recording.name.clone(), events))
         })
         .filter(|(_, events)| events.len() > 2)
@@ -175,16 +175,16 @@ pub fn read_runs(words: &Words) -> Runs {
 }
 
 /// Renumbers and renames the events, so that only the change to their order remains wrong.
-pub fn renumber(words: &Words, events: &mut [Value]) {
+pub fn renumber(vocabulary: &Vocabulary, events: &mut [Value]) {
     let mut next = 0;
     for (at, event) in events.iter_mut().enumerate() {
-        if let Some(key) = words.number
+        if let Some(key) = vocabulary.number
             && !event[key].is_null()
         {
             event[key] = json!(next);
             next += 1;
         }
-        event[words.id] = json!(match words.contract {
+        event[vocabulary.id] = json!(match vocabulary.contract {
             "sse.v1" => format!("evt_{at:010}"),
             "hecate.v1" => format!("evt_{at:026}"),
             "pixir.v1" => format!("{at:016x}"),
@@ -202,38 +202,38 @@ pub fn rules(contract: &'static Contract, events: &[Value]) -> Vec<(u64, &'stati
 }
 
 /// A changed run and the expected finding: the event (counted from 1; 0 is the stream), the acceptable rules, and the pointer.
-pub struct Broken {
+pub struct Mutation {
     pub events: Vec<Value>,
     pub at: u64,
     pub rules: &'static [&'static str],
     pub pointer: String,
 }
 
-pub fn each(what: &str, edit: impl Fn(&Words, &[Value]) -> Option<Broken>) {
-    for words in ALL {
-        let contract = contract(words.contract).unwrap();
-        let shown = runs(words).iter().filter_map(|(name, events)| Some((name, edit(words, events)?)));
+pub fn each(what: &str, edit: impl Fn(&Vocabulary, &[Value]) -> Option<Mutation>) {
+    for vocabulary in ALL {
+        let contract = contract(vocabulary.contract).unwrap();
+        let shown = runs(vocabulary).iter().filter_map(|(name, events)| Some((name, edit(vocabulary, events)?)));
         for (name, broken) in shown.take(RUNS_EACH) {
             let found = rules(contract, &broken.events);
-            let Broken { at, rules, pointer, .. } = &broken;
+            let Mutation { at, rules, pointer, .. } = &broken;
             let is_found =
                 found.iter().any(|(record, rule, place)| record == at && rules.contains(rule) && place == pointer);
-            assert!(is_found, "{what}, {} of {name}: {rules:?} at {at}{pointer}, found {found:?}", words.contract);
+            assert!(is_found, "{what}, {} of {name}: {rules:?} at {at}{pointer}, found {found:?}", vocabulary.contract);
         }
     }
 }
 
-pub fn is(words: &Words, event: &Value, kind: &str) -> bool {
-    event[words.type_key] == kind
+pub fn is_kind(vocabulary: &Vocabulary, event: &Value, kind: &str) -> bool {
+    event[vocabulary.type_key] == kind
 }
 
 /// Checks that a rule applies to the contracts: for each one, the change can be applied to at least one run.
-pub fn applies(what: &str, contracts: &[&str], edit: impl Fn(&Words, &[Value]) -> Option<Broken>) {
-    for words in ALL.iter().filter(|words| contracts.contains(&words.contract)) {
+pub fn applies(what: &str, contracts: &[&str], edit: impl Fn(&Vocabulary, &[Value]) -> Option<Mutation>) {
+    for vocabulary in ALL.iter().filter(|vocabulary| contracts.contains(&vocabulary.contract)) {
         assert!(
-            runs(words).iter().any(|(_, events)| edit(words, events).is_some()),
+            runs(vocabulary).iter().any(|(_, events)| edit(vocabulary, events).is_some()),
             "{what}: no run of {} shows it",
-            words.contract
+            vocabulary.contract
         );
     }
     each(what, edit);

@@ -27,14 +27,14 @@ pub(crate) struct Tool {
 
 /// The output of one side: the main thread, or a subagent.
 #[derive(Debug, Default)]
-pub(crate) struct Side {
+pub(crate) struct ThreadFacts {
     pub(crate) texts: Vec<(String, String)>,
     pub(crate) reasoning: Vec<(String, String)>,
     pub(crate) tools: Vec<Tool>,
     pub(crate) by_id: HashMap<Uuid, usize>,
 }
 
-impl Side {
+impl ThreadFacts {
     fn tool(&mut self, id: &Uuid) -> &mut Tool {
         &mut self.tools[self.by_id[id]]
     }
@@ -78,27 +78,27 @@ impl Side {
 
 /// The contents of a recording's frames.
 #[derive(Default)]
-pub(crate) struct Seen {
-    pub(crate) main: Side,
-    pub(crate) child: Side,
+pub(crate) struct FrameFacts {
+    pub(crate) main: ThreadFacts,
+    pub(crate) child: ThreadFacts,
     pub(crate) bodies: Vec<Body>,
     pub(crate) sessions: Vec<String>,
     pub(crate) ends: Vec<(EndReason, Option<String>, String)>,
     pub(crate) records: usize,
     /// The errors on records that were not understood.
-    pub(crate) faults: Vec<String>,
+    pub(crate) errors: Vec<String>,
     /// The lines with the metadata of threads.
     pub(crate) metas: Vec<Value>,
     pub(crate) run_usage: Vec<Usage>,
     pub(crate) turn_usage: Vec<Usage>,
 }
 
-pub(crate) fn see(frames: &[Frame]) -> Seen {
-    let mut seen = Seen::default();
+pub(crate) fn collect_facts(frames: &[Frame]) -> FrameFacts {
+    let mut seen = FrameFacts::default();
     for frame in frames {
         if let Body::ProviderEvent(record) = &frame.body {
             seen.records += 1;
-            seen.faults.extend(record.errors.iter().cloned());
+            seen.errors.extend(record.errors.iter().cloned());
             let data = record.data.as_ref().map(|data| serde_json::from_str::<Value>(data).unwrap());
             seen.metas.extend(data.filter(|data| data["type"] == "session_meta"));
         }

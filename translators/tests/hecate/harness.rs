@@ -170,18 +170,18 @@ impl Run {
     }
 
     /// The types and data of a frame's events.
-    pub fn say(&mut self, body: Body) -> Vec<(String, Value)> {
+    pub fn encode(&mut self, body: Body) -> Vec<(String, Value)> {
         let events = self.events(body);
         events.into_iter().map(|event| (event["type"].as_str().unwrap().to_owned(), event["data"].clone())).collect()
     }
 
     pub fn kinds(&mut self, body: Body) -> Vec<String> {
-        self.say(body).into_iter().map(|(kind, _)| kind).collect()
+        self.encode(body).into_iter().map(|(kind, _)| kind).collect()
     }
 
     /// The data of the frame's only event.
     pub fn one(&mut self, kind: &str, body: Body) -> Value {
-        let mut events = self.say(body);
+        let mut events = self.encode(body);
         assert_eq!(events.len(), 1, "{events:?}");
         let (found, data) = events.remove(0);
         assert_eq!(found, kind);
