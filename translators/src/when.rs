@@ -52,11 +52,11 @@ fn time_of(unit: &Unit<'_>, runner: Option<&'static Runner>) -> Option<u64> {
     records::read(unit, &mut |part| {
         let UnitPart::Value { json, fields, .. } = part else { return };
         let record = Record { json, fields, event_name: unit.event_name, index: 0, offset: unit.offset };
-        let told = || match runner {
+        let from_record = || match runner {
             Some(runner) => (runner.time)(&record),
             None => RUNNERS.iter().find_map(|runner| (runner.time)(&record)),
         };
-        found = found.or_else(told).filter(|ms| *ms > 0);
+        found = found.or_else(from_record).filter(|ms| *ms > 0);
     });
     found
 }

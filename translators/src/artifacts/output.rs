@@ -82,8 +82,8 @@ impl Channel {
             // The front is inserted before the earlier pieces, whose end is cut to make room for it.
             let most = self.text.len() + room;
             let front = chunk.floor_char_boundary(most.min(chunk.len()));
-            let behind = self.text.floor_char_boundary(most.saturating_sub(front).min(self.text.len()));
-            self.text.truncate(if front == chunk.len() { behind } else { 0 });
+            let rest = self.text.floor_char_boundary(most.saturating_sub(front).min(self.text.len()));
+            self.text.truncate(if front == chunk.len() { rest } else { 0 });
             self.text.insert_str(0, chunk.get(..front).unwrap_or_default());
         }
     }

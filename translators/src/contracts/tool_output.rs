@@ -72,9 +72,9 @@ impl ToolOutputs {
             }
             Body::ToolStdoutFront { tool, chunk } => {
                 let running = self.running.get_mut(&tool.id)?;
-                let behind = std::mem::take(&mut running.output);
+                let rest = std::mem::take(&mut running.output);
                 running.left_out += append(&mut running.output, chunk);
-                running.left_out += append(&mut running.output, &behind);
+                running.left_out += append(&mut running.output, &rest);
                 None
             }
             Body::ToolStderr { tool, chunk } => {

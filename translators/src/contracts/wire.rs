@@ -30,11 +30,11 @@ const SAID: usize = 64;
 /// emitted, in one piece or in several. White space is ignored.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
-pub(crate) struct SaidTexts(VecDeque<(usize, u64)>);
+pub(crate) struct EmittedTexts(VecDeque<(usize, u64)>);
 
-impl SaidTexts {
+impl EmittedTexts {
     /// Remembers an emitted text.
-    pub(crate) fn say(&mut self, text: &str) {
+    pub(crate) fn add(&mut self, text: &str) {
         let text = bare(text);
         if text.is_empty() {
             return;
@@ -46,16 +46,16 @@ impl SaidTexts {
     }
 
     /// Whether a text was emitted, or is a concatenation of emitted texts.
-    pub(crate) fn has_said(&self, text: &str) -> bool {
+    pub(crate) fn contains(&self, text: &str) -> bool {
         let text = bare(text);
-        let mut said: Vec<(usize, u64)> = self.0.iter().copied().collect();
+        let mut texts: Vec<(usize, u64)> = self.0.iter().copied().collect();
         // The longest first, so that a text is not mistaken for a shorter one that it begins with.
-        said.sort_unstable_by(|one, other| other.cmp(one));
+        texts.sort_unstable_by(|one, other| other.cmp(one));
         let mut rest = &*text;
         while !rest.is_empty() {
             let begins = |&(length, known): &(usize, u64)| rest.get(..length).is_some_and(|piece| hash(piece) == known);
-            let Some(at) = said.iter().position(begins) else { return false };
-            rest = &rest[said.remove(at).0..];
+            let Some(at) = texts.iter().position(begins) else { return false };
+            rest = &rest[texts.remove(at).0..];
         }
         true
     }
@@ -175,15 +175,15 @@ mod tests {
 
     #[test]
     fn a_text_is_recognised_whole_or_in_pieces() {
-        let mut said = SaidTexts::default();
+        let mut texts = EmittedTexts::default();
         for text in ["One.", "One. Two.\n", "Three."] {
-            said.say(text);
+            texts.add(text);
         }
         for text in ["One.", " One. Two.", "One. Two.\n\nThree.", "Three.One."] {
-            assert!(said.has_said(text), "{text}");
+            assert!(texts.contains(text), "{text}");
         }
         for text in ["Two.", "One. Two. Four.", "Three.Three."] {
-            assert!(!said.has_said(text), "{text}");
+            assert!(!texts.contains(text), "{text}");
         }
     }
 }

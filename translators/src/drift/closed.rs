@@ -64,8 +64,8 @@ mod tests {
 
     #[test]
     fn explicit_additional_properties_are_kept() {
-        for said in [json!(true), json!(false), json!({"type": "string"})] {
-            let document = json!({"properties": {"a": {}}, "additionalProperties": said});
+        for explicit in [json!(true), json!(false), json!({"type": "string"})] {
+            let document = json!({"properties": {"a": {}}, "additionalProperties": explicit});
             assert_eq!(read(document.clone()), document);
         }
     }

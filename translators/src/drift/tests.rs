@@ -107,15 +107,15 @@ fn a_cached_layout_gives_the_same_drift_as_a_full_comparison() {
                         continue;
                     };
                     let is_remembered = known.schemas.said(&kind, record.fields.fields()).is_some();
-                    let mut told = Vec::new();
-                    known.compare(&record, &mut |key, expected| told.push((key.clone(), expected.to_owned())));
-                    assert_eq!(told, known.compare_with_schema(&record, &kind), "{} {kind}: {text}", runner.name);
+                    let mut compared = Vec::new();
+                    known.compare(&record, &mut |key, expected| compared.push((key.clone(), expected.to_owned())));
+                    assert_eq!(compared, known.compare_with_schema(&record, &kind), "{} {kind}: {text}", runner.name);
                     if known.schemas.surely_keeps(&kind, text) {
                         let value = crate::json::value(text.as_bytes()).unwrap();
                         assert!(known.schemas.errors(&kind, &value).is_empty(), "{} {kind}: {text}", runner.name);
                     }
                     remembered += usize::from(is_remembered);
-                    drifting += usize::from(is_remembered && !told.is_empty());
+                    drifting += usize::from(is_remembered && !compared.is_empty());
                 }
             }
         }

@@ -103,9 +103,9 @@ impl<'a> ObjectWriter<'a> {
 
     /// Writes fields that were serialised before.
     pub(crate) fn prepared(&mut self, fields: &PreparedFields) {
-        let behind = if self.first { fields.text.get(1..).unwrap_or_default() } else { &fields.text };
+        let text = if self.first { fields.text.get(1..).unwrap_or_default() } else { &fields.text };
         self.first &= fields.text.is_empty();
-        self.out.extend_from_slice(behind);
+        self.out.extend_from_slice(text);
         self.notes.outline.extend_from_slice(&fields.outline);
         self.notes.print = fields.outline.iter().fold(self.notes.print, |print, field| field.onto(print));
     }

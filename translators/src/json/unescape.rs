@@ -12,12 +12,12 @@ pub(super) fn unescape(inner: &str) -> Option<String> {
     let mut out = Vec::with_capacity(rest.len() + 8);
     loop {
         rest = plain(rest, &mut out);
-        let Some((b'\\', behind)) = rest.split_first() else {
+        let Some((b'\\', after)) = rest.split_first() else {
             // A quote or a control character cannot be part of a string.
             return if rest.is_empty() { String::from_utf8(out).ok() } else { None };
         };
-        let (&letter, behind) = behind.split_first()?;
-        rest = behind;
+        let (&letter, after) = after.split_first()?;
+        rest = after;
         out.push(match letter {
             b'n' => b'\n',
             b'"' | b'\\' | b'/' => letter,
@@ -26,9 +26,9 @@ pub(super) fn unescape(inner: &str) -> Option<String> {
             b'b' => 8,
             b'f' => 12,
             b'u' => {
-                let (char, behind) = unicode(rest)?;
+                let (char, after) = unicode(rest)?;
                 out.extend_from_slice(char.encode_utf8(&mut [0; 4]).as_bytes());
-                rest = behind;
+                rest = after;
                 continue;
             }
             _ => return None,

@@ -221,7 +221,7 @@ mod tests {
         Utf16Text { low, text: text.to_owned(), high }
     }
 
-    fn said(bodies: impl IntoIterator<Item = Body>) -> Vec<String> {
+    fn texts_of(bodies: impl IntoIterator<Item = Body>) -> Vec<String> {
         bodies
             .into_iter()
             .map(|body| match body {
@@ -235,17 +235,17 @@ mod tests {
     #[test]
     fn a_surrogate_pair_split_over_two_deltas_is_one_character() {
         let (mut blocks, block) = (Blocks::default(), Block::text("m", 0));
-        assert_eq!(said(blocks.delta(None, block, piece(None, "a", Some(0xD83D)))), ["a"]);
-        assert_eq!(said(blocks.delta(None, block, piece(None, "", None))), Vec::<String>::new());
-        assert_eq!(said(blocks.delta(None, block, piece(Some(0xDE00), "b", None))), ["\u{1F600}b"]);
-        assert_eq!(said(blocks.complete(None, block, None, None).0), ["=a\u{1F600}b"]);
+        assert_eq!(texts_of(blocks.delta(None, block, piece(None, "a", Some(0xD83D)))), ["a"]);
+        assert_eq!(texts_of(blocks.delta(None, block, piece(None, "", None))), Vec::<String>::new());
+        assert_eq!(texts_of(blocks.delta(None, block, piece(Some(0xDE00), "b", None))), ["\u{1F600}b"]);
+        assert_eq!(texts_of(blocks.complete(None, block, None, None).0), ["=a\u{1F600}b"]);
     }
 
     #[test]
     fn an_unmatched_surrogate_is_replaced() {
         let (mut blocks, block) = (Blocks::default(), Block::text("m", 0));
         assert!(blocks.delta(None, block, piece(None, "", Some(0xD83D))).is_none());
-        assert_eq!(said(blocks.complete(None, block, None, None).0), ["\u{FFFD}", "=\u{FFFD}"]);
+        assert_eq!(texts_of(blocks.complete(None, block, None, None).0), ["\u{FFFD}", "=\u{FFFD}"]);
     }
 
     #[test]
@@ -253,11 +253,11 @@ mod tests {
         let (mut blocks, block) = (Blocks::default(), Block::text("m", 0));
         blocks.delta(None, block, piece(None, "ab", None));
         let (bodies, agrees) = blocks.complete(None, block, Some("abc"), None);
-        assert_eq!((said(bodies), agrees), (vec!["c".to_owned(), "=abc".to_owned()], true));
+        assert_eq!((texts_of(bodies), agrees), (vec!["c".to_owned(), "=abc".to_owned()], true));
         let (bodies, agrees) = blocks.complete(None, block, Some("whole"), None);
-        assert_eq!((said(bodies), agrees), (vec!["whole".to_owned(), "=whole".to_owned()], true));
+        assert_eq!((texts_of(bodies), agrees), (vec!["whole".to_owned(), "=whole".to_owned()], true));
         blocks.delta(None, block, piece(None, "ab", None));
         let (bodies, agrees) = blocks.complete(None, block, Some("xyz"), None);
-        assert_eq!((said(bodies), agrees), (vec!["=ab".to_owned()], false));
+        assert_eq!((texts_of(bodies), agrees), (vec!["=ab".to_owned()], false));
     }
 }

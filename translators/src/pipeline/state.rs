@@ -160,7 +160,7 @@ impl State {
     ) {
         let is_drift = status == ProviderStatus::InvalidJson && self.drift.is_some();
         let event_name = self.event_name(unit);
-        let told = errors.iter().next().cloned().unwrap_or_default();
+        let first_error = errors.iter().next().cloned().unwrap_or_default();
         let kept = if unit.oversized.is_some() { bytes.get(..self.preview_bytes).unwrap_or(bytes) } else { bytes };
         self.normalizer.begin(
             Box::new(ProviderEvent {
@@ -183,7 +183,7 @@ impl State {
         self.normalizer.settle();
         match status {
             ProviderStatus::Done => self.counting.marker(),
-            _ => self.counting.bad(BadKind::Invalid, unit.offset, &told),
+            _ => self.counting.bad(BadKind::Invalid, unit.offset, &first_error),
         }
         if done {
             // The stream's own end marker: no more records of finished runs follow.
@@ -192,11 +192,11 @@ impl State {
     }
 
     pub(super) fn event_name(&mut self, unit: &Unit<'_>) -> Option<SharedStr> {
-        let said = unit.event_name?;
-        if let Some(known) = self.names.iter().find(|name| ***name == *said) {
+        let event_name = unit.event_name?;
+        if let Some(known) = self.names.iter().find(|name| ***name == *event_name) {
             return Some(known.clone());
         }
-        let name = SharedStr::from(said);
+        let name = SharedStr::from(event_name);
         self.names.truncate(NAMES - 1);
         self.names.push_front(name.clone());
         Some(name)
@@ -216,8 +216,8 @@ fn block_of(unit: &Unit<'_>, whole: bool, is_first: bool) -> Option<Box<[u8]>> {
 /// Whether an event's block equals [`sse_block`](crate::framing::sse_block).
 fn is_usual_block(unit: &Unit<'_>) -> bool {
     let behind_name = |name: &str| {
-        let (said, rest) = unit.bytes.strip_prefix(b"event: ")?.split_at_checked(name.len())?;
-        rest.strip_prefix(b"\n").filter(|_| is_same(said, name.as_bytes()))
+        let (event_name, rest) = unit.bytes.strip_prefix(b"event: ")?.split_at_checked(name.len())?;
+        rest.strip_prefix(b"\n").filter(|_| is_same(event_name, name.as_bytes()))
     };
     let rest = unit.event_name.map_or(Some(unit.bytes), behind_name);
     rest.and_then(|rest| rest.strip_prefix(b"data: ")).is_some_and(|data| is_same(data, unit.payload))

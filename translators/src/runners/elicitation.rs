@@ -139,8 +139,8 @@ impl Form {
 
 /// The question as shown to the person: the request without the fields named in `but` and without nulls.
 pub(crate) fn args_of(request: &Object<'_>, but: &[&str]) -> RawJson {
-    let told = request.iter().filter(|(key, value)| !but.contains(key) && !value.is_null());
-    object_of(told.map(|(key, value)| (key, value.text())))
+    let shown = request.iter().filter(|(key, value)| !but.contains(key) && !value.is_null());
+    object_of(shown.map(|(key, value)| (key, value.text())))
 }
 
 impl Field {
@@ -249,7 +249,7 @@ mod tests {
             json!({"zone": "here", "count": 3, "share": 0.5, "sure": true, "size": "L", "tags": ["a", "b"]})
         );
         assert_eq!(filled(&form, &[&["x"], &[], &[""], &["no"]]).unwrap(), json!({"zone": "x", "sure": false}));
-        for (answers, told) in [
+        for (answers, expected) in [
             (&[&["x"][..]][..], "the field \"sure\" requires an answer"),
             (&[&[][..], &[], &[], &["true"]], "the field \"zone\" requires an answer"),
             (&[&["x"], &["1.5"], &[], &["true"]], "the field \"count\" requires a whole number"),
@@ -263,19 +263,19 @@ mod tests {
                 "too many answers: the form has 6 fields, but 7 answers were given",
             ),
         ] {
-            assert_eq!(filled(&form, answers).unwrap_err(), told);
+            assert_eq!(filled(&form, answers).unwrap_err(), expected);
         }
     }
 
     #[test]
     fn only_forms_of_simple_fields_can_be_filled_in() {
-        for (property, told) in [
+        for (property, expected) in [
             (json!({"type": "object"}), "its field \"a\" is of the type \"object\""),
             (json!({"type": "array", "items": {"type": "object"}}), "its field \"a\" is of the type \"array\""),
             (json!({}), "its field \"a\" has no type"),
             (json!(true), "its field \"a\" is not described"),
         ] {
-            assert_eq!(form(&json!({"properties": {"a": property}})).unwrap_err(), told);
+            assert_eq!(form(&json!({"properties": {"a": property}})).unwrap_err(), expected);
         }
         let many = |count: usize| -> serde_json::Map<String, Value> {
             (0..count).map(|nth| (nth.to_string(), json!({"type": "string"}))).collect()
@@ -293,7 +293,7 @@ mod tests {
     #[test]
     fn the_content_is_checked_by_the_whole_schema() {
         let of = |field: Value| form(&json!({"properties": {"a": field}, "required": ["a"]})).unwrap();
-        for (field, words, told) in [
+        for (field, words, expected) in [
             (json!({"type": "integer", "maximum": 5}), &["99"][..], "maximum of 5"),
             (json!({"type": "integer", "enum": [1, 2]}), &["7"], "1 or 2"),
             (json!({"type": "string", "maxLength": 2}), &["abc"], "longer than 2 characters"),
@@ -304,7 +304,7 @@ mod tests {
             (json!({"type": "array", "items": {"type": "string"}, "uniqueItems": true}), &["x", "x"], "non-unique"),
         ] {
             let error = filled(&of(field), &[words]).unwrap_err();
-            assert!(error.starts_with("the field \"a\" violates its schema: ") && error.contains(told), "{error}");
+            assert!(error.starts_with("the field \"a\" violates its schema: ") && error.contains(expected), "{error}");
             assert!(
                 words.iter().all(|word| word.len() < 2 || !error.contains(word)),
                 "the value may be a secret: {error}"

@@ -56,15 +56,15 @@ impl Stop {
         }
     }
 
-    /// The run's end. `word` is the runner's own code; `told` is the runner's message for people, if any.
-    pub(super) fn end(self, word: &str, told: Option<&str>) -> RunEnd {
+    /// The run's end. `word` is the runner's own code; `reported` is the runner's message for people, if any.
+    pub(super) fn end(self, word: &str, reported: Option<&str>) -> RunEnd {
         let what = match self {
             Self::Length => "the answer reached the limit of its length",
             Self::Context => "the answer filled the context window",
             Self::Filter => "a content filter stopped the answer",
         };
-        let message = match told.filter(|told| !told.is_empty()) {
-            Some(told) => told.to_owned(),
+        let message = match reported.filter(|reported| !reported.is_empty()) {
+            Some(reported) => reported.to_owned(),
             None => format!("{what} ({word})"),
         };
         let reason = if self == Self::Filter { EndReason::Failed } else { EndReason::Completed };

@@ -5,7 +5,7 @@
 //! reason is emitted as an error before the end.
 
 use crate::contracts::tool_output::ToolOutputs;
-use crate::contracts::wire::{SaidTexts, Times, as_object};
+use crate::contracts::wire::{EmittedTexts, Times, as_object};
 use crate::derived::numbered;
 use crate::encode::{Encoder, EncoderOptions, EventId, Events, Pruned, Value, Word, data, key};
 use crate::frame::{
@@ -39,7 +39,7 @@ pub(super) fn new(stream: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn En
         status: SharedStr::from("running"),
         called: HashSet::default(),
         outputs: ToolOutputs::default(),
-        answered: SaidTexts::default(),
+        answered: EmittedTexts::default(),
         last_error: None,
         turns: Figures::default(),
         model: None,
@@ -64,7 +64,7 @@ struct AgentManager {
     outputs: ToolOutputs,
     /// The main thread's latest messages.
     #[serde(default)]
-    answered: SaidTexts,
+    answered: EmittedTexts,
     /// The code of the last error.
     #[serde(default)]
     last_error: Option<SharedStr>,
@@ -153,7 +153,7 @@ impl Encoder for AgentManager {
                 self.event(frame, "message", &Message { role: Word("user"), content: &message.text }, out);
             }
             Body::OutputTextCompleted(block) if !frame.is_subagent() => {
-                self.answered.say(&block.text);
+                self.answered.add(&block.text);
                 self.event(frame, "message", &Message { role: Word("assistant"), content: &block.text }, out);
             }
             Body::ReasoningCompleted { block, .. } if !block.text.is_empty() => {
@@ -299,7 +299,7 @@ impl AgentManager {
 
     /// Emits what is known only at the end: an answer that was not in a message, and why the answer is incomplete.
     fn unsaid(&mut self, frame: &Frame, end: &SessionEnded, out: &mut Events) {
-        let unsaid = end.final_text.as_deref().filter(|text| !text.is_empty() && !self.answered.has_said(text));
+        let unsaid = end.final_text.as_deref().filter(|text| !text.is_empty() && !self.answered.contains(text));
         if let Some(text) = unsaid {
             self.event(frame, "message", &Message { role: Word("assistant"), content: text }, out);
         }

@@ -216,12 +216,12 @@ impl Stream {
             "turn_started" => self.turns.open(&turn_index(frame), findings),
             "turn_ended" => self.turns.close(&turn_index(frame), findings),
             "output_text_delta" | "reasoning_delta" if frame.get("message_id").is_some() => {
-                let said = self.blocks.entry(block_key(kind, frame)).or_default();
-                said.push_str(text("delta"));
+                let deltas = self.blocks.entry(block_key(kind, frame)).or_default();
+                deltas.push_str(text("delta"));
             }
             "output_text_completed" | "reasoning_completed" => {
-                let said = self.blocks.remove(&block_key(kind, frame)).unwrap_or_default();
-                let is_whole = said == text("text") || (self.is_cut && text("text").ends_with(&said));
+                let deltas = self.blocks.remove(&block_key(kind, frame)).unwrap_or_default();
+                let is_whole = deltas == text("text") || (self.is_cut && text("text").ends_with(&deltas));
                 if !is_whole {
                     let message = "the text differs from the concatenation of the block's deltas";
                     findings.push(Finding::error("text.differs", "/text", message));

@@ -55,10 +55,11 @@ impl Blocks {
         }
     }
 
-    /// Handles a piece of a block. If it is not `told`, it is only counted, so that block indexes do not depend on the options.
-    pub(super) fn delta(&mut self, channel: Channel, block: &BlockDelta, told: bool, sink: &mut EventSink<'_>) {
+    /// Handles a piece of a block. Without `is_emitted` it is only counted, so that block indexes do not depend on
+    /// the options.
+    pub(super) fn delta(&mut self, channel: Channel, block: &BlockDelta, is_emitted: bool, sink: &mut EventSink<'_>) {
         let place = self.place(channel, &block.message_id, block.block_index);
-        if told && !block.delta.is_empty() {
+        if is_emitted && !block.delta.is_empty() {
             let kind = match channel {
                 Channel::Text => "assistant.text_delta",
                 Channel::Thinking => "assistant.thinking_delta",
@@ -68,10 +69,10 @@ impl Blocks {
     }
 
     /// Handles a whole block.
-    pub(super) fn complete(&mut self, channel: Channel, block: &BlockText, told: bool, sink: &mut EventSink<'_>) {
+    pub(super) fn complete(&mut self, channel: Channel, block: &BlockText, is_emitted: bool, sink: &mut EventSink<'_>) {
         let place = self.place(channel, &block.message_id, block.block_index);
         self.open.remove(&(channel, block.message_id.clone(), block.block_index));
-        if told {
+        if is_emitted {
             let kind = match channel {
                 Channel::Text => "assistant.text_complete",
                 Channel::Thinking => "assistant.thinking_complete",

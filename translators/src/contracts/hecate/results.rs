@@ -138,8 +138,8 @@ pub(super) fn summary(running: &RunningCall, outcome: Outcome<'_>) -> String {
     match outcome {
         Outcome::Exited(code) if running.kind == Kind::Shell => format!("exited with status {code}"),
         Outcome::Exited(code) => {
-            let said = first_line(&running.stdout.text).or_else(|| first_line(&running.stderr.text));
-            said.unwrap_or_else(|| verdict(running, code))
+            let phrase = first_line(&running.stdout.text).or_else(|| first_line(&running.stderr.text));
+            phrase.unwrap_or_else(|| verdict(running, code))
         }
         Outcome::Failed(error) => first_line(error).unwrap_or_else(|| "failed".to_owned()),
     }
@@ -148,13 +148,13 @@ pub(super) fn summary(running: &RunningCall, outcome: Outcome<'_>) -> String {
 /// The outcome of a call without output, and what the call was about.
 fn verdict(running: &RunningCall, code: i32) -> String {
     let args = running.args();
-    let said = if code == 0 { "completed" } else { "failed" };
+    let phrase = if code == 0 { "completed" } else { "failed" };
     let about = path_of(&args)
         .or_else(|| files_of(&args))
         .or_else(|| ["query", "url", "pattern"].into_iter().find_map(|key| Some(args.str(key)?.into_owned())));
     match about.as_deref().and_then(first_line) {
-        Some(about) => format!("{said}: {about}"),
-        None => said.to_owned(),
+        Some(about) => format!("{phrase}: {about}"),
+        None => phrase.to_owned(),
     }
 }
 
@@ -167,8 +167,8 @@ fn files_of(args: &Object<'_>) -> Option<String> {
 
 /// The error message of a call that ran and failed; `None` if it gave none.
 pub(super) fn complaint(running: &RunningCall) -> Option<&str> {
-    let said = [&running.stderr.text, &running.stdout.text].into_iter().find(|text| !text.trim().is_empty())?;
-    said.get(..said.floor_char_boundary(COMPLAINT_BYTES.min(said.len())))
+    let phrase = [&running.stderr.text, &running.stdout.text].into_iter().find(|text| !text.trim().is_empty())?;
+    phrase.get(..phrase.floor_char_boundary(COMPLAINT_BYTES.min(phrase.len())))
 }
 
 fn first_line(text: &str) -> Option<String> {

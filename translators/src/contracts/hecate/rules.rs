@@ -207,9 +207,9 @@ impl Run {
             }
             "assistant.text_complete" | "assistant.thinking_complete" => {
                 // A runtime without deltas still completes blocks.
-                let said = self.blocks.remove(&block_key(kind, data));
-                let is_rest = |said: &str| self.is_cut && text("text").ends_with(said);
-                if said.is_some_and(|said| said != text("text") && !is_rest(&said)) {
+                let deltas = self.blocks.remove(&block_key(kind, data));
+                let is_rest = |deltas: &str| self.is_cut && text("text").ends_with(deltas);
+                if deltas.is_some_and(|deltas| deltas != text("text") && !is_rest(&deltas)) {
                     let message = "the text differs from the concatenation of the block's deltas";
                     findings.push(Finding::error("text.differs", "/data/text", message));
                 }

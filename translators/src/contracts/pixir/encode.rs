@@ -12,7 +12,7 @@ use super::message::PendingText;
 use super::subagents::{Subagent, Subagents};
 use super::usage::ReportedUsage;
 use super::writer::Writer;
-use crate::contracts::wire::{SaidTexts, as_object};
+use crate::contracts::wire::{EmittedTexts, as_object};
 use crate::encode::{Encoder, EncoderOptions, Events, Flat, Pruned, Value, Word};
 use crate::frame::{BlockDelta, Body, Frame, RawJson, SharedStr, SkillEvent, Stream, StreamKind};
 use crate::saved;
@@ -42,7 +42,7 @@ pub(super) struct Pixir {
     pub(super) said: PendingText,
     /// The main thread's texts.
     #[serde(default)]
-    pub(super) answered: SaidTexts,
+    pub(super) answered: EmittedTexts,
     /// The current model.
     model: Option<SharedStr>,
     pub(super) calls: Calls,
@@ -97,7 +97,7 @@ impl Pixir {
             prompt: None,
             status: None,
             said: PendingText::default(),
-            answered: SaidTexts::default(),
+            answered: EmittedTexts::default(),
             model: None,
             calls: Calls::default(),
             subagents: Subagents::default(),
@@ -123,7 +123,7 @@ impl Pixir {
                 self.prompt(&UserMessage { text: &message.text, resources }, frame, out);
             }
             Body::OutputTextDelta(block) => self.text(block, frame, out),
-            Body::OutputTextCompleted(block) => self.answered.say(&block.text),
+            Body::OutputTextCompleted(block) => self.answered.add(&block.text),
             Body::ReasoningDelta(block) if !block.delta.is_empty() => {
                 self.event(frame, "reasoning_delta", &Chunk { chunk: &block.delta }, out);
             }
@@ -238,7 +238,7 @@ impl Pixir {
     }
 
     pub(super) fn message(&mut self, text: &str, metadata: Option<Metadata<'_>>, frame: &Frame, out: &mut Events) {
-        self.answered.say(text);
+        self.answered.add(text);
         self.event(frame, "assistant_message", &AssistantMessage { text, metadata }, out);
     }
 

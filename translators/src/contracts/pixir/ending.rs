@@ -45,7 +45,7 @@ impl Pixir {
 
     /// An answer that was never emitted as text, such as structured output.
     fn unsaid<'e>(&self, end: &'e SessionEnded) -> Option<&'e str> {
-        end.final_text.as_deref().filter(|text| !text.is_empty() && !self.answered.has_said(text))
+        end.final_text.as_deref().filter(|text| !text.is_empty() && !self.answered.contains(text))
     }
 
     /// The run did not end well, or its answer is incomplete: its last message reports it, because the log has no terminal

@@ -31,7 +31,7 @@ struct Session {
     is_live: bool,
     turn: Turn,
     /// The `text_delta` chunks since the last `assistant_message`, and the offset of those after the last call.
-    said: String,
+    deltas: String,
     after_call: usize,
 }
 
@@ -58,7 +58,7 @@ impl Session {
             begun: false,
             is_live: false,
             turn: Turn::None,
-            said: String::new(),
+            deltas: String::new(),
             after_call: 0,
         }
     }
@@ -110,15 +110,15 @@ impl Session {
         let text = |pointer: &str| event.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
         match kind {
             "user_message" => self.forget(),
-            "text_delta" => self.said.push_str(text("/data/chunk")),
-            "tool_call" | "tool_result" => self.after_call = self.said.len(),
+            "text_delta" => self.deltas.push_str(text("/data/chunk")),
+            "tool_call" | "tool_result" => self.after_call = self.deltas.len(),
             "assistant_message" => {
-                let after_call = self.said.get(self.after_call..).unwrap_or_default();
-                let (said, message) = (self.said.as_str(), text("/data/text"));
+                let after_call = self.deltas.get(self.after_call..).unwrap_or_default();
+                let (deltas, message) = (self.deltas.as_str(), text("/data/text"));
                 // A message that was withheld or broke off has its error instead.
                 let is_error = !text("/data/metadata/error_kind").is_empty() && message.is_empty();
-                let is_rest = self.is_cut && message.ends_with(said);
-                if !(said.is_empty() || is_rest || is_error || said == message) {
+                let is_rest = self.is_cut && message.ends_with(deltas);
+                if !(deltas.is_empty() || is_rest || is_error || deltas == message) {
                     // Text before a call need not be part of the answer.
                     let basis = if after_call == message { Basis::Ours } else { Basis::Document };
                     let message = "the text differs from the text_delta chunks before it";
@@ -127,7 +127,7 @@ impl Session {
                 self.forget();
             }
             "status" if is_terminal(text("/data/status")) => {
-                if !self.said.is_empty() && text("/data/status") == "done" {
+                if !self.deltas.is_empty() && text("/data/status") == "done" {
                     let message = "text_delta chunks without an assistant_message: the log would lose their text";
                     findings.push(Finding::error("text.not_kept", "", message));
                 }
@@ -139,7 +139,7 @@ impl Session {
 
     /// The text was kept in a message, or dropped.
     fn forget(&mut self) {
-        self.said.clear();
+        self.deltas.clear();
         self.after_call = 0;
     }
 
@@ -263,8 +263,8 @@ fn warn(kind: &str, event: &Value, findings: &mut Vec<Finding>) {
             let resources = event.pointer("/data/resources").and_then(Value::as_array);
             let attached = resources.is_some_and(|list| !list.is_empty());
             // A run that failed without any text has its error instead.
-            let told = |key: &str| !text(&format!("/data/metadata/{key}")).is_empty();
-            let failed = told("terminal_status") || told("error_kind");
+            let has = |key: &str| !text(&format!("/data/metadata/{key}")).is_empty();
+            let failed = has("terminal_status") || has("error_kind");
             if text("/data/text").is_empty() && !attached && !failed {
                 findings.push(Finding::of(Warning::MessageContent, "/data/text"));
             }

@@ -23,14 +23,14 @@ fn events_of(bodies: Vec<(bool, Body)>) -> Vec<Value> {
 }
 
 /// Type and data of each event of the main thread's frames.
-fn told(bodies: Vec<Body>) -> Vec<(String, Value)> {
+fn encoded(bodies: Vec<Body>) -> Vec<(String, Value)> {
     let events = events_of(bodies.into_iter().map(|body| (false, body)).collect());
     events.into_iter().map(|event| (event["type"].as_str().unwrap().to_owned(), event["data"].clone())).collect()
 }
 
 /// The data of the events of a type.
 fn data_of(kind: &str, bodies: Vec<Body>) -> Vec<Value> {
-    told(bodies).into_iter().filter(|(told, _)| told == kind).map(|(_, data)| data).collect()
+    encoded(bodies).into_iter().filter(|(one, _)| one == kind).map(|(_, data)| data).collect()
 }
 
 fn start(input: &str) -> Body {
@@ -114,7 +114,7 @@ fn a_prompt_is_emitted_once() {
 
 #[test]
 fn a_turn_starts_with_the_prompt_and_status_thinking() {
-    let kinds: Vec<String> = told(vec![start("hi"), text("m", "x")]).into_iter().map(|(kind, _)| kind).collect();
+    let kinds: Vec<String> = encoded(vec![start("hi"), text("m", "x")]).into_iter().map(|(kind, _)| kind).collect();
     assert_eq!(kinds, ["user_message", "status", "text_delta"]);
     assert_eq!(data_of("status", vec![start("")]), [json!({"status": "thinking"})]);
 }
@@ -122,12 +122,15 @@ fn a_turn_starts_with_the_prompt_and_status_thinking() {
 #[test]
 fn a_message_is_completed_when_something_else_starts() {
     let texts = |bodies| data_of("assistant_message", bodies);
-    let said = |text: &str| json!({"text": text});
+    let message = |text: &str| json!({"text": text});
     assert_eq!(texts(vec![start(""), text("m", "a"), text("m", "b")]), Vec::<Value>::new());
-    assert_eq!(texts(vec![start(""), text("m", "a"), text("m", "b"), text("n", "c")]), [said("ab")]);
-    assert_eq!(texts(vec![start(""), text("m", "a"), proposed(1)]), [said("a")]);
-    assert_eq!(texts(vec![start(""), text("m", "a"), Body::TurnStarted { turn_index: 1, model: None }]), [said("a")]);
-    assert_eq!(texts(vec![start(""), text("m", "a"), end(EndReason::Completed)]), [said("a"), said("final")]);
+    assert_eq!(texts(vec![start(""), text("m", "a"), text("m", "b"), text("n", "c")]), [message("ab")]);
+    assert_eq!(texts(vec![start(""), text("m", "a"), proposed(1)]), [message("a")]);
+    assert_eq!(
+        texts(vec![start(""), text("m", "a"), Body::TurnStarted { turn_index: 1, model: None }]),
+        [message("a")]
+    );
+    assert_eq!(texts(vec![start(""), text("m", "a"), end(EndReason::Completed)]), [message("a"), message("final")]);
     assert_eq!(texts(vec![start(""), text("m", ""), proposed(1)]), Vec::<Value>::new());
 }
 
@@ -135,11 +138,11 @@ fn a_message_is_completed_when_something_else_starts() {
 fn the_last_message_has_the_outcome_of_the_run() {
     let ended = |bodies: Vec<Body>, reason| {
         let bodies = bodies.into_iter().chain([end(reason)]).collect::<Vec<_>>();
-        let mut told = told(bodies);
-        let (kind, status) = told.pop().unwrap();
+        let mut events = encoded(bodies);
+        let (kind, status) = events.pop().unwrap();
         assert_eq!(kind, "status");
         let messages: Vec<Value> =
-            told.into_iter().filter(|(kind, _)| kind == "assistant_message").map(|(_, data)| data).collect();
+            events.into_iter().filter(|(kind, _)| kind == "assistant_message").map(|(_, data)| data).collect();
         (messages, status)
     };
     let error = json!({"error_kind": "overloaded", "error_message": "too much"});
@@ -255,22 +258,22 @@ fn a_subagent_appears_only_through_its_events() {
         (true, started(3)),
         (false, end(EndReason::Completed)),
     ]);
-    let told: Vec<(&str, &Value)> =
+    let events: Vec<(&str, &Value)> =
         events.iter().map(|event| (event["type"].as_str().unwrap(), &event["data"])).collect();
-    let kinds: Vec<&str> = told.iter().map(|(kind, _)| *kind).collect();
+    let kinds: Vec<&str> = events.iter().map(|(kind, _)| *kind).collect();
     let expected = "status text_delta subagent_event tool_call tool_result text_delta subagent_event tool_call \
                     tool_result assistant_message assistant_message status";
     assert_eq!(kinds.join(" "), expected);
     let child = crate::sequence::uuid_of("a/b").to_string();
     assert_eq!(
-        *told[2].1,
+        *events[2].1,
         json!({"subagent_id": "a/b", "child_session_id": child, "event": "started", "status": "running",
             "agent": "helper", "depth": 1})
     );
-    assert_eq!((&told[3].1["subagent_id"], &told[4].1["subagent_id"]), (&json!("a/b"), &json!("a/b")));
-    assert_eq!(told[6].1["status"], "completed");
-    assert_eq!(told[7].1["subagent_id"], Uuid::from_u128(9).to_string(), "a subagent that is not known any more");
-    assert_eq!(told[9].1["text"], "one two");
+    assert_eq!((&events[3].1["subagent_id"], &events[4].1["subagent_id"]), (&json!("a/b"), &json!("a/b")));
+    assert_eq!(events[6].1["status"], "completed");
+    assert_eq!(events[7].1["subagent_id"], Uuid::from_u128(9).to_string(), "a subagent that is not known any more");
+    assert_eq!(events[9].1["text"], "one two");
 }
 
 #[test]

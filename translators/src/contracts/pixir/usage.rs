@@ -48,10 +48,10 @@ impl ReportedUsage {
             cache_creation_tokens: rest(&mut self.cache_creation, usage.cache_creation_tokens),
             reasoning_tokens: rest(&mut self.reasoning, usage.reasoning_tokens),
             cost_usd: usage.cost_usd.and_then(|cost| {
-                let told = self.cost_usd.min(cost);
-                self.cost_usd -= told;
+                let reported = self.cost_usd.min(cost);
+                self.cost_usd -= reported;
                 // Sums of the same costs in another order may differ by a rounding error.
-                Some(cost - told).filter(|rest| *rest > 1e-9)
+                Some(cost - reported).filter(|rest| *rest > 1e-9)
             }),
         };
         (rest != UsageSummary::default()).then_some(rest)
@@ -69,15 +69,15 @@ fn summary(usage: &Usage) -> UsageSummary {
     }
 }
 
-fn add(told: &mut u64, more: Option<u64>) {
-    *told = told.saturating_add(more.unwrap_or_default());
+fn add(sum: &mut u64, more: Option<u64>) {
+    *sum = sum.saturating_add(more.unwrap_or_default());
 }
 
 /// The part of a total that was not reported yet; `None` if there is none.
-fn rest(told: &mut u64, total: Option<u64>) -> Option<u64> {
+fn rest(reported: &mut u64, total: Option<u64>) -> Option<u64> {
     let total = total?;
-    let covered = total.min(*told);
-    *told -= covered;
+    let covered = total.min(*reported);
+    *reported -= covered;
     Some(total - covered).filter(|rest| *rest > 0)
 }
 
@@ -91,27 +91,27 @@ mod tests {
 
     #[test]
     fn a_total_reports_only_usage_that_the_calls_did_not() {
-        let mut told = ReportedUsage::default();
-        assert_eq!(told.call(&usage(10, 1, None)).0, 0);
-        assert_eq!(told.call(&usage(20, 2, None)).0, 1);
-        assert_eq!(told.total(&usage(30, 3, None)), None);
+        let mut reported = ReportedUsage::default();
+        assert_eq!(reported.call(&usage(10, 1, None)).0, 0);
+        assert_eq!(reported.call(&usage(20, 2, None)).0, 1);
+        assert_eq!(reported.total(&usage(30, 3, None)), None);
         let rest = UsageSummary { input_tokens: Some(5), cost_usd: Some(0.5), ..UsageSummary::default() };
-        assert_eq!(told.total(&usage(5, 0, Some(0.5))), Some(rest));
+        assert_eq!(reported.total(&usage(5, 0, Some(0.5))), Some(rest));
     }
 
     #[test]
     fn a_total_without_calls_is_reported_unchanged() {
-        let mut told = ReportedUsage::default();
+        let mut reported = ReportedUsage::default();
         let alone = usage(0, 3, None);
-        assert_eq!(told.total(&alone), Some(summary(&alone)));
-        assert_eq!(told.total(&alone), Some(summary(&alone)), "a total of another model");
+        assert_eq!(reported.total(&alone), Some(summary(&alone)));
+        assert_eq!(reported.total(&alone), Some(summary(&alone)), "a total of another model");
     }
 
     #[test]
     fn rounding_errors_of_summed_costs_are_not_reported() {
-        let mut told = ReportedUsage::default();
-        told.call(&usage(1, 1, Some(0.1)));
-        told.call(&usage(1, 1, Some(0.2)));
-        assert_eq!(told.total(&usage(2, 2, Some(0.3))), None);
+        let mut reported = ReportedUsage::default();
+        reported.call(&usage(1, 1, Some(0.1)));
+        reported.call(&usage(1, 1, Some(0.2)));
+        assert_eq!(reported.total(&usage(2, 2, Some(0.3))), None);
     }
 }

@@ -157,7 +157,7 @@ impl Encoder for Sse {
                 let refused = matches!(body, Body::ToolFailed { tool, .. } if self.refused.remove(&tool.id));
                 if let Some(result) = result.filter(|_| !refused) {
                     let payload =
-                        ToolResult { tool_name: &result.name, success: result.success, result: &said(&result) };
+                        ToolResult { tool_name: &result.name, success: result.success, result: &result_text(&result) };
                     self.event(frame, "tool_result", &payload, out);
                 }
             }
@@ -196,7 +196,7 @@ fn numbered(prefix: &str, number: u64) -> String {
 }
 
 /// A tool's output, followed by its error unless the output already contains it.
-fn said(result: &ToolOutput) -> Cow<'_, str> {
+fn result_text(result: &ToolOutput) -> Cow<'_, str> {
     match result.error.as_deref().filter(|error| !result.output.contains(*error)) {
         None => Cow::Borrowed(&result.output),
         Some(error) if result.output.is_empty() => Cow::Borrowed(error),

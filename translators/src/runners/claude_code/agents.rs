@@ -66,7 +66,7 @@ impl Claude {
     }
 
     /// Starts a subagent at its first sign of life. Does nothing if it has already started.
-    pub(super) fn agent_begins(&mut self, call_id: &str, told: &AgentInfo<'_>, normalizer: &mut Normalizer) {
+    pub(super) fn agent_begins(&mut self, call_id: &str, info: &AgentInfo<'_>, normalizer: &mut Normalizer) {
         if !self.agents.contains_key(call_id) {
             // The call was never seen, but an active subagent must have been called: register it now.
             let target = Target::main(self.runs.stream(normalizer));
@@ -77,11 +77,11 @@ impl Claude {
             self.agent_called(target, &tool, &Object::default());
         }
         let Some(agent) = self.agents.get_mut(call_id).filter(|agent| agent.id.is_none()) else { return };
-        let id = SharedStr::from(told.id.filter(|id| !id.is_empty()).unwrap_or(call_id));
+        let id = SharedStr::from(info.id.filter(|id| !id.is_empty()).unwrap_or(call_id));
         agent.id = Some(id.clone());
-        let kind = told.kind.map(SharedStr::from).or_else(|| agent.kind.clone());
-        let task = agent.task.clone().or_else(|| told.task.map(str::to_owned));
-        let depth = told.depth.and_then(|depth| u32::try_from(depth).ok()).unwrap_or(agent.depth);
+        let kind = info.kind.map(SharedStr::from).or_else(|| agent.kind.clone());
+        let task = agent.task.clone().or_else(|| info.task.map(str::to_owned));
+        let depth = info.depth.and_then(|depth| u32::try_from(depth).ok()).unwrap_or(agent.depth);
         agent.depth = depth;
         normalizer.subagent_started(agent.target, &id, Some(agent.tool.id), kind, task, depth);
     }
@@ -92,8 +92,8 @@ impl Claude {
         let id = fields.str("agent_id").or_else(|| fields.str("agentId"));
         let kind = fields.str("subagent_type").or_else(|| fields.str("attributionAgent"));
         let task = fields.str("task_description");
-        let told = AgentInfo { id: id.as_deref(), kind: kind.as_deref(), task: task.as_deref(), depth: None };
-        self.agent_begins(call_id, &told, normalizer);
+        let info = AgentInfo { id: id.as_deref(), kind: kind.as_deref(), task: task.as_deref(), depth: None };
+        self.agent_begins(call_id, &info, normalizer);
     }
 
     /// Ends a subagent when the runner's task record reports it done.

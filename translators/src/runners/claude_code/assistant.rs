@@ -60,45 +60,45 @@ impl Claude {
         );
     }
 
-    pub(super) fn assistant(&mut self, said: &AssistantRecord<'_, '_>, normalizer: &mut Normalizer) {
-        let model = said.message.str("model");
+    pub(super) fn assistant(&mut self, record: &AssistantRecord<'_, '_>, normalizer: &mut Normalizer) {
+        let model = record.message.str("model");
         if model.as_deref() == Some("<synthetic>") {
-            return self.synthetic(said, normalizer);
+            return self.synthetic(record, normalizer);
         }
-        let id = said.message.str("id").filter(|id| !id.is_empty());
-        let id = id.as_deref().unwrap_or(said.uuid);
-        self.runs.enter(normalizer, said.target, id, model.map(|model| SharedStr::from(&*model)));
-        if let Some(message) = self.runs.message(said.target) {
-            let reason = said.message.str("stop_reason").map(|reason| SharedStr::from(&*reason));
+        let id = record.message.str("id").filter(|id| !id.is_empty());
+        let id = id.as_deref().unwrap_or(record.uuid);
+        self.runs.enter(normalizer, record.target, id, model.map(|model| SharedStr::from(&*model)));
+        if let Some(message) = self.runs.message(record.target) {
+            let reason = record.message.str("stop_reason").map(|reason| SharedStr::from(&*reason));
             let newer = reason.is_some() || message.stop_reason.is_none();
-            if let Some(usage) = said.message.object("usage").filter(|_| newer) {
+            if let Some(usage) = record.message.object("usage").filter(|_| newer) {
                 message.tokens.update(Tokens::read(&usage));
             }
             // The figures are final only with a stop reason. Before that, they are those of the start of the message.
             if let Some(reason) = reason {
                 message.stop_reason = Some(reason.clone());
-                self.stopped(said.target, reason);
-                self.count(said.target, normalizer);
+                self.stopped(record.target, reason);
+                self.count(record.target, normalizer);
             }
         }
-        if let Some(text) = said.message.get("content").and_then(Json::str) {
-            return self.whole_text(said, id, &text, normalizer);
+        if let Some(text) = record.message.get("content").and_then(Json::str) {
+            return self.whole_text(record, id, &text, normalizer);
         }
-        for block in said.message.items("content") {
-            self.block(said, id, block, normalizer);
+        for block in record.message.items("content") {
+            self.block(record, id, block, normalizer);
         }
     }
 
-    fn block(&mut self, said: &AssistantRecord<'_, '_>, id: &str, json: Json<'_>, normalizer: &mut Normalizer) {
-        let target = said.target;
+    fn block(&mut self, record: &AssistantRecord<'_, '_>, id: &str, json: Json<'_>, normalizer: &mut Normalizer) {
+        let target = record.target;
         let Some(block) = json.object() else { return };
         match &*block.str("type").unwrap_or_default() {
-            "text" => self.whole_text(said, id, &block.str("text").unwrap_or_default(), normalizer),
+            "text" => self.whole_text(record, id, &block.str("text").unwrap_or_default(), normalizer),
             kind @ ("thinking" | "redacted_thinking") => {
                 let text = block.str("thinking").unwrap_or_default();
-                let index = self.index(said, BlockKind::Reasoning);
+                let index = self.index(record, BlockKind::Reasoning);
                 let at = Block::reasoning(id, index);
-                if said.aborted {
+                if record.aborted {
                     normalizer.cut(target, at, Some(&text));
                 } else {
                     let sealed = kind == "redacted_thinking" || block.some("signature").is_some();
@@ -128,40 +128,40 @@ impl Claude {
         }
     }
 
-    fn whole_text(&mut self, said: &AssistantRecord<'_, '_>, id: &str, text: &str, normalizer: &mut Normalizer) {
-        let index = self.index(said, BlockKind::Text);
+    fn whole_text(&mut self, record: &AssistantRecord<'_, '_>, id: &str, text: &str, normalizer: &mut Normalizer) {
+        let index = self.index(record, BlockKind::Text);
         let block = Block::text(id, index);
-        if said.aborted {
-            normalizer.cut(said.target, block, Some(text));
+        if record.aborted {
+            normalizer.cut(record.target, block, Some(text));
         } else {
-            normalizer.complete(said.target, block, Some(text), None);
-            self.answers(said.target);
+            normalizer.complete(record.target, block, Some(text), None);
+            self.answers(record.target);
         }
     }
 
-    fn index(&mut self, said: &AssistantRecord<'_, '_>, kind: BlockKind) -> u32 {
-        self.runs.message(said.target).map_or(0, |message: &mut Message| message.whole(kind, said.index))
+    fn index(&mut self, record: &AssistantRecord<'_, '_>, kind: BlockKind) -> u32 {
+        self.runs.message(record.target).map_or(0, |message: &mut Message| message.whole(kind, record.index))
     }
 
     /// Handles text that the runner writes in the model's place: an error, or the output of one of its own commands.
-    fn synthetic(&mut self, said: &AssistantRecord<'_, '_>, normalizer: &mut Normalizer) {
+    fn synthetic(&mut self, record: &AssistantRecord<'_, '_>, normalizer: &mut Normalizer) {
         let mut texts = Vec::new();
-        if let Some(text) = said.message.get("content").and_then(Json::str) {
+        if let Some(text) = record.message.get("content").and_then(Json::str) {
             texts.push(text.into_owned());
         }
-        for block in said.message.items("content").into_iter().filter_map(Json::object) {
+        for block in record.message.items("content").into_iter().filter_map(Json::object) {
             texts.extend(block.str("text").map(|text| text.into_owned()));
         }
-        if let Some(code) = said.error {
-            let status = said.http_status.and_then(|status| u16::try_from(status).ok());
-            return self.provider_error(said.target, code, texts.join("\n"), status, normalizer);
+        if let Some(code) = record.error {
+            let status = record.http_status.and_then(|status| u16::try_from(status).ok());
+            return self.provider_error(record.target, code, texts.join("\n"), status, normalizer);
         }
-        let id = said.message.str("id").unwrap_or_default();
+        let id = record.message.str("id").unwrap_or_default();
         for (text, index) in texts.iter().zip(0..) {
             if text == NO_ANSWER {
-                normalizer.push(said.target, Body::LogEmitted { level: LogLevel::Debug, message: text.clone() });
+                normalizer.push(record.target, Body::LogEmitted { level: LogLevel::Debug, message: text.clone() });
             } else {
-                normalizer.complete(said.target, Block::text(&id, index), Some(text), None);
+                normalizer.complete(record.target, Block::text(&id, index), Some(text), None);
             }
         }
     }

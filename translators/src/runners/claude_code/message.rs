@@ -94,12 +94,13 @@ impl Message {
 
     /// Handles the whole frame of a text or reasoning block. Returns its index: that of the matching streamed block, or the
     /// index in the record, or the next free one.
-    pub(super) fn whole(&mut self, kind: BlockKind, told: Option<u32>) -> u32 {
-        let fits =
-            |block: &OpenBlock| block.content.kind() == Some(kind) && told.is_none_or(|told| told == block.index);
+    pub(super) fn whole(&mut self, kind: BlockKind, reported: Option<u32>) -> u32 {
+        let fits = |block: &OpenBlock| {
+            block.content.kind() == Some(kind) && reported.is_none_or(|reported| reported == block.index)
+        };
         let index = match self.open.iter().position(fits) {
             Some(at) => self.open.remove(at).index,
-            None => told.unwrap_or(self.next_index),
+            None => reported.unwrap_or(self.next_index),
         };
         self.passed(index);
         index

@@ -40,8 +40,8 @@ impl Plan {
     fn created(&mut self, args: &Object<'_>, result: &Object<'_>, text: &str) -> bool {
         let task = result.object("task").unwrap_or_default();
         // Inside a subagent, only the text contains the number: `Task #1 created successfully: …`.
-        let told = || text.strip_prefix("Task #").and_then(|rest| rest.split(' ').next()).map(SharedStr::from);
-        let Some(id) = task.str("id").map(|id| SharedStr::from(&*id)).or_else(told) else { return false };
+        let from_text = || text.strip_prefix("Task #").and_then(|rest| rest.split(' ').next()).map(SharedStr::from);
+        let Some(id) = task.str("id").map(|id| SharedStr::from(&*id)).or_else(from_text) else { return false };
         let Some(new) = entry(&task, "subject").or_else(|| entry(args, "subject")) else { return false };
         if let Some((_, known)) = self.tasks.iter_mut().find(|(known, _)| *known == id) {
             *known = new;

@@ -45,8 +45,8 @@ impl Claude {
         };
         // The result repeats the last text. The exception is a text found nowhere else: structured output, or the output of one
         // of the runner's own commands.
-        let is_said = |text: &str| normalizer.last_text(key).is_some_and(|said| said.trim() == text.trim());
-        let final_text = text.filter(|text| !is_said(text)).map(|text| text.into_owned());
+        let is_emitted = |text: &str| normalizer.last_text(key).is_some_and(|emitted| emitted.trim() == text.trim());
+        let final_text = text.filter(|text| !is_emitted(text)).map(|text| text.into_owned());
         let session = self.runs.session(normalizer);
         session.next_result = index.unwrap_or(session.next_result).saturating_add(1);
         self.end_run(normalizer, key, RunEnd { final_text, ..end });
@@ -78,23 +78,23 @@ impl Claude {
         normalizer: &mut Normalizer,
     ) -> Option<(Usage, Covers)> {
         let main = fields.object("usage").map(|usage| Tokens::read(&usage)).unwrap_or_default();
-        let told = fields.object("model_usage_since_last_result").map(|table| ModelUsage::read(&table));
+        let reported = fields.object("model_usage_since_last_result").map(|table| ModelUsage::read(&table));
         let table = ModelUsage::running(fields);
         let cost = ["total_cost_usd", "total_cost", "cost_usd"].iter().find_map(|key| money(fields, key));
         let running = match &table {
             Some(table) => table.tokens.figures(cost),
             None => Figures { cost_usd: cost, ..Figures::default() },
         };
-        let before = self.total_before(&running, &main, table.is_some() && told.is_none(), normalizer);
+        let before = self.total_before(&running, &main, table.is_some() && reported.is_none(), normalizer);
         let session = self.runs.session(normalizer);
         if cost.is_some() || table.is_some() {
             session.running = Some(running.clone());
         }
         let mut grown = running.clone();
         grown.subtract(&before);
-        let cost_usd = told.as_ref().and_then(|told| told.cost_usd).or(grown.cost_usd);
-        let mut total = match (&told, &table) {
-            (Some(told), _) => told.tokens.figures(cost_usd),
+        let cost_usd = reported.as_ref().and_then(|reported| reported.cost_usd).or(grown.cost_usd);
+        let mut total = match (&reported, &table) {
+            (Some(reported), _) => reported.tokens.figures(cost_usd),
             (None, Some(_)) => Figures { cost_usd, ..grown },
             (None, None) => Figures { cost_usd, ..main.figures(None) },
         };
@@ -103,9 +103,10 @@ impl Claude {
             let theirs = normalizer.reported_usage(other).unwrap_or_default();
             total.subtract(&Figures { cost_usd: None, ..theirs });
         }
-        let is_all = told.is_some() || table.is_some();
+        let is_all = reported.is_some() || table.is_some();
         let of_run = self.runs.run(key).and_then(|run| run.model.clone());
-        let alone = || told.as_ref().and_then(|told| told.model.clone()).or_else(|| table.as_ref()?.model.clone());
+        let alone =
+            || reported.as_ref().and_then(|reported| reported.model.clone()).or_else(|| table.as_ref()?.model.clone());
         let model = of_run.unwrap_or_else(alone);
         // The runner reports zeros for the main loop if a turn is stopped; its part is then unknown.
         let part = (!main.is_zero()).then(|| main.figures(None));
@@ -197,8 +198,9 @@ impl Claude {
             None => {
                 // The result text and the `errors` list may both contain a message. The result text is skipped if it was
                 // already reported as the answer.
-                let is_said = |text: &String| normalizer.last_text(key).is_some_and(|said| said.trim() == text.trim());
-                let texts = own.into_iter().filter(|text| !is_said(text)).collect::<Vec<_>>();
+                let is_emitted =
+                    |text: &String| normalizer.last_text(key).is_some_and(|emitted| emitted.trim() == text.trim());
+                let texts = own.into_iter().filter(|text| !is_emitted(text)).collect::<Vec<_>>();
                 (SharedStr::from(if subtype.is_empty() { "error" } else { &*subtype }), texts)
             }
         };

@@ -71,8 +71,8 @@ impl Claude {
         }
         for key in ["plugin_errors", "mcp_server_errors"] {
             for error in fields.items(key) {
-                let told = error.object().and_then(|error| error.str("error").or_else(|| error.str("message")));
-                self.log(LogLevel::Warn, told.or_else(|| error.str()), normalizer);
+                let message = error.object().and_then(|error| error.str("error").or_else(|| error.str("message")));
+                self.log(LogLevel::Warn, message.or_else(|| error.str()), normalizer);
             }
         }
     }

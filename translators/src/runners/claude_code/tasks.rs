@@ -52,13 +52,13 @@ impl Claude {
             && (kind.is_some() || fields.str("task_type").as_deref() == Some("local_agent"))
         {
             let prompt = fields.str("prompt").or_else(|| fields.str("description"));
-            let told = AgentInfo {
+            let info = AgentInfo {
                 id: Some(&task_id),
                 kind: kind.as_deref(),
                 task: prompt.as_deref(),
                 depth: fields.u64("spawn_depth"),
             };
-            self.agent_begins(call_id, &told, normalizer);
+            self.agent_begins(call_id, &info, normalizer);
         }
         if fields.bool("is_backgrounded") == Some(true) {
             let call = call_id.and_then(|id| self.calls.get(&*id).cloned());
@@ -109,7 +109,7 @@ impl Claude {
         &mut self,
         task_id: &str,
         call: Option<&Call>,
-        told: Option<&Object<'_>>,
+        info: Option<&Object<'_>>,
         normalizer: &mut Normalizer,
     ) {
         if let Some(agent) = call.and_then(|call| self.agents.get_mut(&call.tool.call_id)) {
@@ -132,7 +132,7 @@ impl Claude {
             tool_name: call.map_or_else(|| SharedStr::from(""), |call| call.name.clone()),
             args: call.map_or_else(crate::json::empty_object, |call| call.args.clone()),
             cwd: None,
-            title: told.and_then(|told| told.str("description").map(|text| text.into_owned())),
+            title: info.and_then(|info| info.str("description").map(|text| text.into_owned())),
             execution_mode: ExecutionMode::Pipes,
             origin_session_id: normalizer.stream(origin).map(|stream| stream.id),
             artifacts: None,

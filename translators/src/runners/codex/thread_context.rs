@@ -225,7 +225,7 @@ impl ThreadContext<'_> {
         let Some(front) = whole.len().checked_sub(streamed.bytes) else { return };
         match whole.split_at_checked(front) {
             Some((_, "")) => {}
-            Some((missing, said)) if streamed.is(said) => {
+            Some((missing, emitted)) if streamed.is(emitted) => {
                 if !missing.is_empty() {
                     let tool = self.tool(call_id);
                     self.normalizer.tool_output_front(self.target, &tool, missing);
@@ -234,8 +234,8 @@ impl ThreadContext<'_> {
             }
             _ => {}
         }
-        if let Some((said, missing)) = whole.split_at_checked(streamed.bytes)
-            && streamed.is(said)
+        if let Some((emitted, missing)) = whole.split_at_checked(streamed.bytes)
+            && streamed.is(emitted)
         {
             self.output(call_id, OutputStream::Stdout, missing);
         }
@@ -323,8 +323,8 @@ impl ThreadContext<'_> {
 
     /// Reports the undelivered rest of a block, given its text so far.
     pub(super) fn so_far(&mut self, block: Block<'_>, text: &str) {
-        let said = self.normalizer.text_so_far(self.target, block).unwrap_or_default();
-        if let Some(more) = text.strip_prefix(said)
+        let emitted = self.normalizer.text_so_far(self.target, block).unwrap_or_default();
+        if let Some(more) = text.strip_prefix(emitted)
             && !more.is_empty()
         {
             self.delta(block, Utf16Text { low: None, text: more.to_owned(), high: None });

@@ -171,7 +171,7 @@ pub(super) fn end(run: &mut Run, at: usize, outcome: Outcome, normalizer: &mut N
     if std::mem::replace(&mut call.ended, true) {
         return;
     }
-    for (stream, chunk) in outcome.said {
+    for (stream, chunk) in outcome.chunks {
         if !chunk.is_empty() {
             normalizer.tool_output(target, &tool, stream, chunk);
         }

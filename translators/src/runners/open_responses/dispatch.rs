@@ -117,7 +117,7 @@ pub(super) fn whole_item(
     at: usize,
     object: Json<'_>,
     fields: &Object<'_>,
-    told: Completeness,
+    completeness: Completeness,
     normalizer: &mut Normalizer,
 ) {
     let target = run.target();
@@ -137,10 +137,10 @@ pub(super) fn whole_item(
             }
         }
         ItemKind::Message | ItemKind::Reasoning => {
-            text::whole(run, at, object, fields, told == Completeness::Whole, normalizer)
+            text::whole(run, at, object, fields, completeness == Completeness::Whole, normalizer)
         }
         ItemKind::Output => output::whole(run, at, fields, normalizer),
-        kind if kind.is_call() => call::handle_item(run, at, fields, told, normalizer),
+        kind if kind.is_call() => call::handle_item(run, at, fields, completeness, normalizer),
         _ if !first => {}
         ItemKind::ApprovalRequest => {
             item.finished = true;

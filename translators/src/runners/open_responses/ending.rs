@@ -14,9 +14,9 @@ use crate::normalizer::{Covers, Normalizer, RunEnd};
 
 /// The response's final status.
 pub(super) fn status<'w>(kind: Option<&'w str>, response: Option<&Object<'_>>) -> &'w str {
-    let said = response.and_then(|response| response.str("status"));
+    let status_word = response.and_then(|response| response.str("status"));
     // A proxy may end a truncated response with `response.completed`. The response object is more reliable.
-    match said.as_deref() {
+    match status_word.as_deref() {
         Some("completed") => "completed",
         Some("failed") => "failed",
         Some("incomplete") => "incomplete",
@@ -27,9 +27,9 @@ pub(super) fn status<'w>(kind: Option<&'w str>, response: Option<&Object<'_>>) -
 
 /// Handles a terminal event: reports what is unreported and ends the run.
 pub(super) fn terminal(mut run: Run, status: &str, response: Option<&Object<'_>>, normalizer: &mut Normalizer) {
-    let told = if status == "completed" { Completeness::AtEnd } else { Completeness::CutShort };
+    let completeness = if status == "completed" { Completeness::AtEnd } else { Completeness::CutShort };
     if let Some(response) = response {
-        snapshot(&mut run, response.get("output"), told, normalizer);
+        snapshot(&mut run, response.get("output"), completeness, normalizer);
     }
     let finished = status == "completed" || status == "incomplete";
     close(&mut run, !finished, normalizer);
@@ -61,24 +61,24 @@ pub(super) fn close(run: &mut Run, cut: bool, normalizer: &mut Normalizer) {
 }
 
 /// Handles the final output: each item reports what is still unreported of it.
-fn snapshot(run: &mut Run, output: Option<Json<'_>>, told: Completeness, normalizer: &mut Normalizer) {
+fn snapshot(run: &mut Run, output: Option<Json<'_>>, completeness: Completeness, normalizer: &mut Normalizer) {
     let (objects, fields): (Vec<_>, Vec<_>) =
         output.into_iter().flat_map(Json::objects).map(|(_, object, fields)| (object, fields)).unzip();
     let places = run.items.of_output(&fields, normalizer.time_ms());
     for ((object, fields), at) in objects.into_iter().zip(&fields).zip(places) {
-        super::dispatch::whole_item(run, at, object, fields, told, normalizer);
+        super::dispatch::whole_item(run, at, object, fields, completeness, normalizer);
     }
 }
 
 fn verdict(run: &Run, status: &str, response: Option<&Object<'_>>, normalizer: &mut Normalizer) -> (RunEnd, SharedStr) {
     match status {
         "failed" => {
-            let told = response.and_then(|response| response.some("error")).map(ResponseError::of);
+            let reported = response.and_then(|response| response.some("error")).map(ResponseError::of);
             // An earlier event often contains the same error.
-            if let Some(error) = told.as_ref().filter(|&error| run.error.as_ref() != Some(error)) {
+            if let Some(error) = reported.as_ref().filter(|&error| run.error.as_ref() != Some(error)) {
                 normalizer.push(run.target(), error.frame(ErrorScope::Run));
             }
-            let error = told.or_else(|| run.error.clone());
+            let error = reported.or_else(|| run.error.clone());
             let (code, message) = error.map_or_else(
                 || (SharedStr::from("failed"), "the response failed".to_owned()),
                 |error| (error.code, error.message),

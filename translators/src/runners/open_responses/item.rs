@@ -119,7 +119,7 @@ pub(super) struct Item {
     /// The call whose output it is.
     pub(super) output_of: Option<SharedStr>,
     /// The number of bytes reported of each command's output, for each of its two streams.
-    pub(super) output_said: BTreeMap<(u64, bool), usize>,
+    pub(super) output_emitted: BTreeMap<(u64, bool), usize>,
 }
 
 /// A part of an item.
@@ -182,7 +182,7 @@ impl Item {
             latest: [None; 2],
             call,
             output_of: None,
-            output_said: BTreeMap::new(),
+            output_emitted: BTreeMap::new(),
         }
     }
 
@@ -208,7 +208,7 @@ impl Item {
 
     /// Whether an event with this id cannot mean this item, because other events name the item by its own id.
     pub(super) fn is_other(&self, id: Option<&str>) -> bool {
-        self.keeps_id && id.zip(self.id.as_deref()).is_some_and(|(said, own)| said != own)
+        self.keeps_id && id.zip(self.id.as_deref()).is_some_and(|(given, own)| given != own)
     }
 
     /// The call's own id.

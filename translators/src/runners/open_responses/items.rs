@@ -266,6 +266,6 @@ fn kind_of(fields: &Object<'_>) -> ItemKind {
 
 /// Whether an object may describe this item: two calls with different call ids are different, whatever else matches.
 fn may_be(item: &Item, fields: &Object<'_>) -> bool {
-    let said = fields.str("call_id").filter(|id| !id.is_empty());
-    item.call_id().zip(said).is_none_or(|(known, said)| **known == *said)
+    let given = fields.str("call_id").filter(|id| !id.is_empty());
+    item.call_id().zip(given).is_none_or(|(known, given)| **known == *given)
 }

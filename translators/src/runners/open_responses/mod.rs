@@ -115,10 +115,10 @@ impl Decoder for OpenResponses {
         }
         let fields = &record.fields;
         let written = fields.str("type");
-        let said = written.as_deref().filter(|kind| !kind.is_empty());
-        let kind = said.or(record.event_name);
-        let named = kind.map(Event::of).filter(|event| said.is_some() || *event != Event::Unknown);
-        let is_response = said.is_none() && fields.str("object").is_some_and(|object| object == "response");
+        let declared = written.as_deref().filter(|kind| !kind.is_empty());
+        let kind = declared.or(record.event_name);
+        let named = kind.map(Event::of).filter(|event| declared.is_some() || *event != Event::Unknown);
+        let is_response = declared.is_none() && fields.str("object").is_some_and(|object| object == "response");
         // Without a known type, the object itself may show what it is.
         let bare = named.is_none() && fields.some("error").is_some();
         let event = match named {

@@ -13,7 +13,7 @@ use crate::normalizer::Normalizer;
 /// The outcome of a tool.
 pub(super) struct Outcome {
     /// Its output.
-    pub(super) said: Vec<(OutputStream, String)>,
+    pub(super) chunks: Vec<(OutputStream, String)>,
     /// The exit code if it ran (1 if it failed without one), or the error if it did not run to its end.
     pub(super) verdict: Result<i32, String>,
 }
@@ -21,12 +21,12 @@ pub(super) struct Outcome {
 impl Outcome {
     /// The tool ran without output.
     pub(super) fn silent(exit_code: i32) -> Self {
-        Self { said: Vec::new(), verdict: Ok(exit_code) }
+        Self { chunks: Vec::new(), verdict: Ok(exit_code) }
     }
 
     /// The tool did not run to its end.
     pub(super) fn failed(error: impl Into<String>) -> Self {
-        Self { said: Vec::new(), verdict: Err(error.into()) }
+        Self { chunks: Vec::new(), verdict: Err(error.into()) }
     }
 }
 
@@ -34,7 +34,7 @@ impl Outcome {
 pub(super) fn of_call(kind: ItemKind, fields: &Object<'_>) -> Option<Outcome> {
     let failed = fields.str("status").is_some_and(|status| status == "failed");
     let mut outcome = Outcome::silent(i32::from(failed));
-    let mut say = |text: String| outcome.said.push((OutputStream::Stdout, text));
+    let mut say = |text: String| outcome.chunks.push((OutputStream::Stdout, text));
     match kind {
         ItemKind::Mcp => {
             if let Some(output) = fields.str("output") {
@@ -73,7 +73,7 @@ pub(super) fn of_call(kind: ItemKind, fields: &Object<'_>) -> Option<Outcome> {
 fn mcp_error(error: Json<'_>, outcome: &mut Outcome) {
     let Some(fields) = error.object() else {
         let text = error.str().map_or_else(|| error.text().to_owned(), |text| text.into_owned());
-        outcome.said.push((OutputStream::Stderr, text));
+        outcome.chunks.push((OutputStream::Stderr, text));
         outcome.verdict = Ok(1);
         return;
     };
@@ -83,7 +83,7 @@ fn mcp_error(error: Json<'_>, outcome: &mut Outcome) {
     if fields.str("type").is_some_and(|kind| kind == "mcp_protocol_error" || kind == "http_error") {
         outcome.verdict = Err(text);
     } else {
-        outcome.said.push((OutputStream::Stderr, text));
+        outcome.chunks.push((OutputStream::Stderr, text));
         outcome.verdict = Ok(1);
     }
 }
@@ -104,7 +104,7 @@ pub(super) fn of_command(run: &mut Run, at: usize, fields: &Object<'_>, normaliz
     if let Some(delta) = fields.get("delta") {
         for (stream, chunk) in streams(delta) {
             if let Some(item) = run.items.get_mut(at) {
-                *item.output_said.entry((command, stream == OutputStream::Stderr)).or_default() += chunk.len();
+                *item.output_emitted.entry((command, stream == OutputStream::Stderr)).or_default() += chunk.len();
             }
             call::output_delta(run, call, stream, chunk, normalizer);
         }
@@ -141,9 +141,9 @@ pub(super) fn whole(run: &mut Run, at: usize, fields: &Object<'_>, normalizer: &
             }
         }
     } else if let Some(tools) = fields.some("tools") {
-        outcome.said.push((OutputStream::Stdout, tools.to_raw().get().to_owned()));
+        outcome.chunks.push((OutputStream::Stdout, tools.to_raw().get().to_owned()));
     } else {
-        outcome.said.push((OutputStream::Stdout, texts(output)));
+        outcome.chunks.push((OutputStream::Stdout, texts(output)));
     }
     if let Some(call) = call {
         call::start(run, call, normalizer);
@@ -155,9 +155,9 @@ pub(super) fn whole(run: &mut Run, at: usize, fields: &Object<'_>, normalizer: &
 fn rest(run: &mut Run, at: usize, call: usize, command: u64, entry: Json<'_>, normalizer: &mut Normalizer) {
     for (stream, whole) in streams(entry) {
         let Some(item) = run.items.get_mut(at) else { return };
-        let said = item.output_said.entry((command, stream == OutputStream::Stderr)).or_default();
-        let Some(chunk) = whole.get(*said..).map(str::to_owned) else { continue };
-        *said = whole.len();
+        let emitted = item.output_emitted.entry((command, stream == OutputStream::Stderr)).or_default();
+        let Some(chunk) = whole.get(*emitted..).map(str::to_owned) else { continue };
+        *emitted = whole.len();
         call::output_delta(run, call, stream, chunk, normalizer);
     }
 }

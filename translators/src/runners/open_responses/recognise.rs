@@ -8,8 +8,8 @@ use std::borrow::Cow;
 /// A streamed event.
 pub(super) fn event(record: &Record<'_>) -> Option<&'static str> {
     let fields = &record.fields;
-    let said = fields.str("type");
-    let kind = said.as_deref().or(record.event_name)?;
+    let declared = fields.str("type");
+    let kind = declared.as_deref().or(record.event_name)?;
     // Types without this prefix also occur in other protocols.
     let known = kind.starts_with("response.") && Event::of(kind).is_of_a_response();
     let has_body = fields.get("response").is_some_and(|response| response.kind() == Kind::Object)

@@ -51,7 +51,7 @@ pub(super) struct CompletePart<'w> {
     /// The part's index, if the event contains it.
     pub(super) index: Option<u32>,
     /// The text. An empty one carries no information: some upstreams end a part without repeating its text.
-    pub(super) said: Option<&'w str>,
+    pub(super) full_text: Option<&'w str>,
     /// The provider's encrypted form.
     pub(super) opaque: Option<RawJson>,
     /// Whether it may correct the deltas in the run's final text. The response's own last snapshot may not, because one server
@@ -61,8 +61,8 @@ pub(super) struct CompletePart<'w> {
 
 impl<'w> CompletePart<'w> {
     /// A whole part from an event about that part.
-    pub(super) fn of(text: Text, index: Option<u32>, said: Option<&'w str>) -> Self {
-        Self { text, index, said, opaque: None, corrects: true }
+    pub(super) fn of(text: Text, index: Option<u32>, full_text: Option<&'w str>) -> Self {
+        Self { text, index, full_text, opaque: None, corrects: true }
     }
 }
 
@@ -70,15 +70,15 @@ impl<'w> CompletePart<'w> {
 pub(super) fn done(run: &mut Run, at: usize, whole: CompletePart<'_>, normalizer: &mut Normalizer) {
     let target = run.target();
     let CompletePart { text, index, opaque, corrects, .. } = whole;
-    let said = whole.said.filter(|said| !said.is_empty());
+    let full_text = whole.full_text.filter(|full_text| !full_text.is_empty());
     let Some(item) = run.items.get_mut(at) else { return };
     let sort = text.sort();
-    let index = index.unwrap_or_else(|| item.part_of_whole(sort, said));
+    let index = index.unwrap_or_else(|| item.part_of_whole(sort, full_text));
     match item.parts.get(&(sort, index)) {
-        None if said.is_none() && opaque.is_none() => return,
+        None if full_text.is_none() && opaque.is_none() => return,
         Some(part) if part.text != text => return,
         Some(ContentPart { whole: Some(before), .. }) => {
-            if said.is_some_and(|said| hash(said) != *before) {
+            if full_text.is_some_and(|full_text| hash(full_text) != *before) {
                 differs(run, normalizer);
             }
             return;
@@ -88,11 +88,11 @@ pub(super) fn done(run: &mut Run, at: usize, whole: CompletePart<'_>, normalizer
     let number = item.part(text, index).block;
     let block = block_of(text, &item.message_id, number);
     let pieces = normalizer.text_so_far(target, block).unwrap_or_default();
-    let agreed = said.filter(|said| said.starts_with(pieces)).unwrap_or(pieces);
+    let agreed = full_text.filter(|full_text| full_text.starts_with(pieces)).unwrap_or(pieces);
     // A contradiction is reported once: later repetitions are compared with the contradicting text.
-    let hash = hash(said.unwrap_or(agreed));
-    let last_word = (text == Text::Said).then(|| said.filter(|_| corrects).unwrap_or(agreed).to_owned());
-    let agrees = normalizer.complete(target, block, said, opaque);
+    let hash = hash(full_text.unwrap_or(agreed));
+    let last_word = (text == Text::Said).then(|| full_text.filter(|_| corrects).unwrap_or(agreed).to_owned());
+    let agrees = normalizer.complete(target, block, full_text, opaque);
     if let Some(part) = item.parts.get_mut(&(sort, index)) {
         part.whole = Some(hash);
     }
@@ -126,13 +126,15 @@ pub(super) fn whole(
             wholes.push((text, 0, only));
         }
         for (index, _, part) in value.into_iter().flat_map(Json::objects) {
-            let Some((text, said)) = part_text(&part, list, reasoning) else { continue };
-            wholes.push((text, u32::try_from(index).unwrap_or(u32::MAX), said));
+            let Some((text, full_text)) = part_text(&part, list, reasoning) else { continue };
+            wholes.push((text, u32::try_from(index).unwrap_or(u32::MAX), full_text));
         }
     }
     // One upstream streams its reasoning as a summary and repeats it as content, which is then already reported.
     if reasoning {
-        wholes.retain(|(text, index, said)| *text == Text::Summary || !is_repeated(run, at, *index, said, normalizer));
+        wholes.retain(|(text, index, full_text)| {
+            *text == Text::Summary || !is_repeated(run, at, *index, full_text, normalizer)
+        });
     }
     if let Some(merged) = merged(run, at, &wholes, normalizer) {
         wholes = vec![merged];
@@ -140,21 +142,31 @@ pub(super) fn whole(
     let mut opaque =
         fields.str("encrypted_content").is_some_and(|secret| reasoning && !secret.is_empty()).then(|| object.to_raw());
     let count = wholes.len();
-    for (nth, (text, index, said)) in wholes.into_iter().enumerate() {
+    for (nth, (text, index, full_text)) in wholes.into_iter().enumerate() {
         let open = run
             .items
             .get(at)
             .is_some_and(|item| item.parts.get(&(text.sort(), index)).is_none_or(|part| part.whole.is_none()));
         let opaque = if nth + 1 == count && open { opaque.take() } else { None };
-        done(run, at, CompletePart { text, index: Some(index), said: Some(&said), opaque, corrects }, normalizer);
+        done(
+            run,
+            at,
+            CompletePart { text, index: Some(index), full_text: Some(&full_text), opaque, corrects },
+            normalizer,
+        );
     }
     let first = run.items.get(at).is_some_and(|item| !item.finished);
     close(run, at, false, normalizer);
     if first && let Some(opaque) = opaque {
         // Every part is closed, so the encrypted form gets its own block after them.
-        let behind =
-            CompletePart { text: Text::Reasoning, index: Some(u32::MAX), said: None, opaque: Some(opaque), corrects };
-        done(run, at, behind, normalizer);
+        let opaque_part = CompletePart {
+            text: Text::Reasoning,
+            index: Some(u32::MAX),
+            full_text: None,
+            opaque: Some(opaque),
+            corrects,
+        };
+        done(run, at, opaque_part, normalizer);
     }
 }
 
@@ -173,7 +185,12 @@ pub(super) fn close(run: &mut Run, at: usize, cut: bool, normalizer: &mut Normal
         return;
     }
     for (_, text, index) in open {
-        done(run, at, CompletePart { text, index: Some(index), said: None, opaque: None, corrects: false }, normalizer);
+        done(
+            run,
+            at,
+            CompletePart { text, index: Some(index), full_text: None, opaque: None, corrects: false },
+            normalizer,
+        );
     }
 }
 
@@ -211,23 +228,24 @@ fn merged<'w>(
     let agrees = match part.whole {
         Some(before) => hash(&all) == before,
         None => {
-            let said = normalizer.text_so_far(run.target(), block_of(*text, &item.message_id, part.block))?;
-            said.len() > first.len() && all.starts_with(said)
+            let full_text = normalizer.text_so_far(run.target(), block_of(*text, &item.message_id, part.block))?;
+            full_text.len() > first.len() && all.starts_with(full_text)
         }
     };
     agrees.then_some((*text, *index, Cow::Owned(all)))
 }
 
-fn is_repeated(run: &Run, at: usize, index: u32, said: &str, normalizer: &Normalizer) -> bool {
+fn is_repeated(run: &Run, at: usize, index: u32, full_text: &str, normalizer: &Normalizer) -> bool {
     let Some(item) = run.items.get(at) else { return false };
     if item.parts.contains_key(&(Sort::Content, index)) {
         return false;
     }
-    let said_hash = hash(said);
+    let text_hash = hash(full_text);
     item.parts.iter().any(|(_, part)| match part.whole {
-        Some(whole) => whole == said_hash,
+        Some(whole) => whole == text_hash,
         None => {
-            normalizer.text_so_far(run.target(), block_of(Text::Reasoning, &item.message_id, part.block)) == Some(said)
+            normalizer.text_so_far(run.target(), block_of(Text::Reasoning, &item.message_id, part.block))
+                == Some(full_text)
         }
     })
 }
@@ -273,10 +291,10 @@ impl Item {
     }
 
     /// The index of the part for a whole text without an index: the latest, unless that ended with another text.
-    fn part_of_whole(&self, sort: Sort, said: Option<&str>) -> u32 {
+    fn part_of_whole(&self, sort: Sort, full_text: Option<&str>) -> u32 {
         let latest = self.latest(sort).unwrap_or_default();
         let before = self.parts.get(&(sort, latest)).and_then(|part| part.whole);
-        let other = before.is_some_and(|before| said.is_some_and(|said| hash(said) != before));
+        let other = before.is_some_and(|before| full_text.is_some_and(|full_text| hash(full_text) != before));
         if other { latest.saturating_add(1) } else { latest }
     }
 

@@ -78,8 +78,8 @@ pub(super) fn args(kind: ItemKind, fields: Option<&Object<'_>>, input: &str) -> 
     let field = |key: &str| fields.and_then(|fields| fields.some(key));
     // The streamed input is used if the item leaves it out.
     let text = |key: &str| {
-        let said = field(key).and_then(Json::str).filter(|said| !said.is_empty());
-        said.map_or_else(|| (!input.is_empty()).then(|| input.to_owned()), |said| Some(said.into_owned()))
+        let given = field(key).and_then(Json::str).filter(|given| !given.is_empty());
+        given.map_or_else(|| (!input.is_empty()).then(|| input.to_owned()), |given| Some(given.into_owned()))
     };
     let object = |key: &str| field(key).filter(|value| value.kind() == Kind::Object);
     match kind {

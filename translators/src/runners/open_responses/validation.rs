@@ -73,20 +73,20 @@ pub(super) struct CheckedResponse {
 /// The maximum size in bytes of a remembered object. Larger objects are checked every time.
 const REMEMBERED_BYTES: usize = 64 << 10;
 
-/// Checks a record and adds the errors to its frame, which must not have been emitted yet. `said` is the `type` in the record,
-/// `kind` the type that it is checked as.
+/// Checks a record and adds the errors to its frame, which must not have been emitted yet. `declared` is the `type` in the
+/// record, `kind` the type that it is checked as.
 pub(super) fn check(
     record: &Record<'_>,
-    said: Option<&str>,
+    declared: Option<&str>,
     kind: Option<&str>,
     event: Event,
     checked: &mut CheckedResponse,
     normalizer: &mut Normalizer,
 ) {
-    if let (Some(name), Some(said)) = (record.event_name, said)
-        && name != said
+    if let (Some(name), Some(declared)) = (record.event_name, declared)
+        && name != declared
     {
-        normalizer.add_error(format!("event name '{}' does not match type '{}'", short(name), short(said)));
+        normalizer.add_error(format!("event name '{}' does not match type '{}'", short(name), short(declared)));
     }
     match (event, kind) {
         (Event::Untyped, _) => normalizer.unknown("the event does not say its type"),
@@ -142,17 +142,17 @@ fn check_event(record: &Record<'_>, kind: &str, normalizer: &mut Normalizer) {
 
 /// The reported errors: `first`, followed by the violations of one object.
 fn violation_texts(first: Option<&str>, mut violations: &mut dyn Iterator<Item = (&str, &str)>) -> RecordErrors {
-    let mut told: Vec<String> = first.map(str::to_owned).into_iter().collect();
-    let said = (&mut violations).take(MAX_REPORTED).map(|(pointer, message)| match pointer {
+    let mut texts: Vec<String> = first.map(str::to_owned).into_iter().collect();
+    let listed = (&mut violations).take(MAX_REPORTED).map(|(pointer, message)| match pointer {
         "" => message.to_owned(),
         pointer => [pointer, ": ", message].concat(),
     });
-    told.extend(said);
+    texts.extend(listed);
     let more = violations.count();
     if more > 0 {
-        told.push(format!("and {more} more"));
+        texts.push(format!("and {more} more"));
     }
-    told.into()
+    texts.into()
 }
 
 fn short(text: &str) -> String {

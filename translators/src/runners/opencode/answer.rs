@@ -31,7 +31,7 @@ pub(super) struct Answer {
 /// What is kept of a block that was closed before its whole text arrived: hashes of the text delivered so far.
 #[derive(Debug)]
 pub(super) struct ClosedBlock {
-    said: u64,
+    delivered: u64,
     /// The hash without trailing whitespace.
     trimmed: u64,
     /// Whether the block was cut off, so that its text is not the answer.
@@ -42,7 +42,7 @@ impl ClosedBlock {
     /// Whether the whole text equals the delivered text. Trailing whitespace that the runner omits does not count as a
     /// difference.
     pub(super) fn is_whole(&self, text: &str) -> bool {
-        [self.said, self.trimmed].contains(&hash(text))
+        [self.delivered, self.trimmed].contains(&hash(text))
     }
 }
 
@@ -62,15 +62,15 @@ pub(super) fn close(
 
 /// Closes a block whose whole text may still arrive. Returns `None`, without closing it, if no text was delivered.
 pub(super) fn leave(context: &mut SessionContext<'_>, spot: BlockPosition<'_>, cut: bool) -> Option<ClosedBlock> {
-    let said = context.normalizer.text_so_far(context.target, spot.block)?;
-    let (said, trimmed) = (hash(said), hash(said.trim_end()));
+    let delivered = context.normalizer.text_so_far(context.target, spot.block)?;
+    let (delivered, trimmed) = (hash(delivered), hash(delivered.trim_end()));
     let cut = cut || !is_answer(context, spot);
     if cut {
         context.normalizer.cut(context.target, spot.block, None);
     } else {
         context.normalizer.complete(context.target, spot.block, None, None);
     }
-    Some(ClosedBlock { said, trimmed, cut })
+    Some(ClosedBlock { delivered, trimmed, cut })
 }
 
 /// Handles a block's whole text that arrives after the block was closed. It is too late to deliver more text, but the text can

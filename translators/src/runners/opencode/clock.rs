@@ -50,8 +50,8 @@ fn of_fields(fields: &Object<'_>) -> Option<u64> {
     let changed = |of: &Object<'_>| times_of(of)?.u64("updated").or_else(|| created(of));
     let of_event = |event: &Object<'_>| {
         let props = event.object("properties").or_else(|| event.object("data"))?;
-        let told = props.get("timestamp").and_then(timestamp).or_else(|| props.u64("time"));
-        told.or_else(|| changed(&props)).or_else(|| of_part(&props.object("part")?))
+        let reported = props.get("timestamp").and_then(timestamp).or_else(|| props.u64("time"));
+        reported.or_else(|| changed(&props)).or_else(|| of_part(&props.object("part")?))
     };
     fields
         .get("timestamp")

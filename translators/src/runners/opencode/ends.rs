@@ -69,8 +69,8 @@ impl Feed {
     /// Handles a failure of a session or of one of its messages. Only its first report produces a frame.
     pub(super) fn failed(&mut self, id: &SharedStr, failure: Failure, normalizer: &mut Normalizer) {
         // The runner repeats the session's error on the message that it broke off.
-        let told = self.session(id).failure.as_ref() == Some(&failure);
-        if !told && !failure.aborted {
+        let is_reported = self.session(id).failure.as_ref() == Some(&failure);
+        if !is_reported && !failure.aborted {
             match self.target(id, normalizer) {
                 Some(target) => normalizer.push(target, failure.reported(target.parent.is_some())),
                 None => {

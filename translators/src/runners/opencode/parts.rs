@@ -149,8 +149,8 @@ fn block(
         let piece = delta.filter(|delta| !is_new || delta.text() == text.text()).unwrap_or(text);
         let whole = piece.text() == text.text();
         let mut piece = piece.utf16().unwrap_or_default();
-        if whole && let Some(said) = context.normalizer.text_so_far(context.target, block) {
-            let Some(rest) = piece.text.strip_prefix(said) else { return };
+        if whole && let Some(emitted) = context.normalizer.text_so_far(context.target, block) {
+            let Some(rest) = piece.text.strip_prefix(emitted) else { return };
             piece.text = rest.to_owned();
         }
         if piece != Utf16Text::default() {
@@ -165,7 +165,7 @@ fn block(
         return;
     }
     // Trailing whitespace that the runner omits does not count as a difference.
-    let is_trimmed = |said: &str| said.len() > snapshot.len() && said.trim_end() == snapshot;
+    let is_trimmed = |emitted: &str| emitted.len() > snapshot.len() && emitted.trim_end() == snapshot;
     let whole =
         Some(&*snapshot).filter(|_| !context.normalizer.text_so_far(context.target, block).is_some_and(is_trimmed));
     answer::close(context, spot, whole, opaque);

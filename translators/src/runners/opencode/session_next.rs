@@ -85,7 +85,7 @@ impl Feed {
                     }
                     self.work(id, normalizer);
                     self.with_context(id, normalizer, |context, message_log| {
-                        said(context, message_log, &message_id, &part_id, block, step, props)
+                        text_step(context, message_log, &message_id, &part_id, block, step, props)
                     });
                 } else if let "tool" | "tool.input" = family {
                     let call_id = props.str("callID").unwrap_or_default();
@@ -158,7 +158,7 @@ fn unknown(kind: &str, normalizer: &mut Normalizer) {
     }
 }
 
-fn said(
+fn text_step(
     context: &mut SessionContext<'_>,
     message_log: &mut MessageLog,
     message_id: &str,

@@ -255,8 +255,8 @@ impl Verdict {
             return Self::NeverRan;
         }
         if let Some(rest) = text.strip_prefix("Script ") {
-            let (word, behind) = rest.split_once('\n').unwrap_or((rest, ""));
-            let wall_ms = behind.lines().next().and_then(|line| seconds_ms(line.strip_prefix("Wall time ")?));
+            let (word, after) = rest.split_once('\n').unwrap_or((rest, ""));
+            let wall_ms = after.lines().next().and_then(|line| seconds_ms(line.strip_prefix("Wall time ")?));
             return match word.trim_end_matches([':', '.']) {
                 "failed" | "error" | "terminated" | "timed out" | "crashed" => Self::Failed(wall_ms),
                 _ => Self::Done(wall_ms),
@@ -301,8 +301,8 @@ enum Report<'a> {
 impl<'a> Report<'a> {
     fn read(text: &'a str) -> Self {
         let (mut code, mut wall_ms, mut rest) = (None, None, text);
-        while let Some((line, behind)) = rest.split_once('\n') {
-            rest = behind;
+        while let Some((line, after)) = rest.split_once('\n') {
+            rest = after;
             if let Some(number) =
                 line.strip_prefix("Process exited with code ").or_else(|| line.strip_prefix("Exit code: "))
             {

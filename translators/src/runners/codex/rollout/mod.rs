@@ -304,10 +304,10 @@ impl Rollout {
         if let Some(failure) = &failure {
             self.with_context(normalizer, |context, _| context.fatal(failure));
         }
-        let told = failure.map(|failure| (failure.run_end(), failure.stop_reason()));
+        let reported = failure.map(|failure| (failure.run_end(), failure.stop_reason()));
         let silent = event.some("last_agent_message").is_none();
         let before = self.running.as_ref().and_then(|running| running.failure.clone()).filter(|_| silent);
-        match told.or(before) {
+        match reported.or(before) {
             Some((end, stop_reason)) => self.end(end, stop_reason, normalizer),
             None => self.end(RunEnd::completed(), "completed", normalizer),
         }

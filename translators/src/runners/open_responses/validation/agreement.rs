@@ -45,10 +45,10 @@ fn compare_fields(schemas: &Schemas, kind: &str, text: &str, full: &[Breach]) {
     for fields in [known, alone] {
         // Twice, because the second check uses the cached layout and does not read the object.
         for _ in 0..2 {
-            let told = schemas
+            let reported = schemas
                 .check_fields(kind, json, fields.fields(), &|violations| super::violation_texts(None, violations));
             let expected = full.iter().map(|breach| (&*breach.pointer, &*breach.message));
-            assert_eq!(*told, *super::violation_texts(None, &mut expected.into_iter()), "{kind}: {text}");
+            assert_eq!(*reported, *super::violation_texts(None, &mut expected.into_iter()), "{kind}: {text}");
         }
     }
 }
@@ -60,8 +60,8 @@ fn compare(schemas: &Schemas, kind: &str, text: &str) -> bool {
     compare_fields(schemas, kind, text, full.as_ref().err().map_or(&[], Vec::as_slice));
     match schemas.told(kind, text) {
         None => false,
-        Some(told) => {
-            assert_eq!(told, full.err().unwrap_or_default(), "{kind}: {text}");
+        Some(reported) => {
+            assert_eq!(reported, full.err().unwrap_or_default(), "{kind}: {text}");
             true
         }
     }
