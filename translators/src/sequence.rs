@@ -51,7 +51,6 @@ pub struct Sequencer {
     sessions: HashMap<Arc<str>, (Arc<Session>, StreamKey)>,
     /// The session of runs whose session the runner does not name; empty if it was not set.
     home: Arc<str>,
-    /// The sessions by id.
     by_id: HashMap<Uuid, (Arc<Session>, StreamKey)>,
     /// Open streams by kind and id.
     by_stream: HashMap<(StreamKind, Uuid), StreamKey>,

@@ -69,7 +69,7 @@ fn holds(frames: &[Frame], artifacts: &[Artifact], bounds: Bounds, what: &str) {
     }
     let mut next: HashMap<_, u64> = HashMap::new();
     let mut inline: HashMap<(Uuid, bool), usize> = HashMap::new();
-    let mut told = Vec::new();
+    let mut emitted = Vec::new();
     for frame in frames {
         let seq = next.entry((frame.stream.kind, frame.stream.id)).or_default();
         assert_eq!(frame.seq, *seq, "{what}: numbers without a gap");
@@ -78,7 +78,7 @@ fn holds(frames: &[Frame], artifacts: &[Artifact], bounds: Bounds, what: &str) {
             Body::ArtifactWritten(written) => {
                 assert!(stored.contains(&written.artifact_id), "{what}: {} has no bytes", written.artifact_id);
                 assert!(written.preview.as_ref().is_none_or(|preview| preview.len() <= bounds.preview_bytes), "{what}");
-                told.push(written.artifact_id.clone());
+                emitted.push(written.artifact_id.clone());
             }
             Body::ToolStdout { tool, chunk }
             | Body::ToolStdoutTail { tool, chunk }
@@ -92,18 +92,21 @@ fn holds(frames: &[Frame], artifacts: &[Artifact], bounds: Bounds, what: &str) {
                     change.diff.as_ref().is_none_or(|diff| diff.len() <= bounds.inline_bytes),
                     "{what}: a long diff"
                 );
-                assert!(change.artifact_id.as_ref().is_none_or(|id| told.contains(id)), "{what}: emitted before");
+                assert!(change.artifact_id.as_ref().is_none_or(|id| emitted.contains(id)), "{what}: emitted before");
             }
             Body::ToolEnded { artifacts: Some(artifacts), .. } => {
                 let value: Value = serde_json::from_str(artifacts.get()).unwrap();
                 for reference in value["artifact_refs"].as_array().into_iter().flatten() {
                     let id = reference["artifact_id"].as_str().unwrap();
-                    assert!(told.iter().any(|told| **told == *id), "{what}: {id} is referenced before it is written");
+                    assert!(
+                        emitted.iter().any(|emitted| **emitted == *id),
+                        "{what}: {id} is referenced before it is written"
+                    );
                 }
             }
             Body::UserMessage(message) => {
                 for id in message.attachments.iter().filter_map(|attached| attached.artifact_id.as_ref()) {
-                    assert!(told.contains(id), "{what}: an attachment that is not stored");
+                    assert!(emitted.contains(id), "{what}: an attachment that is not stored");
                 }
             }
             _ => {}
@@ -112,7 +115,7 @@ fn holds(frames: &[Frame], artifacts: &[Artifact], bounds: Bounds, what: &str) {
     for bytes in inline.values() {
         assert!(*bytes <= bounds.inline_bytes, "{what}: {bytes} bytes of one stream are inline");
     }
-    assert_eq!(told.iter().cloned().collect::<BTreeSet<_>>(), stored, "{what}: each artifact has a frame");
+    assert_eq!(emitted.iter().cloned().collect::<BTreeSet<_>>(), stored, "{what}: each artifact has a frame");
 }
 
 fn shown(frames: &[Frame], artifacts: &[Artifact]) -> String {

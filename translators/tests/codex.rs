@@ -55,8 +55,8 @@ fn brief(frames: &[Value]) -> Vec<String> {
 }
 
 fn check(lines: &[&str], expected: &[&str]) {
-    let told = brief(&frames_of(lines));
-    assert_eq!(told, expected, "\n{told:#?}");
+    let actual = brief(&frames_of(lines));
+    assert_eq!(actual, expected, "\n{actual:#?}");
 }
 
 /// The errors on records.

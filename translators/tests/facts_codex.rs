@@ -154,10 +154,10 @@ fn check(key: &str, fact: &Value, facts: &serde_json::Map<String, Value>, seen: 
         "error_notifications" => {
             for retry in [true, false] {
                 let expected: Vec<&Value> = list().iter().filter(|error| error["willRetry"] == retry).collect();
-                let told = errors(seen, retry);
-                assert_eq!(told.len(), expected.len(), "{what}");
-                for (told, error) in told.iter().zip(expected) {
-                    assert!(told.contains(error["message_contains"].as_str().unwrap()), "{what}");
+                let actual = errors(seen, retry);
+                assert_eq!(actual.len(), expected.len(), "{what}");
+                for (actual, error) in actual.iter().zip(expected) {
+                    assert!(actual.contains(error["message_contains"].as_str().unwrap()), "{what}");
                 }
             }
         }
@@ -197,8 +197,8 @@ fn check(key: &str, fact: &Value, facts: &serde_json::Map<String, Value>, seen: 
         }
         "abandoned_items" => {
             for item in list() {
-                let told = seen.main.texts.iter().find(|(id, _)| *id == item["item_id"]).unwrap();
-                assert_eq!(told.1, item["text_so_far"], "{what}");
+                let actual = seen.main.texts.iter().find(|(id, _)| *id == item["item_id"]).unwrap();
+                assert_eq!(actual.1, item["text_so_far"], "{what}");
             }
         }
         "terminal_interactions" => {

@@ -47,42 +47,44 @@ struct Call {
 }
 
 fn collect_facts<'f>(frames: impl Iterator<Item = &'f Frame>) -> FrameFacts {
-    let mut told = FrameFacts::default();
+    let mut actual = FrameFacts::default();
     let mut ids: HashMap<Uuid, String> = HashMap::new();
     for frame in frames {
         let call_of = |tool: &Tool| tool.call_id.to_string();
         match &frame.body {
-            Body::OutputTextCompleted(block) => told.texts.push(block.text.clone()),
-            Body::ReasoningCompleted { block, .. } => told.reasoning.push(block.text.clone()),
-            Body::TurnStarted { .. } => told.turns += 1,
-            Body::TurnEnded { stop_reason, .. } => told.stop_reasons.extend(stop_reason.as_deref().map(str::to_owned)),
-            Body::UsageReported(usage) => told.usage.push((**usage).clone()),
-            Body::UserMessage(message) => told.user.push(message.text.clone()),
-            Body::HistoryCompacted { summary, .. } => told.compactions.push(summary.clone()),
+            Body::OutputTextCompleted(block) => actual.texts.push(block.text.clone()),
+            Body::ReasoningCompleted { block, .. } => actual.reasoning.push(block.text.clone()),
+            Body::TurnStarted { .. } => actual.turns += 1,
+            Body::TurnEnded { stop_reason, .. } => {
+                actual.stop_reasons.extend(stop_reason.as_deref().map(str::to_owned))
+            }
+            Body::UsageReported(usage) => actual.usage.push((**usage).clone()),
+            Body::UserMessage(message) => actual.user.push(message.text.clone()),
+            Body::HistoryCompacted { summary, .. } => actual.compactions.push(summary.clone()),
             Body::ToolCallProposed(call) => {
-                told.tools.entry(call_of(&call.tool)).or_default().proposals += 1;
+                actual.tools.entry(call_of(&call.tool)).or_default().proposals += 1;
             }
             Body::ToolStarted { call, .. } => {
                 let known = ids.insert(call.tool.id, call_of(&call.tool));
                 assert!(known.is_none(), "one start for each call");
-                let own = told.tools.entry(call_of(&call.tool)).or_default();
+                let own = actual.tools.entry(call_of(&call.tool)).or_default();
                 own.name = call.name.to_string();
                 own.args = serde_json::from_str(call.args.get()).unwrap();
             }
-            Body::ToolStdout { tool, chunk } => told.tools.get_mut(&call_of(tool)).unwrap().output.push_str(chunk),
-            Body::ToolStderr { tool, chunk } => told.tools.get_mut(&call_of(tool)).unwrap().errors.push_str(chunk),
+            Body::ToolStdout { tool, chunk } => actual.tools.get_mut(&call_of(tool)).unwrap().output.push_str(chunk),
+            Body::ToolStderr { tool, chunk } => actual.tools.get_mut(&call_of(tool)).unwrap().errors.push_str(chunk),
             Body::ToolEnded { tool, exit_code, .. } => {
-                told.tools.get_mut(&call_of(tool)).unwrap().exit_code = Some(*exit_code);
-                told.order.push(call_of(tool));
+                actual.tools.get_mut(&call_of(tool)).unwrap().exit_code = Some(*exit_code);
+                actual.order.push(call_of(tool));
             }
             Body::ToolFailed { tool, error } => {
-                told.tools.get_mut(&call_of(tool)).unwrap().failed = Some(error.clone());
-                told.order.push(call_of(tool));
+                actual.tools.get_mut(&call_of(tool)).unwrap().failed = Some(error.clone());
+                actual.order.push(call_of(tool));
             }
             _ => {}
         }
     }
-    told
+    actual
 }
 
 fn ends(frames: &[Frame]) -> Vec<&framegate_translators::frame::SessionEnded> {
@@ -102,13 +104,13 @@ fn strings(value: &Value) -> Vec<String> {
 }
 
 /// Compares a text with the manifest, which has the length and the beginning of a long text.
-fn same_text(told: &str, fact: &Value) -> bool {
+fn same_text(actual: &str, fact: &Value) -> bool {
     match fact {
-        Value::String(text) => told == text,
+        Value::String(text) => actual == text,
         long => {
             // The recording has the whole text, which `long_texts_are_complete` compares.
-            told.encode_utf16().count() as u64 == long["length_utf16"].as_u64().unwrap()
-                && told.starts_with(long["starts"].as_str().unwrap())
+            actual.encode_utf16().count() as u64 == long["length_utf16"].as_u64().unwrap()
+                && actual.starts_with(long["starts"].as_str().unwrap())
         }
     }
 }
@@ -125,7 +127,7 @@ impl Checked<'_> {
     }
 
     /// Checks the facts of one session, whose runs end with these frames.
-    fn check(&self, told: &FrameFacts, frames: &[Frame], main: bool) {
+    fn check(&self, actual: &FrameFacts, frames: &[Frame], main: bool) {
         let file = self.file;
         for key in self.facts.keys() {
             let known = [
@@ -156,54 +158,58 @@ impl Checked<'_> {
             ];
             assert!(known.contains(&key.as_str()), "{file}: the fact {key} is checked nowhere");
         }
-        self.texts(told);
-        self.reasoning(told);
-        self.tools(told);
-        self.usage(told);
+        self.texts(actual);
+        self.reasoning(actual);
+        self.tools(actual);
+        self.usage(actual);
         if main {
             let reasons = strings(&self.facts["finish_reasons"]);
-            assert_eq!(told.stop_reasons, reasons, "{file}: finish reasons");
-            assert_eq!(told.stop_reasons.len() as u64, self.facts["steps"].as_u64().unwrap(), "{file}: steps");
+            assert_eq!(actual.stop_reasons, reasons, "{file}: finish reasons");
+            assert_eq!(actual.stop_reasons.len() as u64, self.facts["steps"].as_u64().unwrap(), "{file}: steps");
             if let Some(starts) = self.facts.get("step_starts") {
-                assert_eq!(told.turns as u64, starts.as_u64().unwrap(), "{file}: step starts");
+                assert_eq!(actual.turns as u64, starts.as_u64().unwrap(), "{file}: step starts");
             }
             self.end(frames);
         } else {
             // Only the main thread has turns. A child's usage records show the number of its steps.
-            assert_eq!(told.usage.len() as u64, self.facts["steps"].as_u64().unwrap(), "{file}: steps of a child");
-            assert_eq!(self.facts["finish_reasons"].as_array().unwrap().len(), told.usage.len(), "{file}: steps");
-            assert_eq!(told.texts.last().map(String::as_str), self.facts["final_text"].as_str(), "{file}: last words");
+            assert_eq!(actual.usage.len() as u64, self.facts["steps"].as_u64().unwrap(), "{file}: steps of a child");
+            assert_eq!(self.facts["finish_reasons"].as_array().unwrap().len(), actual.usage.len(), "{file}: steps");
+            assert_eq!(
+                actual.texts.last().map(String::as_str),
+                self.facts["final_text"].as_str(),
+                "{file}: last words"
+            );
             let ended = frames.iter().find_map(|frame| match &frame.body {
                 Body::SubagentEnded { status, summary, .. } => Some((status.to_string(), summary.clone())),
                 _ => None,
             });
             let terminal = self.facts["terminal"].as_str().unwrap().to_owned();
-            assert_eq!(ended, Some((terminal, told.texts.last().cloned())), "{file}: end of a child");
+            assert_eq!(ended, Some((terminal, actual.texts.last().cloned())), "{file}: end of a child");
         }
     }
 
-    fn texts(&self, told: &FrameFacts) {
+    fn texts(&self, actual: &FrameFacts) {
         let file = self.file;
         let mut texts = self.facts["texts"].as_array().unwrap().clone();
         // Synthetic texts of the runner are not texts of the assistant.
         let synthetic = [self.list("synthetic_texts"), self.list("synthetic_user_texts")].concat();
         texts.retain(|text| !synthetic.iter().any(|synthetic| text == synthetic));
         for text in &synthetic {
-            assert!(!told.texts.contains(text) && !told.user.contains(text), "{file}: {text:?}");
+            assert!(!actual.texts.contains(text) && !actual.user.contains(text), "{file}: {text:?}");
         }
         let summaries = self.summaries();
         for summary in &summaries {
             if self.surface == "run" {
                 // On this surface a summary looks like an answer when it arrives. A later mark only says that there was a
                 // compaction.
-                assert!(told.texts.contains(summary) && told.compactions == [None], "{file}: compaction");
+                assert!(actual.texts.contains(summary) && actual.compactions == [None], "{file}: compaction");
             } else {
-                assert!(told.compactions.contains(&Some(summary.clone())), "{file}: compaction");
+                assert!(actual.compactions.contains(&Some(summary.clone())), "{file}: compaction");
                 texts.retain(|text| text != summary);
             }
         }
-        assert_eq!(told.compactions.len(), summaries.len(), "{file}: compactions");
-        let mut said = told.texts.clone();
+        assert_eq!(actual.compactions.len(), summaries.len(), "{file}: compactions");
+        let mut said = actual.texts.clone();
         if let Some(abandoned) = self.facts.get("abandoned_text").and_then(Value::as_str) {
             let at = said.iter().position(|text| text == abandoned).unwrap();
             said.remove(at);
@@ -225,20 +231,20 @@ impl Checked<'_> {
         self.list("compaction_summary_texts")
     }
 
-    fn reasoning(&self, told: &FrameFacts) {
-        assert_eq!(told.reasoning, strings(&self.facts["reasoning"]), "{}: reasoning", self.file);
+    fn reasoning(&self, actual: &FrameFacts) {
+        assert_eq!(actual.reasoning, strings(&self.facts["reasoning"]), "{}: reasoning", self.file);
         for hidden in self.list("reasoning_hidden") {
-            assert!(!told.reasoning.contains(&hidden), "{}: hidden reasoning", self.file);
+            assert!(!actual.reasoning.contains(&hidden), "{}: hidden reasoning", self.file);
         }
     }
 
-    fn tools(&self, told: &FrameFacts) {
+    fn tools(&self, actual: &FrameFacts) {
         let file = self.file;
         let facts = self.facts["tools"].as_array().unwrap();
         let visible: Vec<&Value> = facts.iter().filter(|tool| tool["visible"] != Value::Bool(false)).collect();
-        assert_eq!(told.tools.len(), visible.len(), "{file}: calls");
+        assert_eq!(actual.tools.len(), visible.len(), "{file}: calls");
         for tool in &visible {
-            let call = &told.tools[tool["callID"].as_str().unwrap()];
+            let call = &actual.tools[tool["callID"].as_str().unwrap()];
             assert_eq!(call.name, tool["tool"].as_str().unwrap(), "{file}: name");
             assert_eq!(call.args, tool["input"], "{file}: input");
             assert_eq!(call.proposals, 1, "{file}: proposals");
@@ -267,29 +273,29 @@ impl Checked<'_> {
             }
         }
         if let Some(order) = self.facts.get("tool_line_order") {
-            assert_eq!(told.order, strings(order), "{file}: order of results");
+            assert_eq!(actual.order, strings(order), "{file}: order of results");
         }
         for hidden in self.list("child_tools_not_visible") {
-            assert!(!told.tools.contains_key(&hidden), "{file}: a child's call");
+            assert!(!actual.tools.contains_key(&hidden), "{file}: a child's call");
         }
     }
 
-    fn usage(&self, told: &FrameFacts) {
+    fn usage(&self, actual: &FrameFacts) {
         let file = self.file;
         // In addition to its calls' usage, each run has their sum.
         let is_total = |usage: &&Usage| usage.scope == UsageScope::Run;
         let totals: u64 =
-            told.usage.iter().filter(is_total).map(|usage| usage.main_thread.as_ref().unwrap().input_tokens).sum();
-        let has_total = told.usage.iter().any(|usage| usage.scope == UsageScope::Run);
-        let mut told = FrameFacts { usage: told.usage.clone(), ..FrameFacts::default() };
-        told.usage.retain(|usage| usage.scope == UsageScope::Turn);
-        let told = &told;
+            actual.usage.iter().filter(is_total).map(|usage| usage.main_thread.as_ref().unwrap().input_tokens).sum();
+        let has_total = actual.usage.iter().any(|usage| usage.scope == UsageScope::Run);
+        let mut actual = FrameFacts { usage: actual.usage.clone(), ..FrameFacts::default() };
+        actual.usage.retain(|usage| usage.scope == UsageScope::Turn);
+        let actual = &actual;
         // A child session's frames are distinguishable from those of the run.
-        let calls = told.usage.iter().map(|usage| usage.input_tokens).sum::<u64>();
+        let calls = actual.usage.iter().map(|usage| usage.input_tokens).sum::<u64>();
         assert!(!has_total || totals == calls, "{file}: total {totals}, calls {calls}");
-        let sum = |of: fn(&Usage) -> u64| told.usage.iter().map(of).sum::<u64>();
+        let sum = |of: fn(&Usage) -> u64| actual.usage.iter().map(of).sum::<u64>();
         let Some(facts) = self.facts["usage_sum"].as_object() else {
-            assert!(told.usage.is_empty(), "{file}: usage of a step that was never accounted");
+            assert!(actual.usage.is_empty(), "{file}: usage of a step that was never accounted");
             return;
         };
         let fact = |key: &str| facts[key].as_u64().unwrap();
@@ -299,9 +305,9 @@ impl Checked<'_> {
         assert_eq!(sum(|usage| usage.reasoning_tokens.unwrap_or_default()), fact("reasoning"), "{file}: reasoning");
         assert_eq!(sum(|usage| usage.cache_read_tokens.unwrap_or_default()), fact("cache_read"), "{file}: cache");
         assert_eq!(sum(|usage| usage.cache_creation_tokens.unwrap_or_default()), fact("cache_write"), "{file}: cache");
-        let cost: f64 = told.usage.iter().filter_map(|usage| usage.cost_usd).sum();
+        let cost: f64 = actual.usage.iter().filter_map(|usage| usage.cost_usd).sum();
         assert!((cost - self.facts["cost"].as_f64().unwrap()).abs() < 1e-9, "{file}: cost {cost}");
-        assert!(told.usage.iter().all(|usage| usage.cost_usd.is_some()), "{file}: each step has a price");
+        assert!(actual.usage.iter().all(|usage| usage.cost_usd.is_some()), "{file}: each step has a price");
     }
 
     fn end(&self, frames: &[Frame]) {
@@ -384,12 +390,12 @@ fn every_fact_of_every_recording_is_in_the_frames() {
         let checker = Checked { file, surface, facts };
         checker.check(&collect_facts(of_runs().filter(|frame| !frame.is_subagent())), &frames, true);
         if let Some(child) = facts.get("child").and_then(Value::as_object) {
-            let told = collect_facts(of_runs().filter(|frame| frame.is_subagent()));
+            let actual = collect_facts(of_runs().filter(|frame| frame.is_subagent()));
             if surface == "export" {
                 // An exported document does not contain child sessions, which are exported separately.
-                assert!(told.texts.is_empty() && told.tools.is_empty());
+                assert!(actual.texts.is_empty() && actual.tools.is_empty());
             } else {
-                Checked { file, surface, facts: child }.check(&told, &frames, false);
+                Checked { file, surface, facts: child }.check(&actual, &frames, false);
             }
         }
         let sessions: Vec<&str> = recording
@@ -480,13 +486,13 @@ fn last_parts(bytes: &[u8]) -> BTreeMap<String, Value> {
 fn exit_codes_and_outputs_match_the_recording() {
     let mut codes = HashSet::new();
     for recording in recordings_of(opencode()) {
-        let told = collect_facts(frames(opencode(), &recording.bytes).iter());
+        let actual = collect_facts(frames(opencode(), &recording.bytes).iter());
         for part in last_parts(&recording.bytes).values().filter(|part| part["type"] == "tool") {
             let state = &part["state"];
             if state["status"] != "completed" || part["tool"] == "invalid" {
                 continue;
             }
-            let call = &told.tools[part["callID"].as_str().unwrap()];
+            let call = &actual.tools[part["callID"].as_str().unwrap()];
             let exit = match state["metadata"].get("exit") {
                 None => 0,
                 Some(Value::Null) => 1,
@@ -504,12 +510,12 @@ fn exit_codes_and_outputs_match_the_recording() {
 fn long_texts_are_complete() {
     let mut longest = 0;
     for recording in recordings_of(opencode()) {
-        let told = collect_facts(frames(opencode(), &recording.bytes).iter());
+        let actual = collect_facts(frames(opencode(), &recording.bytes).iter());
         for part in last_parts(&recording.bytes).values().filter(|part| part["type"] == "text") {
             let text = part["text"].as_str().unwrap_or_default();
             if part["time"].get("end").is_some() && part.get("synthetic").is_none() && text.len() > 100 {
                 longest = longest.max(text.len());
-                assert!(told.texts.iter().any(|told| told == text), "{}", recording.name);
+                assert!(actual.texts.iter().any(|actual| actual == text), "{}", recording.name);
             }
         }
     }

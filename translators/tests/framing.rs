@@ -43,7 +43,7 @@ fn records(runner: &Runner, framing: Option<Framing>, text: &str) -> Vec<Value> 
 fn stray_lines_of_an_event_stream_are_records() {
     let open_responses = runner("open-responses").unwrap();
     let completed = r#"data: {"type":"response.completed","response":{"id":"r","status":"completed"}}"#;
-    for (framing, text, status, told) in [
+    for (framing, text, status, error) in [
         (None, format!("{completed}\n\n{{\"error\":{{\"message\":\"m\"}}}}\n"), "event", "no field of an event stream"),
         (None, format!("{completed}\n{{\"error\":{{\"message\":\"m\"}}}}\n\n"), "event", "no field of an event stream"),
         (None, format!("{completed}\n\nInternal Server Error"), "invalid_json", "not JSON"),
@@ -51,7 +51,7 @@ fn stray_lines_of_an_event_stream_are_records() {
         (None, ":{\"a\":1}\n{\"b\":1}\n{\"c\":1}\n".to_owned(), "invalid_json", "not JSON"),
     ] {
         let all = records(open_responses, framing, &text);
-        let found = all.iter().find(|record| record["errors"].to_string().contains(told));
+        let found = all.iter().find(|record| record["errors"].to_string().contains(error));
         assert_eq!(found.unwrap_or_else(|| panic!("{text}: {all:#?}"))["status"], status, "{text}");
     }
     // Comments and names without data are not an error.

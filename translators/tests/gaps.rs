@@ -56,14 +56,14 @@ fn every_open_run_reports_a_gap_and_the_input_continues() {
             let mut ingest = ingest(recording.runner, Limits::default());
             let mut frames: Vec<Frame> = ingest.feed(&recording.bytes[..cut], EPOCH_MS).collect();
             let gap: Vec<Frame> = ingest.gap("it was lost", EPOCH_MS).collect();
-            let told: Vec<Uuid> = gap
+            let actual: Vec<Uuid> = gap
                 .iter()
                 .filter(|frame| matches!(&frame.body, Body::GapDetected { reason, .. } if reason == "it was lost"))
                 .map(|frame| frame.stream.id)
                 .collect();
             frames.extend(gap);
             // The incomplete record may have begun a run, which is open too.
-            assert_eq!(told, open_runs(&frames), "{} cut at {cut}", recording.name);
+            assert_eq!(actual, open_runs(&frames), "{} cut at {cut}", recording.name);
             frames.extend(ingest.feed(&recording.bytes[cut..], EPOCH_MS));
             frames.extend(ingest.finish(EPOCH_MS));
             well_formed(&frames, &recording.name);

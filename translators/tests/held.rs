@@ -32,8 +32,12 @@ fn an_end_is_held_until_its_deadline() {
     let (ended, of_run) = ((StreamKind::Session, "session_ended"), (StreamKind::Session, "provider_event"));
     let thread = (StreamKind::Thread, "provider_event");
     let mut ingest = codex(EndHold::default());
-    let told = kinds(ingest.feed(RUN.as_bytes(), 1_000));
-    assert_eq!(told.last(), Some(&(StreamKind::Session, "turn_ended")), "all frames but the last are emitted at once");
+    let actual = kinds(ingest.feed(RUN.as_bytes(), 1_000));
+    assert_eq!(
+        actual.last(),
+        Some(&(StreamKind::Session, "turn_ended")),
+        "all frames but the last are emitted at once"
+    );
     assert_eq!(ingest.deadline(), Some(1_000 + END_HOLD_MS));
     assert_eq!(kinds(ingest.feed(LATE, 1_050)), [of_run]);
     assert_eq!(ingest.deadline(), Some(1_000 + END_HOLD_MS), "a record does not make it wait longer");
@@ -45,8 +49,8 @@ fn an_end_is_held_until_its_deadline() {
     let _ = ingest.feed(RUN.as_bytes(), 1_000).count();
     assert_eq!(kinds(ingest.feed(LATE, 1_010)), [ended, thread]);
     // It is not held at all with 0 ms, and held until the end of the input with `Input`.
-    let told = kinds(codex(EndHold::Ms(0)).feed(RUN.as_bytes(), 1_000));
-    assert_eq!(told.last(), Some(&ended));
+    let actual = kinds(codex(EndHold::Ms(0)).feed(RUN.as_bytes(), 1_000));
+    assert_eq!(actual.last(), Some(&ended));
     let mut ingest = codex(EndHold::Input);
     let _ = ingest.feed(RUN.as_bytes(), 1_000).count();
     assert_eq!((ingest.deadline(), kinds(ingest.feed(LATE, 9_000))), (None, vec![of_run]));
@@ -80,7 +84,7 @@ fn a_held_end_survives_a_restart() {
     let mut held = 0;
     for recording in recordings() {
         let mut ingest = ingest(recording.runner, Limits::default());
-        let told: Vec<Frame> = ingest.feed(&recording.bytes, EPOCH_MS).collect();
+        let actual: Vec<Frame> = ingest.feed(&recording.bytes, EPOCH_MS).collect();
         // The held frames, and not those that the end of the input would cause.
         let rest: Vec<Frame> = ingest.flush(u64::MAX).collect();
         let is_end = |frame: &&Frame| matches!(frame.body, Body::SessionEnded(_));
@@ -91,7 +95,7 @@ fn a_held_end_survives_a_restart() {
             }
             held += 1;
             let mut reopened = Reopened::new(end.stream.clone());
-            for frame in told.iter().filter(of_run) {
+            for frame in actual.iter().filter(of_run) {
                 let mut line = Vec::new();
                 write_frame(frame, &mut line);
                 reopened.frame(&read_frame(&line).unwrap());

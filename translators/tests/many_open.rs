@@ -182,8 +182,8 @@ fn an_input_to_be_counted() {
     let (_, input) = INPUTS.iter().find(|(runner, _)| *runner == name).unwrap();
     let input = input(size.parse().unwrap());
     let mut ingest = Ingest::new(runner(name).unwrap(), None, Limits::default(), support::identity());
-    let told = ingest.feed(input.as_bytes(), support::EPOCH_MS).count();
-    assert!(told + ingest.finish(support::EPOCH_MS).count() > 0);
+    let frames = ingest.feed(input.as_bytes(), support::EPOCH_MS).count();
+    assert!(frames + ingest.finish(support::EPOCH_MS).count() > 0);
 }
 
 /// The number of instructions for reading that input; `None` if valgrind is not installed.

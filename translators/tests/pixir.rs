@@ -156,16 +156,16 @@ fn nothing_of_a_run_is_lost_or_repeated() {
                     _ => None,
                 })
                 .collect();
-            let told: Vec<&str> =
+            let actual: Vec<&str> =
                 of_kind(events, "user_message").filter_map(|event| event["data"]["text"].as_str()).collect();
             let Body::SessionStarted { input } = &frames[0].body else { panic!("{name}") };
             if input.is_empty() || said.contains(&input.as_str()) {
-                assert_eq!(told, said, "{name}");
+                assert_eq!(actual, said, "{name}");
             } else {
-                assert_eq!(told[0], input, "{name}");
-                assert_eq!(told[1..], said, "{name}");
+                assert_eq!(actual[0], input, "{name}");
+                assert_eq!(actual[1..], said, "{name}");
             }
-            prompts += told.len();
+            prompts += actual.len();
             tokens += usage_adds_up(frames, events, name);
         }
     }
@@ -182,11 +182,11 @@ fn usage_adds_up(frames: &[Frame], events: &[Value], name: &str) -> u64 {
         });
         of_scope.sum::<u64>()
     };
-    let told: u64 = of_kind(events, "provider_usage")
+    let actual: u64 = of_kind(events, "provider_usage")
         .filter_map(|event| event["data"]["usage_summary"]["output_tokens"].as_u64())
         .sum();
-    assert_eq!(told, sum(UsageScope::Turn).max(sum(UsageScope::Run)), "{name}");
-    told
+    assert_eq!(actual, sum(UsageScope::Turn).max(sum(UsageScope::Run)), "{name}");
+    actual
 }
 
 #[test]

@@ -155,17 +155,17 @@ fn an_input_of_another_runner_is_reported_once_and_kept() {
     for recording in recordings().filter(|recording| !NOBODYS.contains(&recording.name.as_str())) {
         for said in RUNNERS {
             let mut ingest = Ingest::new(said, None, Limits::default(), identity());
-            let mut told = Vec::new();
+            let mut actual = Vec::new();
             let half = recording.bytes.len() / 2;
             let mut kept = ingest.feed(&recording.bytes[..half], EPOCH_MS).filter(is_record).count();
-            told.extend(ingest.mistaken());
+            actual.extend(ingest.mistaken());
             kept += ingest.feed(&recording.bytes[half..], EPOCH_MS).filter(is_record).count();
-            told.extend(ingest.mistaken());
+            actual.extend(ingest.mistaken());
             kept += ingest.finish(EPOCH_MS).filter(is_record).count();
-            told.extend(ingest.mistaken());
-            let told: Vec<&str> = told.iter().map(|other| other.runner.name).collect();
+            actual.extend(ingest.mistaken());
+            let actual: Vec<&str> = actual.iter().map(|other| other.runner.name).collect();
             let expected = if said.name == recording.runner.name { vec![] } else { vec![recording.runner.name] };
-            assert_eq!(told, expected, "{} as {}", recording.name, said.name);
+            assert_eq!(actual, expected, "{} as {}", recording.name, said.name);
             assert_eq!(kept as u64, ingest.records(), "{} as {}", recording.name, said.name);
         }
     }

@@ -124,7 +124,7 @@ fn a_state_of_another_version_is_ignored() {
 
 #[test]
 fn one_event_replaces_the_dropped_ones_at_the_last_position() {
-    let mut told = HashMap::new();
+    let mut notices = HashMap::new();
     for recording in recordings().filter(|recording| recording.bytes.len() < 20_000) {
         let frames = frames(recording.runner, &recording.bytes);
         for contract in json_contracts() {
@@ -146,7 +146,7 @@ fn one_event_replaces_the_dropped_ones_at_the_last_position() {
                     schemas.check(event).unwrap_or_else(|breaches| panic!("{what}: {breaches:?}"));
                     let expected = if contract.name == "pixir.v1" { None } else { last.clone() };
                     assert_eq!(*event.id, expected.unwrap_or(EventId::None), "{what}");
-                    *told.entry(contract.name).or_insert(0) += 1;
+                    *notices.entry(contract.name).or_insert(0) += 1;
                 }
                 let (before, mut after) = (encoder.save(), Events::default());
                 encoder.frame(frame, &mut after);
@@ -158,8 +158,8 @@ fn one_event_replaces_the_dropped_ones_at_the_last_position() {
         }
     }
     let words = ["agent-manager.v1", "frames.v1", "frames.v2", "hecate.v1", "pixir.v1"];
-    assert!(words.iter().all(|name| told.get(name).is_some_and(|told| *told > 50)), "{told:?}");
-    assert_eq!(told.len(), words.len(), "the others have no words for it");
+    assert!(words.iter().all(|name| notices.get(name).is_some_and(|count| *count > 50)), "{notices:?}");
+    assert_eq!(notices.len(), words.len(), "the other contracts have no such notice");
 }
 
 #[test]

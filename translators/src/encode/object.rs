@@ -24,7 +24,6 @@ pub(crate) struct ObjectWriter<'a> {
 pub(crate) struct Notes {
     /// The ranges of long values in the buffer.
     pub(super) known: Vec<Range<usize>>,
-    /// The fields.
     pub(super) outline: Vec<Field>,
     /// The fingerprint of the outline of the current event.
     pub(super) print: u64,

@@ -72,7 +72,6 @@ impl Normalizer {
         full
     }
 
-    /// Gives up the oldest call.
     pub(super) fn give_up_oldest_call(&mut self) {
         let Some((_, (stream, call_id))) = self.calls.order.pop_first() else { return };
         let Some((tool, parent)) = self.open.get_mut(&stream).and_then(|open| open.give_up_tool(&call_id)) else {

@@ -223,7 +223,6 @@ fn opened_items_are_closed() {
             Some(Mutation { events, at: to as u64 + 2, rules: &["pair.not_open", "turn.not_open"], pointer })
         });
     }
-    // A result without a call.
     each("a result without its call", |vocabulary, events| {
         if vocabulary.contract != "agent-manager.v1" {
             return None;

@@ -153,7 +153,7 @@ fn a_transcript_names_the_child_and_the_reason_of_a_rejected_call() {
         denied,
     ]);
     for line in ["agent a1b2 at 1", "agent c3d4 at 1", "agent c3d4 failed", "failed b \"no\""] {
-        assert!(lines.iter().any(|told| told == line), "{line}: {lines:#?}");
+        assert!(lines.iter().any(|actual| actual == line), "{line}: {lines:#?}");
     }
     assert_eq!(lines.iter().filter(|line| line.ends_with("at 1")).count(), 2, "{lines:#?}");
 }

@@ -69,9 +69,9 @@ impl Host {
         let stream = self.frames.iter().find(asked_on).map(|frame| (frame.stream.kind, frame.stream.id)).unwrap();
         let by = Some("ann".into());
         let resolved = ApprovalResolved { approval_id: id.into(), decision, by, reason: None, scope: None };
-        let told: Vec<Frame> = self.ingest.resolve(stream, resolved, self.now_ms).collect();
-        assert_eq!(told.len(), 1, "one frame tells it");
-        self.frames.extend(told);
+        let actual: Vec<Frame> = self.ingest.resolve(stream, resolved, self.now_ms).collect();
+        assert_eq!(actual.len(), 1, "one frame tells it");
+        self.frames.extend(actual);
         Ok(())
     }
 
@@ -96,20 +96,24 @@ impl Host {
 
     /// The decisions, and who made them. Fails unless each request has exactly one.
     pub fn decisions(&self) -> Vec<String> {
-        let (mut asked, mut told) = (Vec::new(), Vec::new());
+        let (mut asked, mut actual) = (Vec::new(), Vec::new());
         for frame in &self.frames {
             match &frame.body {
                 Body::ApprovalRequested(request) => asked.push(request.approval_id.clone()),
                 Body::ApprovalResolved(answer) => {
                     let at = asked.iter().position(|id| *id == answer.approval_id).expect("it was open");
                     asked.remove(at);
-                    told.push(format!("{} by {}", answer.decision.as_str(), answer.by.as_deref().unwrap_or("runner")));
+                    actual.push(format!(
+                        "{} by {}",
+                        answer.decision.as_str(),
+                        answer.by.as_deref().unwrap_or("runner")
+                    ));
                 }
                 _ => {}
             }
         }
         assert!(asked.is_empty(), "{asked:?} has no end");
-        told
+        actual
     }
 }
 

@@ -66,9 +66,9 @@ fn the_reason_for_a_missing_opencode_session_is_reported() {
     host.open(Opening { prompt: "one".into(), ..Opening::default() });
     host.dialogue.replied("/session", b"{}");
     assert!(host.dialogue.refusal().is_some());
-    let mut nobody = Host::new("opencode");
-    assert!(matches!(nobody.say(Wish::Interrupt), Err(Unsayable::NoWord(_))));
-    assert!(matches!(nobody.say(Wish::Prompt("x".into())), Err(Unsayable::NoWord(_))));
+    let mut idle = Host::new("opencode");
+    assert!(matches!(idle.say(Wish::Interrupt), Err(Unsayable::NoWord(_))));
+    assert!(matches!(idle.say(Wish::Prompt("x".into())), Err(Unsayable::NoWord(_))));
 }
 
 #[test]

@@ -92,15 +92,15 @@ fn violations_of_the_document_are_found() {
         ("an invalid time", with(&|e| e[1]["ts"] = json!("14 February")), vec![(2, "schema")]),
     ] {
         let found = crate::found(SSE, &events, None);
-        let mut told: Vec<(u64, &str)> = found
+        let mut actual: Vec<(u64, &str)> = found
             .iter()
             .filter(|l| l.finding.severity == framegate_translators::verify::Severity::Error)
             .map(|l| (l.record, l.finding.rule))
             .collect();
-        told.sort_unstable();
+        actual.sort_unstable();
         let mut expected = expected;
         expected.sort_unstable();
-        assert_eq!(told, expected, "{what}");
+        assert_eq!(actual, expected, "{what}");
     }
     fails(
         SSE,

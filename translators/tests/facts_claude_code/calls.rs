@@ -25,16 +25,16 @@ pub fn calls(frames: &[Frame]) -> HashMap<&str, CallFacts<'_>> {
     for frame in frames {
         match &frame.body {
             Body::ToolCallProposed(call) => {
-                let told = calls.entry(&call.tool.call_id).or_default();
-                told.proposed += 1;
-                told.parent = frame.parent_tool_id;
+                let facts = calls.entry(&call.tool.call_id).or_default();
+                facts.proposed += 1;
+                facts.parent = frame.parent_tool_id;
             }
             Body::ToolStarted { call, .. } => {
-                let told = calls.entry(&call.tool.call_id).or_default();
-                told.started += 1;
-                told.name = &call.name;
-                told.tool_id = call.tool.id;
-                told.args = serde_json::from_str(call.args.get()).unwrap();
+                let facts = calls.entry(&call.tool.call_id).or_default();
+                facts.started += 1;
+                facts.name = &call.name;
+                facts.tool_id = call.tool.id;
+                facts.args = serde_json::from_str(call.args.get()).unwrap();
             }
             Body::ToolStdout { tool, chunk } => calls.entry(&tool.call_id).or_default().output.push_str(chunk),
             Body::ToolEnded { tool, exit_code, .. } => {
@@ -60,22 +60,22 @@ fn tool_calls() {
         same("calls", &own, &facts.iter().map(|fact| fact["id"].as_str().unwrap()).collect())?;
         for fact in facts {
             let id = fact["id"].as_str().unwrap();
-            let told = &ours[id];
-            same("times proposed and started", &(told.proposed, told.started), &(1, 1))?;
-            same("name", &told.name, &fact["name"].as_str().unwrap())?;
+            let call = &ours[id];
+            same("times proposed and started", &(call.proposed, call.started), &(1, 1))?;
+            same("name", &call.name, &fact["name"].as_str().unwrap())?;
             let input = fact.get("input_in_assistant_frame").unwrap_or(&fact["input"]);
-            same("input", &told.args, input)?;
+            same("input", &call.args, input)?;
             let parent = fact["parent_tool_use_id"].as_str().map(|parent| ours[parent].tool_id);
-            same("parent", &told.parent, &parent)?;
-            let ran = told.exit_code.is_some();
-            same("one end", &(ran != told.error.is_some()), &true)?;
+            same("parent", &call.parent, &parent)?;
+            let ran = call.exit_code.is_some();
+            same("one end", &(ran != call.error.is_some()), &true)?;
             match fact["outcome"].as_str().unwrap() {
-                "success" => same("exit code", &told.exit_code, &Some(0))?,
-                "error" => same("failure", &(told.exit_code.is_none_or(|code| code != 0)), &true)?,
-                "no_result" => same("failure", &told.error.is_some(), &true)?,
+                "success" => same("exit code", &call.exit_code, &Some(0))?,
+                "error" => same("failure", &(call.exit_code.is_none_or(|code| code != 0)), &true)?,
+                "no_result" => same("failure", &call.error.is_some(), &true)?,
                 other => panic!("unknown outcome {other}"),
             }
-            let output = told.output.as_str().to_owned() + told.error.unwrap_or_default();
+            let output = call.output.as_str().to_owned() + call.error.unwrap_or_default();
             if let Some(part) = fact["output_contains"].as_str() {
                 same(&format!("{part:?} in {output:?}"), &output.contains(part), &true)?;
             }

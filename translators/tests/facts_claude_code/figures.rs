@@ -76,12 +76,12 @@ fn usage_of_runs() {
                 same("growth of the total", &((total - before - grown_cost).abs() < 1e-9), &true)?;
             }
             before = Some(total);
-            let told = fact_tokens(&result["usage"]);
+            let reported = fact_tokens(&result["usage"]);
             let sum = |key| Some(grown.values().map(|figures| figures[key].as_u64().unwrap()).sum::<u64>());
             let all = ["inputTokens", "outputTokens", "cacheReadInputTokens", "cacheCreationInputTokens"].map(sum);
             // The run's total is the usage of all models, and at least the part of the main loop. The usage that another run of
             // the session reported in the meantime is not included.
-            let mut theirs = [0, 1, 2, 3].map(|at| all[at].max(told[at]));
+            let mut theirs = [0, 1, 2, 3].map(|at| all[at].max(reported[at]));
             if case.name == "subagent_background.partial.ndjson" && theirs[0] == Some(610) {
                 (theirs[0], theirs[1]) = (Some(610 - 230), Some(143 - 12));
             }
@@ -90,7 +90,7 @@ fn usage_of_runs() {
             }
             let Some(usage) = ours.next() else { return Err("no usage".to_owned()) };
             same("tokens", &tokens(usage), &theirs)?;
-            if told.iter().flatten().any(|figure| *figure > 0) {
+            if reported.iter().flatten().any(|figure| *figure > 0) {
                 let part = usage.main_thread.as_deref().ok_or("no part of the main thread")?;
                 let part = [
                     Some(part.input_tokens),
@@ -98,7 +98,7 @@ fn usage_of_runs() {
                     part.cache_read_tokens,
                     part.cache_creation_tokens,
                 ];
-                same("main thread", &part, &told)?;
+                same("main thread", &part, &reported)?;
             }
             same("cost", &usage.cost_usd.is_some_and(|cost| (cost - grown_cost).abs() < 1e-9), &true)?;
         }

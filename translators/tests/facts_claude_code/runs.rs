@@ -113,11 +113,11 @@ fn transcripts_give_the_same_facts_as_their_streams() {
     for (name, entry) in manifest() {
         for transcript in list(&entry["transcripts"]) {
             let file = transcript["file"].as_str().unwrap();
-            let (_, told) = read(file);
+            let (_, frames) = read(file);
             let (records, stream) = read(&name);
             let streamed = Case { name: name.clone(), facts: entry["facts"].clone(), records, frames: stream };
             let facts = list(&streamed.facts["tool_calls"]);
-            let (ours, theirs) = (calls(&told), calls(&streamed.frames));
+            let (ours, theirs) = (calls(&frames), calls(&streamed.frames));
             let is_child = file.contains(".sub1.");
             // A side chain has its own file. The file of a resumed session starts with the earlier run.
             let resumed = name.starts_with("resume.") || name.starts_with("continue_fork.");
@@ -125,13 +125,13 @@ fn transcripts_give_the_same_facts_as_their_streams() {
                 let id = fact["id"].as_str().unwrap();
                 let Some(ours) = ours.get(id) else { panic!("{file}: no call {id}") };
                 let theirs = &theirs[id];
-                let of = |told: &CallFacts<'_>| {
-                    (told.name.to_owned(), told.args.clone(), told.tool_id, told.exit_code, told.output.clone())
+                let of = |call: &CallFacts<'_>| {
+                    (call.name.to_owned(), call.args.clone(), call.tool_id, call.exit_code, call.output.clone())
                 };
                 assert_eq!(of(ours), of(theirs), "{file}");
                 assert_eq!(ours.error, theirs.error, "{file}");
             }
-            let texts: Vec<&str> = told
+            let texts: Vec<&str> = frames
                 .iter()
                 .filter_map(|frame| match &frame.body {
                     Body::OutputTextCompleted(block) => Some(block.text.as_str()),
@@ -151,12 +151,12 @@ fn transcripts_give_the_same_facts_as_their_streams() {
             } else {
                 assert_eq!(texts, expected, "{file}");
             }
-            let unknown = told.iter().filter_map(|frame| match &frame.body {
+            let unknown = frames.iter().filter_map(|frame| match &frame.body {
                 Body::ProviderEvent(record) => record.errors.first(),
                 _ => None,
             });
             assert_eq!(unknown.collect::<Vec<_>>(), Vec::<&String>::new(), "{file}");
-            let ends: Vec<_> = told
+            let ends: Vec<_> = frames
                 .iter()
                 .filter_map(|frame| match &frame.body {
                     Body::SessionEnded(end) => Some(end.reason),

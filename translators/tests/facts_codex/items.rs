@@ -106,11 +106,11 @@ fn item(side: &ThreadFacts, seen: &FrameFacts, item: &Value, nth: usize, file: &
             let files = tool.args["files"].as_array().unwrap();
             // A rename is an update of the old path on surfaces that do not report the new one.
             let kind_of = |file: &Value| if file["kind"] == "move" { json!("modify") } else { file["kind"].clone() };
-            let told: Vec<Value> = files.iter().map(|file| json!([file["path"], kind_of(file)])).collect();
+            let actual: Vec<Value> = files.iter().map(|file| json!([file["path"], kind_of(file)])).collect();
             let word = |kind: &Value| if kind == "update" { json!("modify") } else { kind.clone() };
             let changes = item["changes"].as_array().unwrap();
             let expected: Vec<Value> = changes.iter().map(|c| json!([c["path"], word(&c["kind"])])).collect();
-            assert_eq!(told, expected, "{what}");
+            assert_eq!(actual, expected, "{what}");
             let moved = file.starts_with("rollout-exec-patch-move");
             assert_eq!(files.iter().any(|file| file["kind"] == "move"), moved, "{what}");
             let applied = item["status"] == "completed";
@@ -164,8 +164,8 @@ fn item(side: &ThreadFacts, seen: &FrameFacts, item: &Value, nth: usize, file: &
                     |body: &&Body| matches!(body, Body::SubagentStarted { tool_id, .. } if *tool_id == Some(*by));
                 assert_eq!(seen.bodies.iter().filter(count).count(), receivers, "{what}");
             } else {
-                let told = tool.args["receiver_thread_ids"].as_array().map_or(0, Vec::len);
-                assert_eq!(told, receivers, "{what}");
+                let actual = tool.args["receiver_thread_ids"].as_array().map_or(0, Vec::len);
+                assert_eq!(actual, receivers, "{what}");
             }
             if let Some(message) = item["agent_message"].as_str() {
                 let says = |body: &Body| {
@@ -178,7 +178,7 @@ fn item(side: &ThreadFacts, seen: &FrameFacts, item: &Value, nth: usize, file: &
         "sub_agent_activity" => {
             let is = |body: &Body| match item["activity"].as_str().unwrap() {
                 "started" => matches!(body, Body::SubagentStarted { tool_id: Some(_), .. }),
-                status => matches!(body, Body::SubagentEnded { status: told, .. } if **told == *status),
+                status => matches!(body, Body::SubagentEnded { status: actual, .. } if **actual == *status),
             };
             assert_eq!(seen.bodies.iter().filter(|body| is(body)).count(), 1, "{what}");
         }

@@ -23,9 +23,9 @@ fn usage_is_counted_once() {
             cached,
             usage["output_tokens_details"]["reasoning_tokens"].as_u64(),
         );
-        let Some(told) = ours.first() else { return Some("no usage".to_owned()) };
-        let input = told.input_tokens + told.cache_read_tokens.unwrap_or_default();
-        same((ours.len(), input, told.output_tokens, told.cache_read_tokens, told.reasoning_tokens), expected)
+        let Some(actual) = ours.first() else { return Some("no usage".to_owned()) };
+        let input = actual.input_tokens + actual.cache_read_tokens.unwrap_or_default();
+        same((ours.len(), input, actual.output_tokens, actual.cache_read_tokens, actual.reasoning_tokens), expected)
     });
 }
 
@@ -71,10 +71,10 @@ fn the_reason_of_a_runs_end_is_reported() {
             let word = if reason == "length" { "max_output_tokens" } else { reason };
             return same((end?.error_code.as_deref(), stop), (Some(word), Some(word)));
         }
-        let told = case.facts.get("response_error").or_else(|| {
+        let error_fact = case.facts.get("response_error").or_else(|| {
             case.facts["error_events"].get(0).map(|event| event["body"].get("error").unwrap_or(&event["body"]))
         });
-        let told = told?;
+        let error_fact = error_fact?;
         let errors: Vec<_> = case
             .bodies()
             .filter_map(|body| match body {
@@ -82,7 +82,7 @@ fn the_reason_of_a_runs_end_is_reported() {
                 _ => None,
             })
             .collect();
-        let expected = (told["code"].as_str().unwrap(), told["message"].as_str().unwrap());
+        let expected = (error_fact["code"].as_str().unwrap(), error_fact["message"].as_str().unwrap());
         let ended = (end?.error_code.as_deref().unwrap_or_default(), end?.message.as_deref().unwrap_or_default());
         same((errors, ended), (vec![expected], expected))
     });
@@ -92,12 +92,12 @@ fn the_reason_of_a_runs_end_is_reported() {
 fn records_after_the_end_are_kept_before_the_last_frame() {
     check(&[], |case| {
         let mut ended = false;
-        let mut behind: Vec<String> = Vec::new();
+        let mut after_end: Vec<String> = Vec::new();
         for body in case.bodies() {
             match body {
                 // The end is emitted up to this frame; the last frame waits for late records.
                 Body::TurnEnded { .. } => ended = true,
-                Body::ProviderEvent(record) if ended => behind.push(match record.status {
+                Body::ProviderEvent(record) if ended => after_end.push(match record.status {
                     ProviderStatus::Done => "[DONE]".to_owned(),
                     _ => record.event_name.as_deref().unwrap_or_default().to_owned(),
                 }),
@@ -107,9 +107,9 @@ fn records_after_the_end_are_kept_before_the_last_frame() {
         match case.facts.get("events_after_terminal") {
             Some(facts) => {
                 let facts: Vec<&str> = facts.as_array().unwrap().iter().map(|event| event.as_str().unwrap()).collect();
-                same(behind.iter().map(String::as_str).collect(), facts)
+                same(after_end.iter().map(String::as_str).collect(), facts)
             }
-            None => (behind.iter().any(|event| event != "[DONE]")).then(|| format!("{behind:?}")),
+            None => (after_end.iter().any(|event| event != "[DONE]")).then(|| format!("{after_end:?}")),
         }
     });
 }

@@ -222,16 +222,17 @@ fn a_budget_warns_once_and_is_exceeded_once() {
         (&[80.0, 21.0], vec!["cost.budget_warning", "cost.budget_exceeded"]),
     ] {
         let mut run = Run::new(&options);
-        let mut told = Vec::new();
+        let mut actual = Vec::new();
         for (index, cost) in costs.iter().enumerate() {
             let turn_index = u32::try_from(index).unwrap();
             run.encode(Body::TurnStarted { turn_index, model: None });
             run.encode(usage(UsageScope::Turn, 1, Some(cost / 1e6)));
-            told.extend(run.encode(turn_ended(turn_index, None)));
+            actual.extend(run.encode(turn_ended(turn_index, None)));
         }
-        let budget: Vec<&str> = told.iter().map(|(kind, _)| &kind[..]).filter(|kind| kind.contains("budget")).collect();
+        let budget: Vec<&str> =
+            actual.iter().map(|(kind, _)| &kind[..]).filter(|kind| kind.contains("budget")).collect();
         assert_eq!(budget, expected, "{costs:?}");
-        let ticks: Vec<&Value> = told.iter().filter(|(kind, _)| kind == "cost.tick").map(|(_, data)| data).collect();
+        let ticks: Vec<&Value> = actual.iter().filter(|(kind, _)| kind == "cost.tick").map(|(_, data)| data).collect();
         let total = costs.iter().sum::<f64>() as u64;
         assert_eq!(ticks[1]["task_budget_remaining_micros_usd"], 100u64.saturating_sub(total));
     }

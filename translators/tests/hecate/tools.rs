@@ -42,7 +42,7 @@ fn a_call_is_proposed_started_and_ended() {
 
 #[test]
 fn each_kind_of_tool_has_its_own_events() {
-    let told = |name: &str, kind: ToolKind, args: Value, output: &str| {
+    let events_of = |name: &str, kind: ToolKind, args: Value, output: &str| {
         let mut run = Run::core().in_turn();
         let mut events = run.encode(started(call("c", name, kind, &args))).split_off(2);
         run.encode(stdout("c", output));
@@ -51,7 +51,7 @@ fn each_kind_of_tool_has_its_own_events() {
         (kind, events)
     };
     let names = |events: &[(String, Value)]| events.iter().map(|(kind, _)| kind.clone()).collect::<Vec<_>>();
-    let (kind, events) = told("Glob", ToolKind::Search, json!({"pattern": "*"}), "/a b\nc\nNo more files\n");
+    let (kind, events) = events_of("Glob", ToolKind::Search, json!({"pattern": "*"}), "/a b\nc\nNo more files\n");
     assert_eq!(kind, "glob");
     assert_eq!(
         events,
@@ -61,30 +61,30 @@ fn each_kind_of_tool_has_its_own_events() {
                 "match_count": 2, "truncated": false})
         )])
     );
-    let (kind, events) = told("Grep", ToolKind::Search, json!({"pattern": "x"}), "a.rs:3:x: y\nb.rs\nFound 2\n");
+    let (kind, events) = events_of("Grep", ToolKind::Search, json!({"pattern": "x"}), "a.rs:3:x: y\nb.rs\nFound 2\n");
     assert_eq!(kind, "grep");
     assert_eq!(events[0].1["matches"], json!([{"path": "a.rs", "line": 3, "text": "x: y"}, {"path": "b.rs"}]));
-    let (_, events) = told("Grep", ToolKind::Search, json!({"pattern": "x"}), "No matches found");
+    let (_, events) = events_of("Grep", ToolKind::Search, json!({"pattern": "x"}), "No matches found");
     assert_eq!(events[0].1, json!({"tool_call_id": "c", "tool_name": "Grep", "pattern": "x"}));
-    let (_, events) = told("Glob", ToolKind::Search, json!({"pattern": "x"}), &"/path\n".repeat(20_000));
+    let (_, events) = events_of("Glob", ToolKind::Search, json!({"pattern": "x"}), &"/path\n".repeat(20_000));
     assert_eq!((events[0].1.get("match_count"), &events[0].1["truncated"]), (None, &json!(true)));
     let whole = events[0].1["matches"].as_array().unwrap();
     assert!(whole.len() > 10_000 && whole.iter().all(|path| path == "/path"), "no half of a line");
-    let (kind, events) = told("Read", ToolKind::Read, json!({"filePath": "/f"}), "x");
+    let (kind, events) = events_of("Read", ToolKind::Read, json!({"filePath": "/f"}), "x");
     assert_eq!((&kind[..], &events[0].1["path"]), ("file_read", &json!("/f")));
-    let (kind, events) = told("WebFetch", ToolKind::Fetch, json!({"url": "u"}), "x");
+    let (kind, events) = events_of("WebFetch", ToolKind::Fetch, json!({"url": "u"}), "x");
     assert_eq!(
         (&kind[..], names(&events)),
         ("web_fetch", vec!["tool.web_fetch.requested".into(), "tool.web_fetch.response".into()])
     );
-    let (kind, events) = told("web_search", ToolKind::Search, json!({"query": "q"}), "x");
+    let (kind, events) = events_of("web_search", ToolKind::Search, json!({"query": "q"}), "x");
     assert_eq!(
         (&kind[..], names(&events)),
         ("web_search", vec!["tool.web_search.requested".into(), "tool.web_search.response".into()])
     );
-    let (kind, events) = told("bash", ToolKind::Shell, json!({"command": ["ls", "-l"], "cwd": "/w"}), "");
+    let (kind, events) = events_of("bash", ToolKind::Shell, json!({"command": ["ls", "-l"], "cwd": "/w"}), "");
     assert_eq!((&kind[..], &events[0].1["argv"], &events[0].1["cwd"]), ("shell", &json!(["ls", "-l"]), &json!("/w")));
-    let (_, events) = told("BashOutput", ToolKind::Shell, json!({"bash_id": "1"}), "");
+    let (_, events) = events_of("BashOutput", ToolKind::Shell, json!({"bash_id": "1"}), "");
     assert_eq!(names(&events), ["tool.shell.exited"], "no command, no such event");
     for (kind, word) in [
         (ToolKind::Write, "file_write"),
@@ -92,7 +92,7 @@ fn each_kind_of_tool_has_its_own_events() {
         (ToolKind::Subagent, "subagent"),
         (ToolKind::Other, "other"),
     ] {
-        assert_eq!(told("t", kind, empty(), "x"), (word.to_owned(), vec![]));
+        assert_eq!(events_of("t", kind, empty(), "x"), (word.to_owned(), vec![]));
     }
     let mut run = Run::core().in_turn();
     run.encode(started(call("c", "mcp__files__read", ToolKind::Mcp, &empty())));
@@ -150,12 +150,12 @@ fn answers_decide_how_a_call_ends() {
 fn a_call_is_proposed_before_a_person_is_asked_about_it() {
     // The runner asks first: the call keeps the id of the proposal.
     let mut run = Run::core().in_turn();
-    let told = run.encode(asked("a", "c"));
-    let call_id = told[0].1["tool_call_id"].clone();
+    let events = run.encode(asked("a", "c"));
+    let call_id = events[0].1["tool_call_id"].clone();
     let proposed =
         json!({"turn_index": 0, "tool_call_id": call_id, "tool_name": "bash", "input": {"command": "rm -rf x"}});
     let request = json!({"approval_id": "a", "tool_call_id": call_id, "kind": "bash", "summary": "rm -rf x"});
-    assert_eq!(told, data(&[("assistant.tool_call_proposed", proposed), ("approval.requested", request)]));
+    assert_eq!(events, data(&[("assistant.tool_call_proposed", proposed), ("approval.requested", request)]));
     let inner = call("c", "bash", ToolKind::Shell, &empty());
     assert_eq!(run.encode(Body::ToolCallProposed(Box::new(inner.clone()))), [], "it was proposed");
     assert_eq!(run.one("approval.requested", asked("b", "c"))["tool_call_id"], call_id);
@@ -166,21 +166,21 @@ fn a_call_is_proposed_before_a_person_is_asked_about_it() {
     let mut run = Run::core().in_turn();
     let Body::ApprovalRequested(mut question) = asked("q", "c") else { panic!() };
     question.tool_id = None;
-    let told = run.encode(Body::ApprovalRequested(question));
+    let events = run.encode(Body::ApprovalRequested(question));
     assert_eq!(
-        told.iter().map(|(kind, _)| &kind[..]).collect::<Vec<_>>(),
+        events.iter().map(|(kind, _)| &kind[..]).collect::<Vec<_>>(),
         ["assistant.tool_call_proposed", "approval.requested"]
     );
-    assert!(told.iter().all(|(_, data)| data["tool_call_id"] == "q"));
+    assert!(events.iter().all(|(_, data)| data["tool_call_id"] == "q"));
     // A subagent's proposals are left out, except those that need approval.
     run.parent = Some(uuid(9));
     assert_eq!(run.encode(Body::ToolCallProposed(Box::new(call("s", "bash", ToolKind::Shell, &empty())))), []);
-    let told = run.encode(asked("d", "s"));
+    let events = run.encode(asked("d", "s"));
     assert_eq!(
-        told.iter().map(|(kind, _)| &kind[..]).collect::<Vec<_>>(),
+        events.iter().map(|(kind, _)| &kind[..]).collect::<Vec<_>>(),
         ["assistant.tool_call_proposed", "approval.requested"]
     );
-    assert!(told.iter().all(|(_, data)| data["tool_call_id"] == "s"));
+    assert!(events.iter().all(|(_, data)| data["tool_call_id"] == "s"));
 }
 
 #[test]
@@ -229,7 +229,7 @@ fn edits_are_emitted_if_artifacts_are_requested() {
         }))
     };
     let diff = "--- a/f\n+++ b/f\n@@ -1 +1,2 @@\n-x\n+y\n+z\n";
-    let told = |mut run: Run, changes: Vec<Body>| {
+    let events_of = |mut run: Run, changes: Vec<Body>| {
         run = run.in_turn();
         run.encode(started(call("c", "Edit", ToolKind::Edit, &empty())));
         for change in changes {
@@ -239,20 +239,20 @@ fn edits_are_emitted_if_artifacts_are_requested() {
     };
     let names = |events: &[(String, Value)]| events.iter().map(|(kind, _)| kind.clone()).collect::<Vec<_>>();
     let modify = || changed("f", FileChangeKind::Modify, Some(diff));
-    let one = told(Run::experimental(), vec![modify()]);
+    let one = events_of(Run::experimental(), vec![modify()]);
     assert_eq!(names(&one), ["artifact.created", "tool.edit.proposed", "tool.edit.applied", "tool.completed"]);
     assert_eq!((&one[0].1["summary"], &one[0].1["size_bytes"]), (&json!("f: 1 hunk, +2/-1"), &json!(diff.len())));
     assert_eq!(one[0].1["artifact_id"], one[1].1["patch_artifact_id"]);
-    let new = told(Run::experimental(), vec![changed("n", FileChangeKind::Add, None)]);
+    let new = events_of(Run::experimental(), vec![changed("n", FileChangeKind::Add, None)]);
     assert_eq!(names(&new), ["tool.file_write.proposed", "tool.edit.applied", "tool.completed"]);
-    let two = told(Run::experimental(), vec![modify(), changed("g", FileChangeKind::Delete, None)]);
+    let two = events_of(Run::experimental(), vec![modify(), changed("g", FileChangeKind::Delete, None)]);
     assert_eq!(
         names(&two),
         ["artifact.created", "tool.multi_edit.proposed", "tool.multi_edit.applied", "tool.completed"]
     );
     assert_eq!(two[1].1["paths"], json!(["f", "g"]));
     assert_eq!(two[1].1["auto_apply"], true);
-    assert_eq!(names(&told(Run::core(), vec![modify()])), ["tool.completed"]);
+    assert_eq!(names(&events_of(Run::core(), vec![modify()])), ["tool.completed"]);
     // An edit that needed approval is not auto-applied.
     let mut run = Run::experimental().in_turn();
     run.encode(started(call("c", "Edit", ToolKind::Edit, &empty())));
@@ -288,7 +288,7 @@ fn every_terminal_event_has_a_summary() {
         (ToolKind::Other, json!({}), refused("c", ""), "tool.failed", "failed"),
         (ToolKind::Shell, json!({"command": "x"}), exited("c", 3), "tool.failed", "exited with status 3"),
     ] {
-        let (told, data) = one(kind, args, end);
-        assert_eq!((told.as_str(), &data["summary"]), (event, &json!(summary)));
+        let (event_type, data) = one(kind, args, end);
+        assert_eq!((event_type.as_str(), &data["summary"]), (event, &json!(summary)));
     }
 }

@@ -114,8 +114,8 @@ fn tools(what: &str, events: &[Value]) {
                 for stream in ["stdout", "stderr"] {
                     // If the runtime truncated the output, it counts more bytes than it sent.
                     let sent = output.get(&(call.clone(), stream.to_owned())).copied().unwrap_or_default();
-                    let told = data[format!("{stream}_bytes")].as_u64();
-                    assert!(told.is_none_or(|told| told >= sent), "{what}: {event}");
+                    let actual = data[format!("{stream}_bytes")].as_u64();
+                    assert!(actual.is_none_or(|actual| actual >= sent), "{what}: {event}");
                 }
             }
             _ => assert!(open.contains_key(&call), "{what}: outside its call: {event}"),

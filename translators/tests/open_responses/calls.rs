@@ -17,9 +17,9 @@ fn a_split_character_in_arguments_is_joined() {
         done(0, json!({"type": "function_call", "id": "f", "call_id": "c", "name": "say", "arguments": "{\"t\":\"\u{1F600}\"}"})).to_string(),
     ];
     let frames = support::frames(runner("open-responses").unwrap(), lines.join("\n").as_bytes());
-    let told: Vec<String> = frames.iter().filter_map(line).collect();
+    let actual: Vec<String> = frames.iter().filter_map(line).collect();
     assert_eq!(
-        told[..3],
+        actual[..3],
         ["input c say {\"t\":\"", "input c say \u{1F600}\"}", "propose c say other {\"t\":\"\u{1F600}\"}"]
     );
 }

@@ -162,8 +162,8 @@ fn an_event_name_replaces_a_missing_type() {
         event: error\ndata: {\"error\":{\"code\":\"x\",\"message\":\"y\"}}\n\n\
         event: response.failed\ndata: {\"response\":{\"id\":\"r\",\"error\":{\"code\":\"x\",\"message\":\"y\"}}}\n\n";
     let frames = support::frames(runner("open-responses").unwrap(), stream.as_bytes());
-    let told: Vec<String> = frames.iter().filter_map(line).collect();
-    assert_eq!(told, ["error provider x y false", "end failed x None"]);
+    let actual: Vec<String> = frames.iter().filter_map(line).collect();
+    assert_eq!(actual, ["error provider x y false", "end failed x None"]);
 }
 
 #[test]

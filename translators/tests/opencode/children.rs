@@ -70,8 +70,8 @@ fn a_child_that_is_called_again_starts_again() {
         idle("k"),
         vec![call("t2", end)],
     ]);
-    let told = frame_lines(&records);
-    let subagent: Vec<&String> = told
+    let actual = frame_lines(&records);
+    let subagent: Vec<&String> = actual
         .iter()
         .filter(|line| line.contains("subagent k") || line.contains("subagent completed") || line.contains("text"))
         .collect();

@@ -27,9 +27,9 @@ fn an_exported_session_has_one_run_per_prompt() {
         answer("a5", json!([{"id": "6", "type": "tool", "tool": "bash", "callID": "c", "state": running(json!({"command": "x"}))}]), json!({"time": {"created": 1}})),
     ]});
     // The document spans lines; the arguments of a call do not.
-    let told = input_lines(&serde_json::to_string_pretty(&document).unwrap());
+    let actual = input_lines(&serde_json::to_string_pretty(&document).unwrap());
     assert_eq!(
-        told,
+        actual,
         [
             "run \"One\"",
             "user \"One\"",

@@ -148,7 +148,7 @@ proptest! {
         let records: Vec<Value> = order.iter().map(|&at| records[at].clone()).collect();
         let no_answers = ids_without_answers(&FEEDS[which.index(FEEDS.len())].1);
         let frames = frames_of(&records);
-        let told: HashSet<_> = frames.iter().filter_map(|frame| match &frame.body {
+        let actual: HashSet<_> = frames.iter().filter_map(|frame| match &frame.body {
             Body::OutputTextCompleted(block) => Some(block.text.trim_end().to_owned()),
             _ => None,
         }).collect();
@@ -169,7 +169,7 @@ proptest! {
             if !record.errors.is_empty() {
                 lost.insert(text);
             } else if frame.stream.kind == StreamKind::Session && !is_late {
-                prop_assert!(told.contains(text.trim_end()) || lost.contains(&text), "{}: {:?}", name, text);
+                prop_assert!(actual.contains(text.trim_end()) || lost.contains(&text), "{}: {:?}", name, text);
             }
         }
     }
@@ -192,13 +192,13 @@ fn a_message_known_only_by_its_end_does_not_block() {
     let piece = json!({"sessionID": "s", "messageID": "a", "partID": "t", "field": "text", "delta": "One."});
     let announced = part("s", "a", "t", json!({"type": "text", "text": "", "time": {"start": 1}}));
     let words = [announced, event("message.part.delta", piece)];
-    let told_of =
+    let lines_of =
         |more: Vec<Value>| frame_lines(&list([begun(), vec![completed("s", "a")], words.to_vec(), more]))[2..].to_vec();
-    assert_eq!(told_of(idle("s")), ["delta \"One.\"", "text \"One.\"", "end completed - \"One.\""]);
+    assert_eq!(lines_of(idle("s")), ["delta \"One.\"", "text \"One.\"", "end completed - \"One.\""]);
     // The next message of the session ends it too.
     let next = vec![message("s", "b", json!({})), text_part("s", "b", "t2", "Two.")];
     assert_eq!(
-        told_of(list([next, vec![completed("s", "b")], idle("s")])),
+        lines_of(list([next, vec![completed("s", "b")], idle("s")])),
         ["delta \"One.\"", "text \"One.\"", "delta \"Two.\"", "text \"Two.\"", "end completed - \"Two.\""]
     );
 }
@@ -248,12 +248,12 @@ fn later_run() -> Vec<Value> {
 fn an_old_message_does_not_affect_a_later_run() {
     let failure = json!({"error": {"name": "APIError", "data": {"message": "no", "statusCode": 400}}});
     let ends = || vec![text_part("s", "a", "t", "All well."), completed("s", "a")];
-    let told_of = |more: Vec<Value>| frame_lines(&list([later_run(), ends(), more, idle("s")]))[2..].to_vec();
+    let lines_of = |more: Vec<Value>| frame_lines(&list([later_run(), ends(), more, idle("s")]))[2..].to_vec();
     let well = ["delta \"All well.\"", "text \"All well.\"", "end completed - \"All well.\""];
     // An old message's error, summary, texts, calls and usage.
-    assert_eq!(told_of(vec![old_message("s", "old", failure.clone())]), well);
+    assert_eq!(lines_of(vec![old_message("s", "old", failure.clone())]), well);
     let summary = [old_message("s", "old", json!({"summary": true})), text_part("s", "old", "o", "The summary.")];
-    assert_eq!(told_of(summary.to_vec()), well);
+    assert_eq!(lines_of(summary.to_vec()), well);
     let step = json!({"type": "step-finish", "reason": "stop", "cost": 1, "tokens": {"input": 7, "output": 7}});
     let call = tool("s", "old", "c", "call", "bash", completed_state(json!({}), "out", json!({"exit": 0})));
     let parts = [
@@ -262,9 +262,9 @@ fn an_old_message_does_not_affect_a_later_run() {
         part("s", "old", "f", step),
         call.clone(),
     ];
-    assert_eq!(told_of(parts.to_vec()), well);
+    assert_eq!(lines_of(parts.to_vec()), well);
     // Parts have their own times, which show that they are old.
-    assert_eq!(told_of(vec![text_part("s", "old", "o", "Old."), call]), well);
+    assert_eq!(lines_of(vec![text_part("s", "old", "o", "Old."), call]), well);
     // An old successful message does not change the result of a failed run.
     let failed = list([
         later_run(),
@@ -276,16 +276,16 @@ fn an_old_message_does_not_affect_a_later_run() {
     // Neither does an old message of the user.
     let mut asked = user_message("s", "old", "Old words");
     asked[0]["properties"]["info"]["time"]["created"] = json!(10);
-    assert_eq!(told_of(asked), well);
+    assert_eq!(lines_of(asked), well);
     // The old message may belong to a child: the session of a continued task.
     let child = event("session.created", json!({"sessionID": "k", "info": {"id": "k", "parentID": "s"}}));
-    assert_eq!(told_of(vec![child, old_message("k", "old", failure.clone())]), well);
+    assert_eq!(lines_of(vec![child, old_message("k", "old", failure.clone())]), well);
     // If the prompt was not seen, the first message that is written shows when the run began.
     let joined = |more| list([later_run()[2..].to_vec(), ends(), more, idle("s")]);
     assert_eq!(frame_lines(&joined(vec![old_message("s", "old", failure.clone())]))[1..], well);
     // A message that began later and is first seen at its end belongs to the run.
     let own = json!({"time": {"created": 102, "completed": 103}, "error": failure["error"]});
-    let of_own = told_of(vec![message("s", "b", own)]);
+    let of_own = lines_of(vec![message("s", "b", own)]);
     assert_eq!(of_own[2..], ["error invalid_request \"no\"", "end failed invalid_request \"All well.\""]);
 }
 
@@ -341,26 +341,29 @@ fn parts_that_arrive_too_late_are_errors() {
     };
     let open = |text: &str| part("s", "a", "t", json!({"type": "text", "text": text, "time": {"start": 1}}));
     // The message was complete before its text: no more text can be emitted, but it is the run's final text.
-    let told_of = |records: Vec<Vec<Value>>| frame_lines(&list([begun(list(records)), idle("s")]))[2..].to_vec();
-    let half = |late: Vec<Value>| told_of(vec![vec![open("Half"), completed("s", "a")], late]);
+    let lines_of = |records: Vec<Vec<Value>>| frame_lines(&list([begun(list(records)), idle("s")]))[2..].to_vec();
+    let half = |late: Vec<Value>| lines_of(vec![vec![open("Half"), completed("s", "a")], late]);
     let expected = "record error a text came whole after it was closed, and is not what was said of it";
     let corrected = ["delta \"Half\"", "text \"Half\"", expected, "end completed - \"Half an answer\""];
     assert_eq!(half(vec![text_part("s", "a", "t", "Half an answer")]), corrected);
     let said = ["delta \"Half\"", "text \"Half\"", "end completed - \"Half\""];
     assert_eq!(half(vec![text_part("s", "a", "t", "Half")]), said, "it says nothing new");
-    let spaced = told_of(vec![vec![open("Half \n"), completed("s", "a"), text_part("s", "a", "t", "Half")]]);
+    let spaced = lines_of(vec![vec![open("Half \n"), completed("s", "a"), text_part("s", "a", "t", "Half")]]);
     assert_eq!(spaced, ["delta \"Half \\n\"", "text \"Half \\n\"", "end completed - \"Half \\n\""], "nor here");
     let piece = json!({"sessionID": "s", "messageID": "a", "partID": "t", "field": "text", "delta": " an answer"});
     let piece = half(vec![event("message.part.delta", piece)]);
     assert_eq!(piece[2], "record error a piece of a text came after the text was closed");
     // A newer text is the answer, whatever happens to an older one.
     let newer = vec![message("s", "b", json!({})), text_part("s", "b", "t2", "Whole."), completed("s", "b")];
-    let newer =
-        told_of(vec![vec![open("Half"), completed("s", "a")], newer, vec![text_part("s", "a", "t", "Half an answer")]]);
+    let newer = lines_of(vec![
+        vec![open("Half"), completed("s", "a")],
+        newer,
+        vec![text_part("s", "a", "t", "Half an answer")],
+    ]);
     assert_eq!(newer[4..], [expected, "end completed - \"Whole.\""]);
     // A retry cuts off the text of the previous attempt, which may turn out to be complete.
     let again = |late: &str| {
-        told_of(vec![
+        lines_of(vec![
             vec![open("Half"), status("s", "retry"), status("s", "busy")],
             vec![text_part("s", "a", "t", late), completed("s", "a")],
         ])
@@ -378,8 +381,8 @@ fn parts_that_arrive_too_late_are_errors() {
         text_part("s", "a", "t", "Half an answer"),
         text_part("s", "a", "t2", "B."),
     ];
-    let told_broken = told_of(vec![broken.to_vec()]);
-    assert_eq!(told_broken[3..], [expected, "delta \"B.\"", "text \"B.\"", "end failed api_error \"\""]);
+    let actual_failed = lines_of(vec![broken.to_vec()]);
+    assert_eq!(actual_failed[3..], [expected, "delta \"B.\"", "text \"B.\"", "end failed api_error \"\""]);
     // The run was already over.
     let over = |late: Value| {
         frame_lines(&list([begun(vec![text_part("s", "a", "t", "Said."), completed("s", "a")]), idle("s"), vec![late]]))

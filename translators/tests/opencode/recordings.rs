@@ -225,11 +225,11 @@ fn two_recordings_as_frames() {
     let v2 = framegate_translators::contracts::contract("frames.v2").unwrap();
     for file in ["run-cost.ndjson", "event-subagent.sse"] {
         let bytes = std::fs::read(fixtures_dir("opencode").join(file)).unwrap();
-        let told: String = events(opencode(), v2, &bytes)
+        let actual: String = events(opencode(), v2, &bytes)
             .iter()
             .filter(|event| event["type"] != "provider_event")
             .map(|event| format!("{event}\n"))
             .collect();
-        insta::assert_snapshot!(file, told);
+        insta::assert_snapshot!(file, actual);
     }
 }

@@ -71,11 +71,11 @@ fn lines_of_another_session_belong_to_another_process() {
 
 #[test]
 fn lines_may_be_in_an_array_and_unknown_ones_are_kept() {
-    let told = input_lines(&format!(
+    let actual = input_lines(&format!(
         "[{},{}]\n{{\"type\":\"new_line\",\"sessionID\":\"s\"}}\n",
         start("a"),
         finish("a", "stop")
     ));
-    assert_eq!(told[2..4], ["turn", "turn ended stop"]);
-    assert_eq!(told[4..], ["record error unknown line type \"new_line\"", "end completed - \"\""]);
+    assert_eq!(actual[2..4], ["turn", "turn ended stop"]);
+    assert_eq!(actual[4..], ["record error unknown line type \"new_line\"", "end completed - \"\""]);
 }

@@ -13,9 +13,9 @@ fn a_repeated_call_id_is_another_call() {
             tool("s", message, part_id, "call_0", "read", completed_state(json!({"filePath": "f"}), output, json!({}))),
         ]
     };
-    let told = frame_lines(&list([step("a1", "p1", "one"), step("a2", "p2", "two")]));
+    let actual = frame_lines(&list([step("a1", "p1", "one"), step("a2", "p2", "two")]));
     let calls: Vec<&String> =
-        told.iter().filter(|line| !line.starts_with("turn") && !line.starts_with("run")).collect();
+        actual.iter().filter(|line| !line.starts_with("turn") && !line.starts_with("run")).collect();
     assert_eq!(
         calls[..8],
         [
@@ -34,8 +34,8 @@ fn a_repeated_call_id_is_another_call() {
 #[test]
 fn errors_of_tools_and_of_calls_are_distinguished() {
     let of = |text: &str| {
-        let told = frame_lines(&[tool("s", "a", "p", "c", "demo_add", failed_state(text))]);
-        told[2..told.len() - 1].to_vec()
+        let actual = frame_lines(&[tool("s", "a", "p", "c", "demo_add", failed_state(text))]);
+        actual[2..actual.len() - 1].to_vec()
     };
     assert_eq!(of("division by zero"), ["err \"division by zero\"", "ended c 1"]);
     for words in [
@@ -81,9 +81,9 @@ fn a_patch_reports_each_file() {
         {"filePath": "/w/b", "type": "update", "patch": "+b"},
         {"filePath": "/w/c", "type": "delete", "patch": "-c"}]});
     let record = tool("s", "a", "p", "c", "apply_patch", completed_state(json!({"patchText": "x"}), "ok", files));
-    let told = frame_lines(&[record]);
-    assert_eq!(told[1], "started c apply_patch edit {\"patchText\":\"x\"}");
-    assert_eq!(told[3..6], ["file add /w/a", "file modify /w/b", "file delete /w/c"]);
+    let actual = frame_lines(&[record]);
+    assert_eq!(actual[1], "started c apply_patch edit {\"patchText\":\"x\"}");
+    assert_eq!(actual[3..6], ["file add /w/a", "file modify /w/b", "file delete /w/c"]);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Secrets that are split across records and bytes, at any position.
 
 use crate::harness::{RULES, frames_of, has, input, redacted, redacting, run, run_text, stream};
-use crate::secrets::{LEVELS, SECRETS, behind, escaped, leaks, quoted};
+use crate::secrets::{LEVELS, SECRETS, escaped, leaks, quoted, text_after};
 use crate::support::recordings;
 use framegate_translators::contracts::CONTRACTS;
 use framegate_translators::runners::{RUNNERS, runner};
@@ -13,9 +13,9 @@ fn a_split_secret_is_in_no_contracts_output() {
         for ((name, before, secret), levels) in
             SECRETS.iter().flat_map(|secret| LEVELS.map(move |level| (secret, level)))
         {
-            let text = escaped(&format!("Well: \n{before}{secret}{}", behind(name)), levels);
-            let expected = escaped(&format!("Well: \n{before}[REDACTED:{name}]{}", behind(name)), levels);
-            let (first, last) = ("Well: ".len(), text.len() - escaped(behind(name), levels).len());
+            let text = escaped(&format!("Well: \n{before}{secret}{}", text_after(name)), levels);
+            let expected = escaped(&format!("Well: \n{before}[REDACTED:{name}]{}", text_after(name)), levels);
+            let (first, last) = ("Well: ".len(), text.len() - escaped(text_after(name), levels).len());
             for cut in first..=last + 1 {
                 let bytes = input(runner.name, &[&text[..cut], &text[cut..]]);
                 let frames = frames_of(runner, &bytes);
@@ -68,13 +68,13 @@ fn a_planted_secret_is_in_no_contracts_output_in_any_chunking() {
 #[test]
 fn a_port_is_not_redacted_unless_it_is_a_password() {
     for who in RUNNERS {
-        for behind in [".", "**", ",", "，", "!", "。然后"] {
-            let text = format!("Open http://localhost:3000{behind}");
+        for suffix in [".", "**", ",", "，", "!", "。然后"] {
+            let text = format!("Open http://localhost:3000{suffix}");
             for cut in (0..=text.len()).filter(|cut| text.is_char_boundary(*cut)) {
                 let told = run_text(&frames_of(who, &input(who.name, &[&text[..cut], &text[cut..]])));
                 assert_eq!(told, text, "{} cut at {cut}", who.name);
             }
-            let text = format!("Open http://joe:3000{behind}q7Zk@host/ x");
+            let text = format!("Open http://joe:3000{suffix}q7Zk@host/ x");
             for cut in (0..=text.len()).filter(|cut| text.is_char_boundary(*cut)) {
                 let told = run_text(&frames_of(who, &input(who.name, &[&text[..cut], &text[cut..]])));
                 assert_eq!(told, "Open http://joe:[REDACTED:url-password]@host/ x", "{} cut at {cut}", who.name);
@@ -93,7 +93,7 @@ fn a_port_is_not_redacted_unless_it_is_a_password() {
 #[test]
 fn snapshots_that_grow_within_a_secret_contain_one_mark() {
     for (name, before, secret) in SECRETS {
-        let text = format!("Well: {before}{secret}{}", behind(name));
+        let text = format!("Well: {before}{secret}{}", text_after(name));
         let mut lines = stream("opencode", &[]);
         let at = lines.iter().position(|line| line.contains("message.part.updated")).unwrap();
         for end in (0..=text.len()).filter(|end| text.is_char_boundary(*end)).rev() {
@@ -121,12 +121,12 @@ proptest! {
         at in 0..SECRETS.len(), who in 0..RUNNERS.len(), levels in LEVELS, front in "[a-z .,\n]{0,20} ", one in 0.0..1.0f64, two in 0.0..1.0f64,
     ) {
         let (name, before, secret) = SECRETS[at];
-        let text = escaped(&format!("{front}{before}{secret}{}", behind(name)), levels);
+        let text = escaped(&format!("{front}{before}{secret}{}", text_after(name)), levels);
         let cut = |part: f64| (text.len() as f64 * part) as usize;
         let (first, second) = (cut(one.min(two)), cut(one.max(two)));
         let bytes = input(RUNNERS[who].name, &[&text[..first], &text[first..second], &text[second..]]);
         let frames = frames_of(&RUNNERS[who], &bytes);
-        let expected = escaped(&format!("{front}{before}[REDACTED:{name}]{}", behind(name)), levels);
+        let expected = escaped(&format!("{front}{before}[REDACTED:{name}]{}", text_after(name)), levels);
         prop_assert_eq!(run_text(&frames), expected);
         let v2 = CONTRACTS.iter().find(|contract| contract.name == "frames.v2").unwrap();
         let out = redacted(&RUNNERS[who], v2, &bytes);

@@ -1,7 +1,7 @@
 //! Secrets in every place of a record, and in every spelling.
 
 use crate::harness::{frames_of, has, redacted};
-use crate::secrets::{SECRETS, behind, leaks};
+use crate::secrets::{SECRETS, leaks, text_after};
 use framegate_translators::contracts::CONTRACTS;
 use framegate_translators::frame::Body;
 use framegate_translators::runners::{RUNNERS, runner};
@@ -136,7 +136,7 @@ fn places(text: &str) -> Vec<(&'static str, Vec<u8>)> {
 #[test]
 fn secrets_in_arguments_outputs_diffs_results_and_errors_are_in_no_contract() {
     for (name, before, secret) in SECRETS {
-        let text = format!("{before}{secret}{}", behind(name));
+        let text = format!("{before}{secret}{}", text_after(name));
         for (who, bytes) in places(&text) {
             for contract in CONTRACTS {
                 let out = redacted(runner(who).unwrap(), contract, &bytes);

@@ -34,7 +34,7 @@ pub const SECRETS: &[(&str, &str, &str)] = &[
 ];
 
 /// The text that must follow for the secret to be recognised.
-pub fn behind(name: &str) -> &'static str {
+pub fn text_after(name: &str) -> &'static str {
     match name {
         "url-password" => "@example.com/x.git",
         "key" => "\"}",

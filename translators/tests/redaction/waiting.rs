@@ -1,7 +1,7 @@
 //! Text that is held back because it may be the start of a secret: how long, how much, and what ends the wait.
 
 use crate::harness::{RULES, has, redacted, redacting, run, stream};
-use crate::secrets::{SECRETS, behind, escaped, leaks};
+use crate::secrets::{SECRETS, escaped, leaks, text_after};
 use crate::support::EPOCH_MS;
 use framegate_translators::contracts::CONTRACTS;
 use framegate_translators::redact::{Rules, Settings};
@@ -13,7 +13,7 @@ fn a_timeout_releases_nothing_usable_of_a_secret() {
     for runner in RUNNERS {
         for (name, before, secret) in SECRETS {
             let levels = name.len() % 3;
-            let text = escaped(&format!("Well: \n{before}{secret}{}", behind(name)), levels);
+            let text = escaped(&format!("Well: \n{before}{secret}{}", text_after(name)), levels);
             let from = text.find(&escaped(secret, levels)).unwrap();
             for cut in from - 2..=from + escaped(secret, levels).len() {
                 let lines = stream(runner.name, &[&text[..cut], &text[cut..]]);

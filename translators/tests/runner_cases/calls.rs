@@ -24,10 +24,10 @@ fn a_command_typed_by_the_user_is_not_proposed() {
         codex("turn/completed", json!({"turn": turn})),
     ];
     let calls = frames("codex", &records, &["tool_call_proposed", "tool_started", "tool_ended"]);
-    let told: Vec<_> =
+    let actual: Vec<_> =
         calls.iter().map(|call| (call["type"].as_str().unwrap(), call["call_id"].as_str().unwrap())).collect();
     assert_eq!(
-        told,
+        actual,
         [
             ("tool_started", "userShell"),
             ("tool_ended", "userShell"),
@@ -201,9 +201,9 @@ fn arguments_of_parallel_calls_are_kept_apart() {
     for (nth, order) in orders.into_iter().enumerate() {
         let records = two_calls(&[order, vec![whole(0, "a", r#"{"x":1}"#), whole(1, "b", r#"{"y":2}"#)]].concat());
         let calls = frames("open-responses", &records, &["tool_call_proposed"]);
-        let mut told: Vec<_> = calls.iter().map(|call| (call["name"].clone(), call["args"].clone())).collect();
-        told.sort_by_key(|(name, _)| name.to_string());
-        assert_eq!(told, [(json!("a"), json!({"x": 1})), (json!("b"), json!({"y": 2}))], "order {nth}");
+        let mut actual: Vec<_> = calls.iter().map(|call| (call["name"].clone(), call["args"].clone())).collect();
+        actual.sort_by_key(|(name, _)| name.to_string());
+        assert_eq!(actual, [(json!("a"), json!({"x": 1})), (json!("b"), json!({"y": 2}))], "order {nth}");
         let mut pieces = std::collections::BTreeMap::<String, String>::new();
         for piece in frames("open-responses", &records, &["tool_input_delta"]) {
             pieces.entry(piece["tool_id"].to_string()).or_default().push_str(piece["delta"].as_str().unwrap());
@@ -254,8 +254,8 @@ fn questions_without_an_id_are_requested_and_resolved() {
         event("permission.replied", json!({"sessionID": "s", "requestID": "", "reply": "reject"})),
         event("session.status", json!({"sessionID": "s", "status": {"type": "idle"}})),
     ];
-    let told = frames("opencode", &records, &["approval_requested", "approval_resolved"]);
-    let ids: Vec<_> = told.iter().map(|frame| frame["approval_id"].as_str().unwrap()).collect();
+    let actual = frames("opencode", &records, &["approval_requested", "approval_resolved"]);
+    let ids: Vec<_> = actual.iter().map(|frame| frame["approval_id"].as_str().unwrap()).collect();
     assert!(ids.iter().all(|id| !id.is_empty()), "{ids:?}");
     assert_eq!(ids[0], ids[2]);
     assert_eq!(ids[1], ids[3]);

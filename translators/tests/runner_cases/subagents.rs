@@ -98,9 +98,9 @@ fn attributed(records: &[Value]) -> BTreeMap<String, String> {
         assert!(before.is_none_or(|before| before == *call), "{child} has two names");
     }
     for kind in ["subagent_started", "subagent_ended"] {
-        let told: Vec<_> =
+        let actual: Vec<_> =
             all.iter().filter(|frame| frame["type"] == kind).map(|frame| &frame["subagent_id"]).collect();
-        assert_eq!(told.len(), by_child.len(), "{kind}: {told:?}");
+        assert_eq!(actual.len(), by_child.len(), "{kind}: {actual:?}");
     }
     by_child
 }
@@ -240,8 +240,8 @@ fn a_codex_child_that_outlives_its_parents_turn_is_not_interrupted() {
         codex("turn/completed", "t", turn("u", "completed")),
     ];
     let statuses = |more: &[Value]| {
-        let told = frames("codex", &[&begin[..], more].concat(), &["subagent_ended"]);
-        told.iter().map(|end| end["status"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        let actual = frames("codex", &[&begin[..], more].concat(), &["subagent_ended"]);
+        actual.iter().map(|end| end["status"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
     let answer = json!({"turnId": "k", "item": {"type": "agentMessage", "id": "m", "text": "pong"}});
     assert_eq!(

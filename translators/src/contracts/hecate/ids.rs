@@ -45,7 +45,6 @@ pub fn uuid_of(prefix: &str, id: &str) -> Option<Uuid> {
     Some(Uuid::from_u128(value))
 }
 
-/// The id of a checkpoint.
 pub(super) fn checkpoint_id(checkpoint: Uuid) -> String {
     prefixed("ckpt_", checkpoint.as_u128())
 }
@@ -81,7 +80,6 @@ impl RunBits {
         Self(uuid_v5(&run, b"hecate").as_u128() & FORTY_BITS)
     }
 
-    /// The id of an event.
     pub(super) fn event_id(self, unix_ms: u64, sequence: u64) -> String {
         let time = u128::from(unix_ms.min((1 << 48) - 1));
         prefixed("evt_", time << 80 | (u128::from(sequence) & FORTY_BITS) << 40 | self.0)

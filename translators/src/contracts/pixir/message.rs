@@ -24,7 +24,6 @@ impl PendingText {
         self.text.len()
     }
 
-    /// Adds a piece.
     pub(super) fn add(&mut self, message_id: &SharedStr, piece: &str) {
         self.message_id.get_or_insert_with(|| message_id.clone());
         self.text.push_str(piece);

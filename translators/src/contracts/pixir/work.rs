@@ -64,7 +64,7 @@ impl Pixir {
             approval_id: &answer.approval_id,
             outcome: match answer.decision {
                 Decision::Approved | Decision::Rejected => None,
-                nobody => Some(Word(nobody.as_str())),
+                decision => Some(Word(decision.as_str())),
             },
             by: answer.by.as_deref(),
             reason: answer.reason.as_deref(),

@@ -184,7 +184,6 @@ impl Runs {
         self.open.first().filter(|_| self.open.len() > MAX_OPEN).map(|run| run.key)
     }
 
-    /// Removes a run.
     pub(super) fn remove(&mut self, key: StreamKey) -> Option<Run> {
         let at = self.open.iter().position(|run| run.key == key)?;
         self.messages.retain(|(stream, _), _| *stream != key);

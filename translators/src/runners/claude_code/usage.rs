@@ -93,7 +93,6 @@ impl ModelUsage {
         result.object("modelUsage").filter(|table| !table.is_empty()).map(|table| Self::read(&table))
     }
 
-    /// Reads a table.
     pub(super) fn read(table: &Object<'_>) -> Self {
         let mut this = Self { cost_usd: Some(0.0), ..Self::default() };
         for (name, figures) in table.iter() {

@@ -124,7 +124,6 @@ impl StreamedOutput {
 /// Who requested a tool call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Caller {
-    /// The model.
     Model,
     /// A person who typed a command.
     User,
@@ -331,7 +330,6 @@ impl ThreadContext<'_> {
         }
     }
 
-    /// Completes a block.
     pub(super) fn complete(&mut self, block: Block<'_>, text: &str, opaque: Option<RawJson>) {
         let open = |(kind, id, index): &(BlockKind, SharedStr, u32)| {
             *kind == block.kind && *index == block.index && **id == *block.message_id

@@ -36,7 +36,6 @@ pub(super) enum Event {
     CommandOutput,
     /// A hosted tool enters another stage.
     Stage(ItemKind, ToolStage),
-    /// An error.
     Error,
     /// A known event that is only kept as a record.
     Silent,

@@ -13,7 +13,6 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 /// A block, and the position of its message within the session.
 #[derive(Clone, Copy)]
 pub(super) struct BlockPosition<'m> {
-    /// The block.
     pub(super) block: Block<'m>,
     /// The position of the message. Newer messages have greater values.
     pub(super) order: u64,

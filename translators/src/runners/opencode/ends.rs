@@ -91,7 +91,6 @@ impl Feed {
         }
     }
 
-    /// Reports a compaction.
     pub(super) fn report_compaction(&mut self, id: &SharedStr, summary: Option<String>, normalizer: &mut Normalizer) {
         let trigger = self.session(id).compaction.take().map(SharedStr::from);
         if let Some(target) = self.target(id, normalizer) {

@@ -45,7 +45,6 @@ pub(super) struct MessageLog {
 /// An assistant message.
 #[derive(Debug)]
 pub(super) struct Message {
-    /// Its id.
     pub(super) id: SharedStr,
     /// The position among the messages. Newer messages have greater values.
     pub(super) order: u64,
@@ -103,7 +102,6 @@ pub(super) enum PartState {
     Block(BlockKind),
     /// A block that was closed before its whole text arrived.
     Left(ClosedBlock),
-    /// A tool call.
     Tool(Box<Call>),
     /// Everything.
     Done,

@@ -8,7 +8,6 @@ use uuid::Uuid;
 
 /// What the decoder needs to turn a part into frames.
 pub(super) struct SessionContext<'a> {
-    /// The normalizer.
     pub(super) normalizer: &'a mut Normalizer,
     /// The run, and the task call that a child session's output is attributed to.
     pub(super) target: Target,

@@ -33,7 +33,6 @@ pub(super) struct Call {
 /// What a `task` call reports about its child session.
 #[derive(Debug)]
 pub(super) struct Task {
-    /// The call.
     pub(super) call: TaskCall,
     /// The child session, once it is known.
     pub(super) child: Option<SharedStr>,
