@@ -89,7 +89,7 @@ impl Entry {
         }
         // If the encoder ignores the options, there is one view for all options.
         let encoder = make(&self.stream, options)?;
-        let options = if encoder.heeds_options() { options.clone() } else { EncoderOptions::default() };
+        let options = if encoder.uses_options() { options.clone() } else { EncoderOptions::default() };
         let key = (view, options.clone());
         let new = || (SharedMarks::new(name, make, options, encoder), Weak::new());
         let marks = views.entry(key.clone()).or_insert_with(new).0.clone();

@@ -16,20 +16,20 @@ mod work;
 
 fn main() {
     println!("{:44} {:>11} {:>10} {:>8} {:>16}", "allocations", "", "per event", "per KB", "bytes per event");
-    work::each(&mut |part| {
-        if part.warm {
-            (part.run)();
+    work::each(&mut |stage| {
+        if stage.warm {
+            (stage.run)();
         }
         let mut events = 0;
-        let counted = allocation_counter::measure(|| events = (part.run)().events);
+        let counted = allocation_counter::measure(|| events = (stage.run)().events);
         let each = |count: u64| count as f64 / events.max(1) as f64;
-        assert!(counted.count_total > 0, "{} must allocate", part.name);
+        assert!(counted.count_total > 0, "{} must allocate", stage.name);
         println!(
             "{:44} {:>11} {:>10.2} {:>8.2} {:>16.0}",
-            part.name,
+            stage.name,
             counted.count_total,
             each(counted.count_total),
-            counted.count_total as f64 / (part.bytes as f64 / 1e3),
+            counted.count_total as f64 / (stage.bytes as f64 / 1e3),
             each(counted.bytes_total),
         );
     });

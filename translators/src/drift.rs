@@ -120,7 +120,7 @@ impl SurfaceSchemas {
         {
             let errors = self.schemas.errors(kind, &value);
             violations = errors.len();
-            for error in classify::meant(errors) {
+            for error in classify::relevant(errors) {
                 classify::each(&error, kind, &mut |key, expected| {
                     if drifts.len() < OF_A_RECORD {
                         drifts.push((key, expected));

@@ -54,7 +54,7 @@ pub trait Encoder: Send {
     }
 
     /// Whether its events depend on [`EncoderOptions`].
-    fn heeds_options(&self) -> bool {
+    fn uses_options(&self) -> bool {
         false
     }
 

@@ -68,7 +68,7 @@ impl SharedMarks {
     /// Starts with one mark, the beginning of the stream. `encoder` is the encoder there, which `make` created with these
     /// options.
     pub(super) fn new(name: &str, make: NewEncoder, options: EncoderOptions, encoder: Box<dyn Encoder>) -> Self {
-        let name = if encoder.heeds_options() { named(name, &options) } else { Arc::from(name) };
+        let name = if encoder.uses_options() { named(name, &options) } else { Arc::from(name) };
         Self(Arc::new(OfView { name, make, options, marks: std::sync::Mutex::new(Marks::new(encoder)) }))
     }
 

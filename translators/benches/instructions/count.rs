@@ -28,14 +28,14 @@ fn a_stage_ends_here() {
 /// Runs all stages, and prints the result of each on stdout.
 pub(crate) fn counted() {
     println!("machine {}", machine());
-    work::each(&mut |part| {
-        if part.warm {
-            black_box((part.run)());
+    work::each(&mut |stage| {
+        if stage.warm {
+            black_box((stage.run)());
         }
         a_stage_begins_here();
-        let counts = black_box((part.run)());
+        let counts = black_box((stage.run)());
         a_stage_ends_here();
-        println!("{} {} {}", part.bytes, counts.events, part.name);
+        println!("{} {} {}", stage.bytes, counts.events, stage.name);
     });
 }
 
@@ -88,8 +88,8 @@ fn in_folder(folder: &Path) -> Result<Baseline, String> {
         };
         // The first dump is the time before the first stage, the second is that stage, the third is the time until the next
         // one.
-        let part = folder.join(format!("counts.{}", 2 * nth + 2));
-        let instructions = total(&part).ok_or_else(|| format!("valgrind has no count for {name:?}"))?;
+        let dump = folder.join(format!("counts.{}", 2 * nth + 2));
+        let instructions = total(&dump).ok_or_else(|| format!("valgrind has no count for {name:?}"))?;
         counts.push(Count { name: name.to_owned(), instructions, bytes, events });
     }
     if counts.is_empty() {

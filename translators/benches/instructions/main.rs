@@ -77,10 +77,10 @@ fn main() -> ExitCode {
 /// Runs every stage once, and checks that the baseline has the same stages.
 fn uncounted() -> ExitCode {
     let mut names = Vec::new();
-    work::each(&mut |part| {
-        let counts = (part.run)();
-        assert!(counts.events > 0, "{} produces no events", part.name);
-        names.push(part.name.to_owned());
+    work::each(&mut |stage| {
+        let counts = (stage.run)();
+        assert!(counts.events > 0, "{} produces no events", stage.name);
+        names.push(stage.name.to_owned());
     });
     let known = Baseline::read().unwrap();
     let kept: Vec<&String> = known.counts.iter().map(|count| &count.name).collect();

@@ -66,7 +66,7 @@ const RECORDINGS: &[(&str, &[&str])] = &[
 ];
 
 /// One unit of work that is counted.
-pub(crate) struct Part<'a> {
+pub(crate) struct Stage<'a> {
     pub(crate) name: &'a str,
     pub(crate) bytes: u64,
     /// Whether it runs once before it is counted, so that work that is done only once (compiling schemas, checking outlines) is
@@ -75,17 +75,17 @@ pub(crate) struct Part<'a> {
     pub(crate) run: &'a mut dyn FnMut() -> Counts,
 }
 
-/// Calls `tell` with each part, always in the same order.
-pub(crate) fn each(tell: &mut dyn FnMut(Part<'_>)) {
+/// Calls `sink` with each part, always in the same order.
+pub(crate) fn each(sink: &mut dyn FnMut(Stage<'_>)) {
     for runner in RUNNERS {
-        stages_of(runner, tell);
+        stages_of(runner, sink);
     }
     for session in sessions::all() {
-        length_of(session, tell);
+        length_of(session, sink);
     }
 }
 
-fn stages_of(runner: &'static Runner, tell: &mut dyn FnMut(Part<'_>)) {
+fn stages_of(runner: &'static Runner, sink: &mut dyn FnMut(Stage<'_>)) {
     let (_, names) = RECORDINGS.iter().find(|(name, _)| *name == runner.name).unwrap();
     let all: HashMap<String, Vec<u8>> = stages::recordings(runner).into_iter().collect();
     let inputs: Vec<&Vec<u8>> = names.iter().map(|name| &all[*name]).collect();
@@ -95,34 +95,34 @@ fn stages_of(runner: &'static Runner, tell: &mut dyn FnMut(Part<'_>)) {
     let redacting = || stages::ingest(runner).redacting(rules.clone());
     // Large enough never to grow. Growth would be counted in whichever stage it happens.
     let mut out = Vec::with_capacity(4 << 20);
-    let mut part = |name: &str, run: &mut dyn FnMut() -> Counts| {
-        tell(Part { name: &format!("{}{name}", runner.name), bytes, warm: true, run });
+    let mut stage = |name: &str, run: &mut dyn FnMut() -> Counts| {
+        sink(Stage { name: &format!("{}{name}", runner.name), bytes, warm: true, run });
     };
-    part(" floor, Value round trip", &mut || inputs.iter().map(|input| stages::round_trip(input, &mut out)).sum());
-    part(" floor, typed and raw", &mut || inputs.iter().map(|input| stages::typed(input, &mut out)).sum());
+    stage(" floor, Value round trip", &mut || inputs.iter().map(|input| stages::round_trip(input, &mut out)).sum());
+    stage(" floor, typed and raw", &mut || inputs.iter().map(|input| stages::typed(input, &mut out)).sum());
     let counted = |frames: Vec<Frame>| Counts { events: frames.len() as u64, bytes_out: 0 };
-    part(" decode", &mut || inputs.iter().map(|input| counted(stages::decode(stages::ingest(runner), input))).sum());
-    part(" redact and decode", &mut || inputs.iter().map(|input| counted(stages::decode(redacting(), input))).sum());
+    stage(" decode", &mut || inputs.iter().map(|input| counted(stages::decode(stages::ingest(runner), input))).sum());
+    stage(" redact and decode", &mut || inputs.iter().map(|input| counted(stages::decode(redacting(), input))).sum());
     for contract in CONTRACTS {
         let schemas = (!contract.schemas.is_empty()).then(|| Schemas::compile(contract.schemas).unwrap());
         let schemas = schemas.as_ref();
-        part(&format!("{WHOLE}{}", contract.name), &mut || {
+        stage(&format!("{WHOLE}{}", contract.name), &mut || {
             inputs.iter().map(|input| stages::whole(redacting(), input, contract, schemas, &mut out)).sum()
         });
-        part(&format!("{MORE}{}", contract.name), &mut || {
+        stage(&format!("{MORE}{}", contract.name), &mut || {
             frames.iter().map(|frames| stages::encode(frames, contract, schemas, &mut out)).sum()
         });
     }
 }
 
 /// Runs a session in two lengths: decoded, and decoded and encoded in every contract at once.
-fn length_of(session: &sessions::Session, tell: &mut dyn FnMut(Part<'_>)) {
+fn length_of(session: &sessions::Session, sink: &mut dyn FnMut(Stage<'_>)) {
     let runner = RUNNERS.iter().find(|runner| runner.name == session.runner).unwrap();
     let pieces = if session.shape == Shape::Output { SHORT_PIECES / 10 } else { SHORT_PIECES };
     for (length, pieces) in [(SHORT, pieces), (LONG, pieces * TIMES)] {
         let input = session.bytes(pieces);
-        let mut part = |what: &str, run: &mut dyn FnMut() -> Counts| {
-            tell(Part {
+        let mut stage = |what: &str, run: &mut dyn FnMut() -> Counts| {
+            sink(Stage {
                 name: &format!("{} {what}{length}", session.name),
                 bytes: input.len() as u64,
                 warm: false,
@@ -130,7 +130,7 @@ fn length_of(session: &sessions::Session, tell: &mut dyn FnMut(Part<'_>)) {
             });
         };
         let mut said = 0;
-        part("decode", &mut || {
+        stage("decode", &mut || {
             let mut counts = Counts::default();
             stages::decode_into(stages::ingest(runner), &input, &mut |frame| {
                 counts.events += 1;
@@ -140,7 +140,7 @@ fn length_of(session: &sessions::Session, tell: &mut dyn FnMut(Part<'_>)) {
             counts
         });
         assert_eq!(said, pieces, "{}: each piece must produce one {}", session.name, session.gives);
-        part("every contract", &mut || {
+        stage("every contract", &mut || {
             let mut counts = Counts::default();
             let mut encoders: Vec<Encoders> = CONTRACTS.iter().map(Encoders::new).collect();
             let mut events = Events::default();

@@ -13,7 +13,7 @@ use serde_json::Value;
 const DISCRIMINATORS: &[&str] = &["type", "subtype", "kind", "method", "object"];
 
 /// The relevant errors: if an object lacks its type, the errors of all its alternatives are dropped.
-pub(super) fn meant(mut errors: Vec<ValidationError<'_>>) -> Vec<ValidationError<'_>> {
+pub(super) fn relevant(mut errors: Vec<ValidationError<'_>>) -> Vec<ValidationError<'_>> {
     let is_untyped = |error: &ValidationError<'_>| match error.kind() {
         Broken::Required { property } => property.as_str().is_some_and(|name| DISCRIMINATORS.contains(&name)),
         _ => false,

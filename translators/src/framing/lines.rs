@@ -104,11 +104,11 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    type Seen = Vec<(Vec<u8>, u64, Option<u64>, bool)>;
+    type Units = Vec<(Vec<u8>, u64, Option<u64>, bool)>;
 
-    fn read(chunks: &[&[u8]], limits: Limits) -> Seen {
+    fn read(chunks: &[&[u8]], limits: Limits) -> Units {
         let mut reader = Lines::new(limits);
-        let mut seen = Seen::new();
+        let mut seen = Units::new();
         let mut sink = |unit: Unit<'_>| seen.push((unit.bytes.to_vec(), unit.offset, unit.oversized, unit.cut));
         for chunk in chunks {
             reader.feed(chunk, &mut sink);

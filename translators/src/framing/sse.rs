@@ -354,11 +354,11 @@ mod tests {
     use proptest::prelude::*;
 
     /// Name, payload, bytes, offset, size if over the limit, whether it was cut.
-    type Seen = Vec<(Option<String>, String, String, u64, Option<u64>, bool)>;
+    type Units = Vec<(Option<String>, String, String, u64, Option<u64>, bool)>;
 
-    fn read<'c>(chunks: impl IntoIterator<Item = &'c [u8]>, limits: Limits) -> Seen {
+    fn read<'c>(chunks: impl IntoIterator<Item = &'c [u8]>, limits: Limits) -> Units {
         let mut reader = SseReader::new(limits);
-        let mut seen = Seen::new();
+        let mut seen = Units::new();
         let mut sink = |unit: Unit<'_>| {
             seen.push((
                 unit.event_name.map(str::to_owned),

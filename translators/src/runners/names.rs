@@ -32,7 +32,7 @@ pub(super) const REMEMBERED: u64 = 4096;
 #[derive(Debug, Default)]
 pub(super) struct Turnover {
     entered: u64,
-    look_at: usize,
+    scan_at: usize,
 }
 
 impl Turnover {
@@ -44,12 +44,12 @@ impl Turnover {
     /// Counts a new session; `sessions` is the number known now. Returns whether a scan is due.
     pub(super) fn enter(&mut self, sessions: usize) -> bool {
         self.entered += 1;
-        sessions > self.look_at.max(2 * REMEMBERED as usize)
+        sessions > self.scan_at.max(2 * REMEMBERED as usize)
     }
 
     /// Notes that a scan is done and how many sessions it left.
-    pub(super) fn looked(&mut self, left: usize) {
-        self.look_at = left.saturating_mul(2);
+    pub(super) fn scanned(&mut self, left: usize) {
+        self.scan_at = left.saturating_mul(2);
     }
 
     /// Whether a session that was last mentioned at `noted` is among the most recent ones.
@@ -72,7 +72,7 @@ mod tests {
                 looked_at += known.len();
                 // One session in a hundred is active.
                 known.retain(|(at, noted)| at % 100 == 0 || turnover.remembers(*noted));
-                turnover.looked(known.len());
+                turnover.scanned(known.len());
             }
             assert!(known.len() as u64 <= 2 * (REMEMBERED + at / 100) + 1, "{} at {at}", known.len());
         }

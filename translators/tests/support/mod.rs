@@ -173,16 +173,16 @@ pub fn lines(bytes: &[u8]) -> Vec<Vec<u8>> {
 
 /// The properties of the frames of any input.
 pub fn well_formed(frames: &[Frame], what: &str) {
-    struct Seen {
+    struct StreamProgress {
         next: u64,
         last_ms: u64,
         ended: bool,
     }
-    let mut streams: HashMap<_, Seen> = HashMap::new();
+    let mut streams: HashMap<_, StreamProgress> = HashMap::new();
     for frame in frames {
         let key = (frame.stream.kind, frame.stream.id);
         let first = !streams.contains_key(&key);
-        let seen = streams.entry(key).or_insert(Seen { next: 0, last_ms: 0, ended: false });
+        let seen = streams.entry(key).or_insert(StreamProgress { next: 0, last_ms: 0, ended: false });
         assert_eq!(frame.seq, seen.next, "{what}: sequence");
         assert!(frame.timestamp_ms >= seen.last_ms, "{what}: time runs backwards");
         assert!(!seen.ended, "{what}: {} after the end", frame.body.kind());

@@ -245,7 +245,7 @@ impl Encoder for Hecate {
         self.tools.held_bytes()
     }
 
-    fn heeds_options(&self) -> bool {
+    fn uses_options(&self) -> bool {
         true
     }
 

@@ -114,7 +114,7 @@ impl Runs {
         let at_work: HashSet<&SharedStr> =
             open.iter().flat_map(|run| [Some(&run.session), run.renamed.as_ref()]).flatten().collect();
         sessions.retain(|name, session| turnover.remembers(session.noted) || at_work.contains(name));
-        turnover.looked(sessions.len());
+        turnover.scanned(sessions.len());
     }
 
     /// Opens a run of the normalizer's session.

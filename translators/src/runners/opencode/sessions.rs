@@ -134,7 +134,7 @@ impl Feed {
             }
         }
         sessions.retain(|name, session| is_needed(session) || parents.contains(name));
-        turnover.looked(sessions.len());
+        turnover.scanned(sessions.len());
     }
 
     /// Ends the oldest runs if more are open than permitted. This happens when a feed breaks off or ends of runs are lost.

@@ -135,7 +135,7 @@ impl Threads {
         let is_needed =
             |thread: &Thread| turnover.remembers(thread.noted) || thread.running.is_some() || thread.input.is_some();
         all.retain(|_, thread| is_needed(thread));
-        turnover.looked(all.len());
+        turnover.scanned(all.len());
     }
 
     /// Sets the normalizer's session to the one that this thread belongs to.
