@@ -8,7 +8,7 @@ use super::output::EventWriter;
 use crate::config::GateMode;
 use crate::gate::{self, Gate};
 use framegate_translators::contracts::Contract;
-use framegate_translators::encode::EventRef;
+use framegate_translators::encode::{EventRef, Events};
 use framegate_translators::frame::{Frame, StreamKind};
 use framegate_translators::gate::Verdict;
 use framegate_translators::pipeline::{Tally, is_last};
@@ -100,6 +100,19 @@ impl Diagnostics {
                 self.breach_lines += 1;
             }
         }
+    }
+
+    /// Passes on the events that are due at a pause. If one of them breaks its schema, returns `false`: it is reported with the
+    /// next frame.
+    pub(super) fn pass_at_pause<W: Write>(&mut self, events: &Events, writer: &mut EventWriter<W>) -> bool {
+        if self.gate.of(self.contract).is_some_and(|gate| !gate.accepts(events)) {
+            return false;
+        }
+        for event in events.iter() {
+            self.events += 1;
+            writer.event(event);
+        }
+        true
     }
 
     fn watch(&mut self, frame: &Frame) {

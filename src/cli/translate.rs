@@ -180,6 +180,7 @@ impl Job<'_> {
                     Ok(false) => {
                         // Uses the clock time of the last bytes: the system clock may have been set since.
                         translator.flush(deadline, &mut |frame, events| diagnostics.pass(frame, events, writer));
+                        translator.pause(deadline, &mut |events| diagnostics.pass_at_pause(events, writer));
                         self.settle(&mut translator, &mut whose, &mut bad)?;
                         writer.flush().context("cannot write")?;
                         continue;

@@ -228,7 +228,7 @@ mod tests {
             ("[server]\nlisten = 8080", vec!["server.listen: 8080 is not a string; put it in quotes"]),
             (
                 "[server]\nlisten = \"localhost\"",
-                vec!["config.toml, server.listen: is not an address and port, such as"],
+                vec!["config.toml, server.listen: is not an address and port such as"],
             ),
             ("[server]\nallowed_hosts = [1]", vec!["server.allowed_hosts: a list is not a list of strings"]),
             ("[server]\nallowed_hosts = [\"\"]", vec!["server.allowed_hosts: contains an empty host name"]),

@@ -7,12 +7,13 @@
 //! A log in memory finishes an append at once, so nothing is read ahead. A log on disk shares its transaction and its sync
 //! among the chunks that arrived while it was busy.
 
-use super::{Ingest, IngestError, keep};
+use super::{Ingest, IngestError, keep, pause};
 use crate::clock::Moment;
-use crate::log::{LogError, weight};
+use crate::log::{LogError, stream_id, weight};
 use crate::runs::{Ingested, Runs};
 use framegate_translators::artifacts::Artifact;
 use framegate_translators::frame::Frame;
+use framegate_translators::pipeline::Pause;
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -26,6 +27,8 @@ const PIECE_BYTES: usize = 16 << 10;
 struct Batch {
     frames: Vec<Arc<Frame>>,
     artifacts: Vec<Artifact>,
+    /// Pauses after these frames.
+    pauses: Vec<Pause>,
     bytes: u64,
     /// When the first bytes of the batch arrived.
     arrived: Option<Moment>,
@@ -33,14 +36,15 @@ struct Batch {
 
 impl Batch {
     fn is_empty(&self) -> bool {
-        self.frames.is_empty() && self.artifacts.is_empty()
+        self.frames.is_empty() && self.artifacts.is_empty() && self.pauses.is_empty()
     }
 
     fn add(&mut self, frames: Vec<Arc<Frame>>, artifacts: Vec<Artifact>, arrived: Moment) {
         let content: u64 = artifacts.iter().map(|artifact| artifact.content.len() as u64).sum();
         self.bytes += frames.iter().map(|frame| weight(frame)).sum::<u64>() + content;
         self.arrived.get_or_insert(arrived);
-        if self.is_empty() {
+        self.pauses.retain(|pause| !frames.iter().any(|frame| stream_id(frame) == pause.stream));
+        if self.frames.is_empty() && self.artifacts.is_empty() {
             (self.frames, self.artifacts) = (frames, artifacts);
         } else {
             self.frames.extend(frames);
@@ -137,8 +141,12 @@ impl Ahead {
                 went_on = self.go_on(), if is_busy => went_on,
                 came = &mut awaited => return Ok(Some(came)),
                 () = due => {
-                    let frames = self.ingest.due().into_iter().map(Arc::new).collect();
-                    self.gather(frames, Moment::now()).await
+                    let (frames, pauses) = self.ingest.due();
+                    let frames = frames.into_iter().map(Arc::new).collect();
+                    match self.gather(frames, Moment::now()).await {
+                        Ok(()) => self.pause(pauses).await,
+                        lost => lost,
+                    }
                 }
             };
             self.or_close(went_on).await?;
@@ -185,6 +193,12 @@ impl Ahead {
                 Err(lost)
             }
         }
+    }
+
+    /// Wakes the readers of paused streams once the frames before the pauses are kept.
+    async fn pause(&mut self, pauses: Vec<Pause>) -> Result<(), Lost> {
+        self.next.pauses.extend(pauses);
+        if self.is_busy() { Ok(()) } else { self.begin().await }
     }
 
     async fn settled(&mut self) -> Result<(), Lost> {
@@ -251,7 +265,10 @@ async fn append(runs: Arc<Runs>, ingested: Ingested, mut batch: Batch) -> Kept {
     let arrived = batch.arrived.unwrap_or_else(Moment::now);
     let kept = keep(&runs, &ingested, &batch.frames, arrived).await;
     if kept.is_ok() {
-        ingested.wake(batch.frames.len(), arrived, false);
+        if !batch.frames.is_empty() {
+            ingested.wake(batch.frames.len(), arrived, false);
+        }
+        pause(&runs, &ingested, &batch.pauses);
     }
     (batch, kept)
 }

@@ -25,7 +25,7 @@ use framegate_translators::decode::Record;
 use framegate_translators::frame::{ApprovalResolved, Frame};
 use framegate_translators::framing::{Framing, Limits};
 use framegate_translators::normalizer::RunEnd;
-use framegate_translators::pipeline;
+use framegate_translators::pipeline::{self, Pause};
 use framegate_translators::recognise::Window;
 use framegate_translators::redact::Rules;
 use framegate_translators::runners::Runner;
@@ -221,8 +221,10 @@ impl Ingest {
     /// # Errors
     /// As for [`Ingest::feed`].
     pub async fn flush(&mut self) -> Result<(), IngestError> {
-        let frames = self.due().into_iter().map(Arc::new).collect();
-        self.take_in(frames, Moment::now(), None).await
+        let (frames, pauses) = self.due();
+        self.take_in(frames.into_iter().map(Arc::new).collect(), Moment::now(), None).await?;
+        pause(&self.runs, &self.ingested, &pauses);
+        Ok(())
     }
 
     /// Waits for `awaited`, and flushes records whose deadline passes meanwhile.
@@ -245,15 +247,19 @@ impl Ingest {
     /// # Errors
     /// As for [`Ingest::feed`].
     pub async fn flush_to(&mut self, listener: &mut dyn Listener) -> Result<(), IngestError> {
-        let mut frames = self.due();
+        let (mut frames, pauses) = self.due();
         listener.amend(&mut frames);
-        self.take_in(frames.into_iter().map(Arc::new).collect(), Moment::now(), Some(listener)).await
+        self.take_in(frames.into_iter().map(Arc::new).collect(), Moment::now(), Some(listener)).await?;
+        pause(&self.runs, &self.ingested, &pauses);
+        Ok(())
     }
 
-    fn due(&mut self) -> Vec<Frame> {
+    /// The frames and the pauses that are due. The pauses come after all frames so far.
+    fn due(&mut self) -> (Vec<Frame>, Vec<Pause>) {
         // The clock of the last bytes decides: the system's clock may have been set since.
         let due = self.pipeline.deadline().unwrap_or_default();
-        self.pipeline.flush(due).collect()
+        let frames = self.pipeline.flush(due).collect();
+        (frames, self.pipeline.take_pauses(due))
     }
 
     /// Records that the host answered a question in an open stream.
@@ -475,6 +481,16 @@ async fn cut_short(runs: &Runs, ingested: &Ingested, frames: &[Arc<Frame>], erro
         ingested.step(&entry, before..after);
     }
     true
+}
+
+/// Wakes the readers of streams that have paused, once all frames before the pauses are kept.
+fn pause(runs: &Runs, ingested: &Ingested, pauses: &[Pause]) {
+    for pause in pauses {
+        runs.pause(pause.stream, pause.until_ms);
+    }
+    if !pauses.is_empty() {
+        ingested.wake_at_pause();
+    }
 }
 
 async fn keep(runs: &Runs, ingested: &Ingested, frames: &[Arc<Frame>], arrived: Moment) -> Result<(), LogError> {

@@ -44,7 +44,7 @@ pub struct Entry {
 
 impl Entry {
     pub(super) fn new(stream: Arc<Stream>, status: RunStatus) -> Self {
-        let tail = watch::Sender::new(Tail { frames: status.frames, ended: status.ended, arrived: None });
+        let tail = watch::Sender::new(Tail { frames: status.frames, ended: status.ended, ..Tail::default() });
         Self {
             stream,
             tail,
@@ -104,7 +104,8 @@ impl Entry {
 
     /// Replaces the status after frames were kept, and wakes the readers.
     pub(super) fn adopt(&self, status: RunStatus, arrived: Moment) {
-        let tail = Tail { frames: status.frames, ended: status.ended, arrived: Some(arrived) };
+        let arrived = Some(arrived);
+        let tail = Tail { frames: status.frames, ended: status.ended, arrived, paused_until_ms: None };
         {
             let mut now = self.status();
             // Readers may have checked events in the meantime; their counts are kept.

@@ -334,6 +334,11 @@ impl Ingested {
         });
     }
 
+    /// Wakes the readers after a pause, for events that encoders held back.
+    pub fn wake_at_pause(&self) {
+        self.wake.send_modify(|progress| (progress.changes, progress.arrived) = (progress.changes + 1, None));
+    }
+
     /// Records a run in this ingest that the log had already. Its frames are those of the kept run.
     pub fn repeat(&self, entry: &Arc<Entry>) {
         self.step(entry, 0..entry.tail().borrow().frames);

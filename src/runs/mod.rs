@@ -58,8 +58,11 @@ pub struct Tail {
     pub frames: u64,
     /// Whether the stream is over: no more frames will follow.
     pub ended: bool,
-    /// When the bytes of the newest frames arrived; `None` before the first frames.
+    /// When the bytes of the newest frames arrived; `None` before the first frames, and after a pause.
     pub arrived: Option<Moment>,
+    /// The time before which no further frame follows, in Unix epoch milliseconds; `None` if the ingest has not reported a
+    /// pause since the newest frame.
+    pub paused_until_ms: Option<u64>,
 }
 
 /// All runs.
@@ -437,6 +440,14 @@ impl Runs {
     /// Finds a stream by kind and id.
     pub fn find(&self, id: StreamId) -> Option<Arc<Entry>> {
         self.streams.read().unwrap_or_else(PoisonError::into_inner).by_id.get(&id).cloned()
+    }
+
+    /// The ingest of a stream reports a pause after the newest frame. Wakes the readers: an encoder may hold an event back that is
+    /// due now.
+    pub fn pause(&self, id: StreamId, until_ms: u64) {
+        if let Some(entry) = self.find(id) {
+            entry.tail.send_modify(|tail| (tail.paused_until_ms, tail.arrived) = (Some(until_ms), None));
+        }
     }
 
     /// Records how the program that was started for a run exited. If the run is still open, the exit stays in its status.

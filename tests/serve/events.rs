@@ -314,6 +314,5 @@ fn buffered_output_is_sent_when_the_tool_falls_silent() {
     let run = get(proxy.address, "/v1/runs", &[]).json()["data"][0]["run_id"].as_str().unwrap().to_owned();
     assert_eq!(events(&proxy, &run, "hecate.v1", &[]), seen, "a replay must equal what the live client got");
     let frames = events(&proxy, &run, "frames.v2", &[]);
-    let silent = frames.iter().filter(|frame| frame.json()["type"] == "tool_stdout" && frame.json()["chunk"] == "");
-    assert!(silent.count() >= 1, "the log must record the silence");
+    assert!(frames.iter().all(|frame| frame.json()["chunk"] != ""), "the pause adds no frame");
 }

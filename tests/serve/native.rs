@@ -87,7 +87,7 @@ fn errors_have_the_form_of_the_original_api() {
         (format!("{path}?after_sequence=x"), 400, "after_sequence must be a non-negative integer"),
         (format!("{path}?after_sequence=-2"), 400, "after_sequence must be a non-negative integer"),
         (format!("{path}?limit=0"), 400, "limit must be"),
-        (format!("{path}?contract=sse.v1"), 406, "hecate.v1 alone"),
+        (format!("{path}?contract=sse.v1"), 406, "only supports hecate.v1"),
         ("/hecate/v1/events/stream?task_id=x".to_owned(), 400, "task_id"),
         ("/hecate/v1/events/stream?after_sequence=x".to_owned(), 400, "after"),
     ] {

@@ -34,10 +34,19 @@ pub struct EncoderOptions {
     pub task_budget_micros_usd: Option<u64>,
 }
 
+/// How long an encoder may hold an event back to join it with the next one, in milliseconds.
+pub const HOLD_MS: u64 = 50;
+
 /// Writes one contract's events for one stream.
 pub trait Encoder: Send {
     /// Encodes the next frame of the stream as any number of events.
     fn frame(&mut self, frame: &Frame, out: &mut Events);
+
+    /// No frame of the stream is timed before `until_ms`: writes the events that are due then, and returns the encoder that comes
+    /// after them; `None` if none is due. A later frame emits the same events first, so a caller may ignore pauses.
+    fn paused(&self, _until_ms: u64, _out: &mut Events) -> Option<Box<dyn Encoder>> {
+        None
+    }
 
     /// A copy with the same state. A reader can continue from it later without the earlier frames.
     fn fork(&self) -> Box<dyn Encoder>;

@@ -39,6 +39,11 @@ impl<'s> Gate<'s> {
         Self { contract, schemas, enforce }
     }
 
+    /// Whether all events conform to their schemas.
+    pub fn accepts(&self, events: &Events) -> bool {
+        events.iter().all(|event| self.schemas.check(event).is_ok())
+    }
+
     /// Checks an event; `sink` gets the event or its stand-in.
     pub fn pass(&self, frame: &Frame, event: EventRef<'_>, sink: &mut dyn FnMut(EventRef<'_>)) -> Verdict {
         let Err(mut violations) = self.schemas.check(event) else {

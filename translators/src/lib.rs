@@ -5,6 +5,36 @@
 //!
 //! Nothing here waits, reads a clock, opens a file or a socket, or keeps global state. The time is an argument, and ids are
 //! derived from ids that the caller provides.
+//!
+//! # Example
+//!
+//! The output of a runner, translated into the events of a contract:
+//!
+//! ```
+//! use framegate_translators::contracts::contract;
+//! use framegate_translators::encode::{EncoderOptions, write_ndjson};
+//! use framegate_translators::framing::Limits;
+//! use framegate_translators::pipeline::{Ingest, Translator};
+//! use framegate_translators::runners::runner;
+//! use framegate_translators::sequence::Identity;
+//! use uuid::Uuid;
+//!
+//! let input = concat!(
+//!     r#"{"type":"system","subtype":"init","session_id":"s","model":"m","tools":[]}"#, "\n",
+//!     r#"{"type":"result","subtype":"success","is_error":false,"result":"Hello","session_id":"s"}"#, "\n",
+//! );
+//! let identity = Identity { run_id: Uuid::from_u128(1), session_id: None };
+//! let ingest = Ingest::new(runner("claude-code").unwrap(), None, Limits::default(), identity);
+//! let mut translator = Translator::new(ingest, contract("sse.v1").unwrap(), EncoderOptions::default());
+//!
+//! let (mut out, now_ms) = (Vec::new(), 1_770_000_000_000);
+//! let mut sink = |_: &_, events: &mut dyn Iterator<Item = _>| events.for_each(|event| write_ndjson(event, &mut out));
+//! translator.feed(input.as_bytes(), now_ms, &mut sink);
+//! translator.finish(now_ms, &mut sink);
+//!
+//! let events = String::from_utf8(out).unwrap();
+//! assert!(events.lines().last().unwrap().contains("run_completed"));
+//! ```
 
 mod derived;
 pub mod frame;

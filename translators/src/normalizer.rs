@@ -9,7 +9,6 @@ mod bounds;
 mod calls;
 mod closing;
 mod held;
-mod quiet;
 mod reopen;
 mod stream_state;
 mod target;
@@ -33,7 +32,6 @@ use uuid::Uuid;
 pub use blocks::BlockKind;
 pub use bounds::MAX_OPEN_TOOLS;
 pub use held::{END_HOLD_MS, EndHold};
-pub use quiet::QUIET_MS;
 pub use reopen::{PROXY_RESTARTED, Reopened};
 pub use target::{Block, RunEnd, STREAM_ENDED, Target};
 pub use usage::{Covers, Memory};
@@ -73,7 +71,6 @@ pub struct Normalizer {
     open_of: HashMap<Uuid, usize>,
     /// Run ends that are held back for late records.
     held: HeldEnds,
-    quiet: quiet::Quiet,
     /// The part of the current record that the decoder does not know.
     unknown: Option<String>,
     /// Running totals from earlier inputs.
@@ -104,7 +101,6 @@ impl Normalizer {
             ending: false,
             open_of: HashMap::default(),
             held: HeldEnds::default(),
-            quiet: quiet::Quiet::default(),
             unknown: None,
             memory: None,
             frames: Vec::new(),
@@ -118,7 +114,6 @@ impl Normalizer {
         self.release_due(now_ms);
         self.time_ms = now_ms;
         self.is_own_time = false;
-        self.quiet.arrive(now_ms);
         self.held.arrive(now_ms);
         self.pending = Some(record);
     }
@@ -158,21 +153,9 @@ impl Normalizer {
         }
     }
 
-    /// When [`Normalizer::report_silence`] must be called at the latest, unless a record arrives first; `None` if no deadline is
-    /// pending.
-    pub(crate) fn silence_due(&self) -> Option<u64> {
-        self.quiet.deadline()
-    }
-
-    /// No record arrived until `now_ms`. Emits an empty piece for each tool whose output a reader may be holding back.
-    pub(crate) fn report_silence(&mut self, now_ms: u64) {
-        let before = self.time_ms;
-        // The runner's clock may differ from ours, but the same time has elapsed on both.
-        self.time_ms = before.saturating_add(now_ms.saturating_sub(self.quiet.arrived_ms()).min(QUIET_MS));
-        for quiet::Silence { target, tool, stream } in self.quiet.take(now_ms) {
-            self.tool_output(target, &tool, stream, "");
-        }
-        self.time_ms = before;
+    /// A stream gets no frame timed before `until_ms`: later frames with an earlier time get this one.
+    pub(crate) fn pause(&mut self, stream: (StreamKind, Uuid), until_ms: u64) {
+        self.sequencer.advance(stream, until_ms);
     }
 
     /// Sets how long run ends are held.
@@ -366,7 +349,7 @@ impl Normalizer {
             run,
             thread: self.sequencer.thread(&session.name),
             time_ms: self.time_ms,
-            since_ms: self.quiet.arrived_ms(),
+            since_ms: self.held.arrived_ms(),
             alive,
             end: Box::new(SessionEnded {
                 reason: end.reason,

@@ -19,20 +19,43 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 mod holding;
+mod pauses;
 mod state;
 mod translator;
 
 use holding::Holding;
+use pauses::Pauses;
 use state::State;
 
 pub use crate::frame::is_last;
 pub use crate::tally::{BadKind, BadRecord, Tally};
+pub use pauses::Pause;
 pub use translator::Translator;
 
 /// A callback for the records of an input before redaction; called once for each record, in order.
 pub type RecordObserver<'e> = &'e mut dyn FnMut(&Record<'_>);
 
 /// Reads one runner's output into frames.
+///
+/// ```
+/// use framegate_translators::framing::Limits;
+/// use framegate_translators::pipeline::Ingest;
+/// use framegate_translators::recognise::Window;
+/// use framegate_translators::sequence::Identity;
+/// use uuid::Uuid;
+///
+/// let identity = Identity { run_id: Uuid::from_u128(1), session_id: None };
+/// let mut ingest = Ingest::auto(None, Limits::default(), identity, Window::default());
+///
+/// let record = br#"{"type":"system","subtype":"init","session_id":"s","model":"m","tools":[]}"#;
+/// let mut kinds: Vec<&str> = ingest.feed(record, 1_770_000_000_000).map(|frame| frame.body.kind()).collect();
+/// // The record's line is not complete before its end, or the end of the input.
+/// assert!(kinds.is_empty());
+/// kinds.extend(ingest.finish(1_770_000_000_000).map(|frame| frame.body.kind()));
+///
+/// assert_eq!(ingest.runner(), Some("claude-code"));
+/// assert_eq!(kinds.last(), Some(&"provider_event"));
+/// ```
 pub struct Ingest {
     phase: Phase,
     /// Frames after the artifact stage; also the empty list to drain while the runner is unknown.
@@ -60,6 +83,7 @@ struct Reading {
     /// Runs before the decoder, so that no frame contains what it removes.
     redactor: Option<Redactor>,
     state: State,
+    pauses: Pauses,
 }
 
 impl Ingest {
@@ -169,21 +193,29 @@ impl Ingest {
             Phase::Reading(reading) => {
                 let record = reading.redactor.as_ref().and_then(Redactor::deadline);
                 let Reading { state: State { normalizer, .. }, .. } = &**reading;
-                record.into_iter().chain(normalizer.silence_due()).chain(normalizer.end_due()).min()
+                record.into_iter().chain(reading.pauses.deadline()).chain(normalizer.end_due()).min()
             }
             Phase::Holding(_) | Phase::Unknown(_) => None,
         }
     }
 
-    /// Returns the frames that are due: of held records, of held run ends, and for pauses in tool output (see
-    /// [`Ingest::deadline`]).
+    /// Returns the frames that are due: of held records and of held run ends (see [`Ingest::deadline`]).
     pub fn flush(&mut self, now_ms: u64) -> std::vec::Drain<'_, Frame> {
         if let Phase::Reading(reading) = &mut self.phase {
             reading.flush_due(now_ms);
-            reading.state.normalizer.report_silence(now_ms);
             reading.state.normalizer.release_due(now_ms);
         }
         self.take()
+    }
+
+    /// The pauses in tools' output that are due at `now_ms`; each comes after the frames returned so far.
+    pub fn take_pauses(&mut self, now_ms: u64) -> Vec<Pause> {
+        let Phase::Reading(reading) = &mut self.phase else { return Vec::new() };
+        let pauses = reading.pauses.take(now_ms);
+        for pause in &pauses {
+            reading.state.normalizer.pause(pause.stream, pause.until_ms);
+        }
+        pauses
     }
 
     /// The places where records drifted for the first time, with what is wrong there. Each is returned once.
@@ -365,11 +397,16 @@ impl Ingest {
 
     fn take(&mut self) -> std::vec::Drain<'_, Frame> {
         match (&mut self.phase, &mut self.artifacts) {
-            (Phase::Reading(reading), None) => return reading.state.normalizer.take(),
+            (Phase::Reading(reading), None) => {
+                let frames = reading.state.normalizer.take();
+                reading.pauses.note(frames.as_slice());
+                return frames;
+            }
             (Phase::Reading(reading), Some(artifacts)) => {
                 for frame in reading.state.normalizer.take() {
                     artifacts.frame(frame, &mut self.staged);
                 }
+                reading.pauses.note(&self.staged);
             }
             (Phase::Holding(_) | Phase::Unknown(_), _) => {}
         }
@@ -392,7 +429,7 @@ impl Reading {
             runner: runner.name,
             names: VecDeque::new(),
         };
-        Self { reader, limits, redactor: None, state }
+        Self { reader, limits, redactor: None, state, pauses: Pauses::default() }
     }
 
     fn watch_drift(&mut self) {
@@ -406,7 +443,8 @@ impl Reading {
     }
 
     fn feed(&mut self, chunk: &[u8], now_ms: u64, mut observer: Option<RecordObserver<'_>>) {
-        let Self { reader, redactor, state, .. } = self;
+        let Self { reader, redactor, state, pauses, .. } = self;
+        pauses.arrive(now_ms);
         reader.feed(chunk, &mut |unit| {
             if let Some(observer) = &mut observer {
                 state.observe(&unit, *observer);

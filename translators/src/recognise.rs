@@ -97,6 +97,16 @@ pub enum Verdict {
 }
 
 /// Recognises an input from its bytes.
+///
+/// ```
+/// use framegate_translators::framing::Limits;
+/// use framegate_translators::recognise::{Recogniser, Verdict, Window};
+///
+/// let mut recogniser = Recogniser::new(None, Limits::default(), Window::default());
+/// recogniser.feed(br#"{"type":"thread.started","thread_id":"t"}"#);
+/// let Verdict::Found(found) = recogniser.finish() else { panic!("no runner writes this") };
+/// assert_eq!((found.runner.name, found.surface.name), ("codex", "exec"));
+/// ```
 #[derive(Debug)]
 pub struct Recogniser {
     reader: Reader,

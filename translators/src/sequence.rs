@@ -185,6 +185,13 @@ impl Sequencer {
         Some(Numbered { stream: numbering.stream.clone(), seq, timestamp_ms: numbering.last_ms })
     }
 
+    /// The next frame of an open stream is not timed before `until_ms`.
+    pub(crate) fn advance(&mut self, stream: (StreamKind, Uuid), until_ms: u64) {
+        if let Some(numbering) = self.key_of(stream).and_then(|key| self.open.get_mut(&key)) {
+            numbering.last_ms = numbering.last_ms.max(until_ms);
+        }
+    }
+
     fn session(&mut self, name: &str) -> (Arc<Session>, StreamKey) {
         let home = self.home.clone();
         let name = if name.is_empty() { &*home } else { name };

@@ -28,6 +28,34 @@ fn every_recording_is_valid_in_every_contract() {
     }
 }
 
+/// A live reader gets held events at a pause, and a replay gets them with the next frame: the events must be the same.
+#[test]
+fn a_pause_emits_the_first_events_of_the_next_frame() {
+    let mut due = 0;
+    for recording in recordings() {
+        let frames = frames(recording.runner, &recording.bytes);
+        for contract in CONTRACTS {
+            let mut encoders = HashMap::new();
+            for frame in &frames {
+                let new = || (contract.encoder)(&frame.stream, &EncoderOptions::default());
+                let Some(encoder) = encoders.entry(frame.stream.id).or_insert_with(new) else { continue };
+                let (mut live, mut replay) = (Events::default(), Events::default());
+                let paused = encoder.paused(frame.timestamp_ms, &mut live);
+                encoder.frame(frame, &mut replay);
+                if let Some(mut paused) = paused {
+                    due += 1;
+                    paused.frame(frame, &mut live);
+                    let payloads =
+                        |events: &Events| events.iter().map(|event| event.payload.to_vec()).collect::<Vec<_>>();
+                    assert_eq!(payloads(&live), payloads(&replay), "{} in {}", recording.name, contract.name);
+                    assert_eq!(paused.save(), encoder.save(), "{} in {}", recording.name, contract.name);
+                }
+            }
+        }
+    }
+    assert!(due > 0, "some recording has held output");
+}
+
 #[test]
 fn raw_reproduces_every_recording() {
     let raw = contract("raw").unwrap();

@@ -9,6 +9,8 @@
 
 mod gap;
 mod marks;
+#[cfg(test)]
+mod pause_tests;
 mod place;
 #[cfg(test)]
 mod tests;
@@ -191,7 +193,9 @@ impl View {
 
     async fn advance(&self, window: &mut Window, runs: &Runs, batch_bytes: usize) -> Result<bool, LogError> {
         let more = window.advance(self, runs, batch_bytes).await.inspect_err(|error| self.entry.note_damage(error))?;
-        self.marks.with(|marks| marks.note(window.next_frame(), window.held_bytes(), || window.place()));
+        if window.is_between_frames() {
+            self.marks.with(|marks| marks.note(window.next_frame(), window.held_bytes(), || window.place()));
+        }
         Ok(more)
     }
 
@@ -351,6 +355,7 @@ impl Reader {
             }
             self.own = None;
             let Some(window) = shared.as_mut() else { continue };
+            window.pause(&view, runs);
             let is_done = window.next_frame() >= frames || window.has(from, max_bytes, max_events);
             if is_done {
                 return Ok(Some(take(window)));
@@ -378,7 +383,11 @@ impl Reader {
             },
         };
         window.trim(from, 0);
-        while window.next_frame() < frames && !window.has(from, max_bytes, max_events) {
+        loop {
+            window.pause(&view, runs);
+            if window.next_frame() >= frames || window.has(from, max_bytes, max_events) {
+                break;
+            }
             match view.advance(&mut window, runs, OWN_BATCH_BYTES).await {
                 Ok(true) => {}
                 Ok(false) => break,

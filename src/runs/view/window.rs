@@ -42,6 +42,8 @@ pub(super) struct Window {
     written: Written,
     /// The next frame to encode.
     next_frame: u64,
+    /// How many events of the next frame a pause has emitted before it.
+    early: u32,
     /// The number of the next event.
     next: u64,
     /// How many frames to read from the log next: about as many as fitted in a batch.
@@ -74,6 +76,8 @@ struct Placed {
     frame: u64,
     /// The index of the event among the frame's events.
     nth: u32,
+    /// Whether a pause emitted the event before the log had its frame.
+    is_early: bool,
     block: Range<usize>,
     payload: Range<usize>,
 }
@@ -95,6 +99,7 @@ impl Window {
             scratch: Events::default(),
             written: Written::default(),
             next_frame: frame,
+            early: 0,
             next: event,
             at_once: FRAMES_AT_ONCE,
             segments: VecDeque::new(),
@@ -116,6 +121,11 @@ impl Window {
     /// The next frame to encode.
     pub(super) fn next_frame(&self) -> u64 {
         self.next_frame
+    }
+
+    /// Whether no event of the next frame is encoded yet. Only then can another window start at [`Window::place`].
+    pub(super) fn is_between_frames(&self) -> bool {
+        self.early == 0
     }
 
     /// How much text the encoder holds, in bytes.
@@ -155,21 +165,12 @@ impl Window {
         for frame in &frames {
             self.scratch.clear();
             self.encoder.frame(frame, &mut self.scratch);
-            let of_frame = events.len();
+            let (of_frame, early) = (events.len(), std::mem::take(&mut self.early));
             for event in self.scratch.iter() {
                 let number = first + events.len() as u64;
-                let nth = u32::try_from(events.len() - of_frame).unwrap_or(u32::MAX);
+                let nth = u32::try_from(events.len() - of_frame).unwrap_or(u32::MAX).saturating_add(early);
                 let mut keep = |event: EventRef<'_>| {
-                    let start = bytes.len();
-                    write(view.contract, event, &mut bytes);
-                    let block = start..bytes.len();
-                    let payload = match view.contract.sse {
-                        SseStyle::Raw => block.clone(),
-                        // Without the last LF: the JSON and one line end.
-                        _ => block.end - 2 - event.payload.len()..block.end - 1,
-                    };
-                    let (id, kind) = (event.id.clone(), event.kind);
-                    events.push(Placed { id, kind, frame: frame.seq, nth, block, payload });
+                    events.push(Placed::write(view.contract, event, (frame.seq, nth), &mut bytes));
                 };
                 let (withheld, breaches) = match gate::pass(gate.as_ref(), frame, event, &mut keep) {
                     Verdict::Kept => continue,
@@ -190,16 +191,43 @@ impl Window {
         if gate.is_some() {
             view.count(self.next, &broken, runs.metrics());
         }
-        if let Some(at) = events.iter().rposition(|event: &Placed| event.id.is_logged()) {
-            self.last = events.get(at).map(|event| (event.id.clone(), first + at as u64));
-        }
         self.keep(first, Written { bytes, events });
         Ok(!frames.is_empty())
+    }
+
+    /// Encodes the events that are due because the stream has paused after its newest frame. They are the first events of the
+    /// next frame, as every later reader sees them.
+    pub(super) fn pause(&mut self, view: &View, runs: &Runs) {
+        let tail = *view.entry.tail.borrow();
+        let Some(until_ms) = tail.paused_until_ms.filter(|_| tail.frames == self.next_frame) else { return };
+        self.scratch.clear();
+        let Some(encoder) = self.encoder.paused(until_ms, &mut self.scratch) else { return };
+        let gate = runs.gate().of(view.contract);
+        // The gate's stand-in for an invalid event depends on the frame, which is not known yet.
+        if gate.as_ref().is_some_and(|gate| !gate.accepts(&self.scratch)) {
+            return;
+        }
+        self.encoder = encoder;
+        let Written { mut bytes, mut events } = std::mem::take(&mut self.written);
+        for event in self.scratch.iter() {
+            let placed = Placed::write(view.contract, event, (self.next_frame, self.early), &mut bytes);
+            events.push(Placed { is_early: true, ..placed });
+            self.early += 1;
+        }
+        let first = self.next;
+        self.next += events.len() as u64;
+        if gate.is_some() {
+            view.count(self.next, &[], runs.metrics());
+        }
+        self.keep(first, Written { bytes, events });
     }
 
     /// Keeps the events of a batch; `first` is the number of the first of them.
     fn keep(&mut self, first: u64, written: Written) {
         let Written { mut bytes, mut events } = written;
+        if let Some(at) = events.iter().rposition(|event| event.id.is_logged()) {
+            self.last = events.get(at).map(|event| (event.id.clone(), first + at as u64));
+        }
         self.bytes += bytes.len();
         let is_small = bytes.capacity() <= WRITTEN_BYTES && events.capacity() <= WRITTEN_EVENTS;
         if !events.is_empty() {
@@ -249,7 +277,7 @@ impl Window {
         for segment in self.segments.iter().skip(self.segment_of(from)) {
             let mut taken: Option<Range<usize>> = None;
             for event in segment.from(from) {
-                if event.frame >= frames || left == 0 || (room == 0 && batch.next > from) {
+                if event.readable_from() > frames || left == 0 || (room == 0 && batch.next > from) {
                     batch.push(segment, taken);
                     return batch;
                 }
@@ -266,7 +294,7 @@ impl Window {
                 left -= 1;
                 batch.next += 1;
                 batch.events += 1;
-                batch.frames = event.frame + 1;
+                batch.frames = event.readable_from();
                 batch.ends_on_id = event.id != EventId::None;
                 if batch.ends_on_id {
                     batch.last_id = Some(event.id.clone());
@@ -314,6 +342,27 @@ impl Window {
     /// The index of the segment that holds that event.
     fn segment_of(&self, number: u64) -> usize {
         self.segments.partition_point(|segment| segment.first + segment.events.len() as u64 <= number)
+    }
+}
+
+impl Placed {
+    /// Writes an event behind those in `bytes`. `at` is its frame, and its index among the frame's events.
+    fn write(contract: &Contract, event: EventRef<'_>, at: (u64, u32), bytes: &mut Vec<u8>) -> Self {
+        let start = bytes.len();
+        write(contract, event, bytes);
+        let block = start..bytes.len();
+        let payload = match contract.sse {
+            SseStyle::Raw => block.clone(),
+            // Without the last LF: the JSON and one line end.
+            _ => block.end - 2 - event.payload.len()..block.end - 1,
+        };
+        let ((frame, nth), id, kind) = (at, event.id.clone(), event.kind);
+        Self { id, kind, frame, nth, is_early: false, block, payload }
+    }
+
+    /// How many frames of the stream a reader must know to get the event.
+    fn readable_from(&self) -> u64 {
+        if self.is_early { self.frame } else { self.frame + 1 }
     }
 }
 
@@ -365,6 +414,7 @@ mod tests {
             kind: "k",
             frame: nth as u64,
             nth: 0,
+            is_early: false,
             block: place(nth),
             payload: place(nth),
         }));

@@ -28,6 +28,14 @@ pub const CONTRACTS: &[Contract] =
     &[frames::V1, frames::V2, sse::V1, agent_manager::V1, pixir::V1, hecate::V1, raw::RAW];
 
 /// The contract of that name.
+///
+/// ```
+/// use framegate_translators::contracts::{CONTRACTS, contract};
+///
+/// assert_eq!(contract("hecate.v1").unwrap().type_key, "type");
+/// assert!(contract("hecate").is_none(), "the version belongs to the name");
+/// assert!(CONTRACTS.iter().all(|known| contract(known.name).is_some()));
+/// ```
 pub fn contract(name: &str) -> Option<&'static Contract> {
     CONTRACTS.iter().find(|contract| contract.name == name)
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 /// The kind of a stream (the `stream_kind` of `frames.v2`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum StreamKind {
     /// A run: one prompt up to its end. Starts with `session_started`, ends with `session_ended`.
     Session,

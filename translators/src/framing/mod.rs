@@ -88,6 +88,17 @@ pub struct Unit<'a> {
 pub type UnitSink<'s> = dyn FnMut(Unit<'_>) + 's;
 
 /// A push parser: it is fed with chunks and calls back for each complete unit.
+///
+/// ```
+/// use framegate_translators::framing::{Framing, Limits, Reader};
+///
+/// let (mut reader, mut units) = (Reader::new(Framing::Ndjson, Limits::default()), Vec::new());
+/// for chunk in ["{\"a\":", "1}\n{}"] {
+///     reader.feed(chunk.as_bytes(), &mut |unit| units.push((unit.offset, unit.bytes.to_vec())));
+/// }
+/// reader.finish(&mut |unit| units.push((unit.offset, unit.bytes.to_vec())));
+/// assert_eq!(units, [(0, b"{\"a\":1}".to_vec()), (8, b"{}".to_vec())]);
+/// ```
 #[derive(Debug)]
 pub enum Reader {
     /// See [`Lines`].

@@ -110,7 +110,6 @@ impl Normalizer {
             self.sequencer.next(thread, self.time_ms, self.is_own_time)
         });
         let Some(Numbered { stream, seq, timestamp_ms }) = numbered else { return };
-        self.quiet.note(target, &body, timestamp_ms);
         if let Body::UsageReported(usage) = &body
             && self.is_open(target.stream)
         {

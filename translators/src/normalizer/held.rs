@@ -51,6 +51,8 @@ pub(super) struct HeldEnd {
 pub(super) struct HeldEnds {
     hold: EndHold,
     ends: Vec<HeldEnd>,
+    /// When the last bytes arrived.
+    arrived_ms: u64,
 }
 
 impl HeldEnds {
@@ -106,9 +108,15 @@ impl HeldEnds {
 
     /// Bytes arrive. If the clock was set back, the deadlines move back with it.
     pub(super) fn arrive(&mut self, now_ms: u64) {
+        self.arrived_ms = now_ms;
         for held in &mut self.ends {
             held.since_ms = held.since_ms.min(now_ms);
         }
+    }
+
+    /// When the last bytes arrived.
+    pub(super) fn arrived_ms(&self) -> u64 {
+        self.arrived_ms
     }
 
     /// Takes the ends that are due.

@@ -34,6 +34,14 @@ impl Encoders {
         }
     }
 
+    /// The slot of an open stream.
+    fn open(&mut self, id: (StreamKind, Uuid)) -> Option<&mut Slot> {
+        match &mut self.current {
+            Some((stream, slot)) if (stream.kind, stream.id) == id => Some(slot),
+            _ => self.others.get_mut(&id),
+        }
+    }
+
     /// Removes the encoder of the latest frame's stream, which is over.
     fn forget(&mut self) {
         self.current = None;
@@ -70,6 +78,20 @@ impl Translator {
     pub fn flush(&mut self, now_ms: u64, sink: &mut dyn FnMut(&Frame, &mut dyn Iterator<Item = EventRef<'_>>)) {
         let frames = self.ingest.flush(now_ms);
         encode(frames, self.contract, &self.options, &mut self.encoders, &mut self.events, sink);
+    }
+
+    /// Encodes the events that a pause at `now_ms` makes due; see [`Ingest::take_pauses`]. If `accept` returns `false`, they are
+    /// encoded again with the next frame of their stream.
+    pub fn pause(&mut self, now_ms: u64, accept: &mut dyn FnMut(&Events) -> bool) {
+        for pause in self.ingest.take_pauses(now_ms) {
+            self.events.clear();
+            if let Some(Some(encoder)) = self.encoders.open(pause.stream)
+                && let Some(after) = encoder.paused(pause.until_ms, &mut self.events)
+                && accept(&self.events)
+            {
+                *encoder = after;
+            }
+        }
     }
 
     /// The input is over.

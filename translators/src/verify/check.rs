@@ -39,6 +39,19 @@ impl std::fmt::Debug for Standard<'_> {
 }
 
 /// Checks one file of events.
+///
+/// ```
+/// use framegate_translators::contracts::contract;
+/// use framegate_translators::schema::Schemas;
+/// use framegate_translators::verify::Checker;
+///
+/// let contract = contract("frames.v2").unwrap();
+/// let schemas = Schemas::compile(contract.schemas).unwrap();
+/// let (mut checker, mut rules) = (Checker::new(contract, &schemas), Vec::new());
+/// checker.event(br#"{"type":"no such type"}"#, &mut |located| rules.push(located.finding.rule));
+/// checker.end(&mut |located| rules.push(located.finding.rule));
+/// assert_eq!(rules.first(), Some(&"schema.type"));
+/// ```
 pub struct Checker<'c> {
     contract: &'c Contract,
     standard: Standard<'c>,

@@ -2,10 +2,10 @@
 
 use crate::harness::*;
 use framegate_translators::contracts::hecate::V1;
-use framegate_translators::encode::{EncoderOptions, Events};
+use framegate_translators::encode::{Encoder, EncoderOptions, Events};
 use framegate_translators::frame::{Body, Frame, LogLevel, StreamKind, ToolKind};
 use framegate_translators::framing::Limits;
-use framegate_translators::pipeline::Ingest;
+use framegate_translators::pipeline::{Ingest, Pause};
 use serde_json::{Value, json};
 
 const JOINED: usize = 8 << 10;
@@ -117,13 +117,14 @@ fn ids_and_times_increase_after_held_output() {
     );
 }
 
+/// Logs of earlier versions have an empty piece of output where the output paused.
 #[test]
-fn a_silence_in_the_frames_releases_held_output() {
+fn an_empty_piece_releases_held_output() {
     let mut run = shell();
     assert_eq!(chunks(&mut run, stdout("c", "a")).len(), 1);
     assert_eq!(chunks(&mut run, stdout("c", "b")), []);
     assert_eq!(chunks(&mut run, stdout("c", "")), one(1, "b"));
-    assert_eq!(chunks(&mut run, stdout("c", "")), [], "nothing waits");
+    assert_eq!(chunks(&mut run, stdout("c", "")), [], "nothing is held");
     assert_eq!(chunks(&mut run, exited("c", 0)), []);
 }
 
@@ -152,39 +153,60 @@ fn ingested(pieces: &[(u64, &str)]) -> (Ingest, Vec<Frame>, u64) {
     (ingest, frames, now_ms)
 }
 
-/// The pieces as they appear in the events.
-fn chunk_events(frames: &[Frame]) -> Vec<(u64, String)> {
+/// The encoder of the run in these frames, after them, and its events.
+fn encoded(frames: &[Frame]) -> (Box<dyn Encoder>, Events) {
     let stream = frames.iter().find(|frame| frame.stream.kind == StreamKind::Session).unwrap().stream.clone();
     let mut encoder = (V1.encoder)(&stream, &EncoderOptions::default()).unwrap();
     let mut events = Events::default();
     frames.iter().filter(|frame| frame.stream.id == stream.id).for_each(|frame| encoder.frame(frame, &mut events));
+    (encoder, events)
+}
+
+/// The pieces in events, with their offsets.
+fn pieces(events: &Events) -> Vec<(u64, String)> {
     let all = events.iter().filter(|event| event.kind == "tool.shell.output_chunk");
     let data = all.map(|event| serde_json::from_slice::<Value>(event.payload).unwrap()["data"].clone());
     data.map(|data| (data["byte_offset"].as_u64().unwrap(), data["data"].as_str().unwrap().to_owned())).collect()
 }
 
-#[test]
-fn an_ingest_reports_the_silence_after_output_that_may_be_held() {
-    let (mut ingest, mut frames, now_ms) = ingested(&[(0, "a"), (10, "b"), (20, "c")]);
-    assert_eq!(chunk_events(&frames), one(0, "a"), "later pieces may follow");
-    // The first waiting piece arrived 20 ms before the last.
-    assert_eq!(ingest.deadline(), Some(now_ms - 20 + 50));
-    assert_eq!(ingest.flush(now_ms + 29).len(), 0);
-    frames.extend(ingest.flush(now_ms + 30));
-    assert_eq!(chunk_events(&frames), [one(0, "a"), one(1, "bc")].concat());
-    assert_eq!((ingest.deadline(), ingest.flush(u64::MAX).len()), (None, 0), "it is reported once");
-    let last = frames.last().unwrap();
-    assert!(matches!(&last.body, Body::ToolStdout { chunk, .. } if chunk.is_empty()), "{last:?}");
-    assert_eq!(last.timestamp_ms, now_ms + 30);
-    // A replay of the frames yields the same events, and later events follow them.
-    frames.extend(ingest.finish(now_ms + 40));
-    assert_eq!(chunk_events(&frames), [one(0, "a"), one(1, "bc")].concat());
+/// The pieces in the events of these frames, and of the pauses after them.
+fn with_pauses(frames: &[Frame], pauses: &[Pause]) -> Vec<(u64, String)> {
+    let (mut encoder, mut events) = encoded(frames);
+    for pause in pauses {
+        if let Some(after) = encoder.paused(pause.until_ms, &mut events) {
+            encoder = after;
+        }
+    }
+    pieces(&events)
 }
 
 #[test]
-fn single_pieces_and_ended_tools_need_no_silence() {
+fn a_pause_releases_held_output_without_a_frame() {
+    let (mut ingest, mut frames, now_ms) = ingested(&[(0, "a"), (10, "b"), (20, "c")]);
+    assert_eq!(with_pauses(&frames, &[]), one(0, "a"), "the rest is held");
+    // The first held piece arrived 20 ms before the last.
+    assert_eq!(ingest.deadline(), Some(now_ms - 20 + 50));
+    assert_eq!(ingest.take_pauses(now_ms + 29), []);
+    let pauses = ingest.take_pauses(now_ms + 30);
+    assert_eq!(pauses.iter().map(|pause| pause.until_ms).collect::<Vec<_>>(), [now_ms + 30]);
+    assert_eq!(ingest.flush(now_ms + 30).len(), 0);
+    let live = with_pauses(&frames, &pauses);
+    assert_eq!(live, [one(0, "a"), one(1, "bc")].concat());
+    // The encoder could have emitted the first of both pieces because of its size; the second would still be held.
+    let last = ingest.take_pauses(u64::MAX);
+    assert_eq!(last.iter().map(|pause| pause.until_ms).collect::<Vec<_>>(), [now_ms + 50]);
+    assert_eq!((ingest.deadline(), ingest.take_pauses(u64::MAX)), (None, Vec::new()), "each pause is reported once");
+    // A later frame is not timed before the pause, so a replay emits the same pieces.
+    frames.extend(ingest.finish(now_ms + 31));
+    assert!(frames.iter().all(|frame| !matches!(&frame.body, Body::ToolStdout { chunk, .. } if chunk.is_empty())));
+    assert_eq!(frames.last().unwrap().timestamp_ms, now_ms + 50);
+    assert_eq!(with_pauses(&frames, &[]), live);
+}
+
+#[test]
+fn no_pause_follows_a_lone_piece_or_the_end_of_a_tool() {
     assert_eq!(ingested(&[(0, "a")]).0.deadline(), None);
-    assert_eq!(ingested(&[(0, "a"), (50, "b")]).0.deadline(), None, "a quiet spell lies between");
+    assert_eq!(ingested(&[(0, "a"), (50, "b")]).0.deadline(), None, "the pieces are apart");
     let (mut ingest, _, now_ms) = ingested(&[(0, "a"), (49, "b")]);
     assert_eq!(ingest.deadline(), Some(now_ms + 50));
     let end = concat!(
@@ -196,7 +218,7 @@ fn single_pieces_and_ended_tools_need_no_silence() {
 }
 
 #[test]
-fn setting_the_clock_back_does_not_delay_a_silence() {
+fn setting_the_clock_back_does_not_postpone_a_pause() {
     let (mut ingest, _, now_ms) = ingested(&[(0, "a"), (10, "b")]);
     assert_eq!(ingest.deadline(), Some(now_ms + 50));
     let set_back = now_ms - 86_400_000;
@@ -204,16 +226,17 @@ fn setting_the_clock_back_does_not_delay_a_silence() {
         "params": {"threadId": "t", "turnId": "u", "itemId": "c", "delta": "c"}});
     ingest.feed(format!("{record}\n").as_bytes(), set_back);
     assert_eq!(ingest.deadline(), Some(set_back + 50));
-    assert_eq!(ingest.flush(set_back + 50).len(), 1);
+    assert_eq!(ingest.take_pauses(set_back + 50).len(), 1);
     assert_eq!(ingest.deadline(), None);
 }
 
 #[test]
-fn a_burst_is_joined_up_to_the_size_limit_before_a_silence() {
+fn a_burst_is_joined_up_to_the_size_limit_before_the_pause() {
     let large = "x".repeat(JOINED / 4);
-    let pieces: Vec<(u64, &str)> = (0..9).map(|_| (1, large.as_str())).collect();
-    let (mut ingest, mut frames, _) = ingested(&pieces);
-    frames.extend(ingest.flush(u64::MAX));
-    let sizes: Vec<usize> = chunk_events(&frames).iter().map(|(_, data)| data.len()).collect();
+    let burst: Vec<(u64, &str)> = (0..9).map(|_| (1, large.as_str())).collect();
+    let (mut ingest, frames, _) = ingested(&burst);
+    let pauses: Vec<Pause> =
+        std::iter::from_fn(|| ingest.deadline().map(|due| ingest.take_pauses(due))).flatten().collect();
+    let sizes: Vec<usize> = with_pauses(&frames, &pauses).iter().map(|(_, data)| data.len()).collect();
     assert_eq!(sizes, [JOINED / 4, JOINED, JOINED]);
 }

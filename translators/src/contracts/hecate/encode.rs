@@ -237,6 +237,15 @@ impl Encoder for Hecate {
         }
     }
 
+    fn paused(&self, until_ms: u64, out: &mut Events) -> Option<Box<dyn Encoder>> {
+        if !self.outlet.held.is_due(until_ms) {
+            return None;
+        }
+        let mut after = self.clone();
+        after.outlet.flush(out);
+        Some(Box::new(after))
+    }
+
     fn fork(&self) -> Box<dyn Encoder> {
         Box::new(self.clone())
     }

@@ -103,6 +103,13 @@ impl EventSequence {
         self.write(self.last_ms, kind, data, out);
     }
 
+    /// Emits held output.
+    pub(super) fn flush(&mut self, out: &mut Events) {
+        if let Some((unix_ms, chunk)) = self.held.release() {
+            self.write(unix_ms, "tool.shell.output_chunk", &chunk.wire(), out);
+        }
+    }
+
     fn write(&mut self, unix_ms: u64, kind: &'static str, data: &impl Value, out: &mut Events) {
         let sequence = self.next;
         self.next += 1;
@@ -170,8 +177,6 @@ impl<'s> EventSink<'s> {
 
     /// Emits held output.
     pub(super) fn flush(&mut self) {
-        if let Some((unix_ms, chunk)) = self.outlet.held.release() {
-            self.outlet.write(unix_ms, "tool.shell.output_chunk", &chunk.wire(), self.out);
-        }
+        self.outlet.flush(self.out);
     }
 }

@@ -3,17 +3,14 @@
 //! Input: pieces of output with their times. Output: fewer and larger pieces, each with its offset in its stream. Never: a
 //! piece that changes its order relative to other events, or a piece that waits for a clock.
 //!
-//! A piece after a pause is emitted at once. Pieces within the next [`WINDOW_MS`] are joined, until the result is large, a
-//! later frame arrives, or any other event is emitted. If nothing arrives, the ingest adds an empty piece (see [`QUIET_MS`]).
-//! Only frames decide, so a replay cuts at the same points as the live stream.
+//! A piece after a pause is emitted at once. Pieces within the next [`HOLD_MS`] are joined, until the result is large, a
+//! later frame arrives, or any other event is emitted. If nothing arrives, a pause releases the piece (see
+//! [`Encoder::paused`](crate::encode::Encoder::paused)). The frames' times decide alone, so a replay cuts at the same points as
+//! the live stream.
 
-use crate::encode::{Word, data};
+use crate::encode::{HOLD_MS, Word, data};
 use crate::frame::SharedStr;
-use crate::normalizer::QUIET_MS;
 use serde::{Deserialize, Serialize};
-
-/// How long output is joined, in milliseconds.
-pub(super) const WINDOW_MS: u64 = QUIET_MS;
 
 /// The size limit of joined output, in bytes. A single piece may be larger.
 pub(super) const JOINED_BYTES: usize = 8 << 10;
@@ -96,7 +93,7 @@ impl OutputJoiner {
 
     /// Holds a piece; returns whether the held output must be emitted now.
     pub(super) fn take(&mut self, chunk: Chunk, now_ms: u64) -> bool {
-        let is_quiet = self.released_ms.is_none_or(|last| now_ms.saturating_sub(last) >= WINDOW_MS);
+        let is_quiet = self.released_ms.is_none_or(|last| now_ms.saturating_sub(last) >= HOLD_MS);
         match &mut self.waiting {
             Some(waiting) => {
                 waiting.chunk.data.push_str(&chunk.data);
@@ -109,7 +106,7 @@ impl OutputJoiner {
 
     /// Whether the held output is due.
     pub(super) fn is_due(&self, now_ms: u64) -> bool {
-        self.waiting.as_ref().is_some_and(|waiting| now_ms.saturating_sub(waiting.since_ms) >= WINDOW_MS)
+        self.waiting.as_ref().is_some_and(|waiting| now_ms.saturating_sub(waiting.since_ms) >= HOLD_MS)
     }
 
     /// Returns the held output with its time.

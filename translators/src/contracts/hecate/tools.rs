@@ -253,6 +253,7 @@ impl Tools {
         is_front: bool,
         sink: &mut EventSink<'_>,
     ) {
+        // Logs of earlier versions have an empty piece where output paused.
         if chunk.is_empty() {
             return sink.flush();
         }
