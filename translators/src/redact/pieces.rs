@@ -148,29 +148,51 @@ pub(super) struct Over {
 pub(super) fn over(table: &[Pieces], text: &str, rows: impl Fn(usize) -> bool) -> Over {
     let mut over = Over::default();
     for (row, pieces) in table.iter().enumerate().filter(|(row, _)| rows(*row)) {
-        let Some(parent) = down(text, pieces.parent) else { continue };
-        let found = Found { place: 0..0, row, leaf: 0, text, parent };
-        if let Some(whose) = found.whose() {
-            let whose = found.with_above(table, whose);
-            over.texts.extend((0..pieces.leaves.len()).map(|leaf| of_leaf(whose, leaf)));
-        } else if brings_something(parent) {
-            over.groups.push(found.group(table));
+        let mut begin = Scan::new(top(text));
+        if !enter_all(&mut begin, pieces.parent) {
+            continue;
+        }
+        let Some(fields) = Fields::of(begin, || down(text, pieces.parent)) else { continue };
+        if fields.whose.is_none() && !fields.has_object {
+            continue;
+        }
+        let ids = Ids::new(row, pieces, text, &fields);
+        match fields.whose {
+            Some(_) => over.texts.extend((0..pieces.leaves.len()).map(|leaf| of_leaf(ids.text, leaf))),
+            None => over.groups.push(ids.group),
         }
     }
     over
 }
 
-/// Whether an object contains another object, such as a message or a response.
-fn brings_something(object: &str) -> bool {
-    let mut scan = Scan::new(object);
-    while scan.key().is_some() {
-        match scan.value() {
-            Some(value) if value.starts_with('{') => return true,
-            Some(_) => {}
-            None => return false,
+/// What the fields of an object say about the texts that its record is about.
+struct Fields<'t> {
+    object: &'t str,
+    /// A hash of the ids. `None` if there are none and only the position identifies the text.
+    whose: Option<u64>,
+    /// Whether it contains another object, such as a message or a response.
+    has_object: bool,
+}
+
+impl<'t> Fields<'t> {
+    /// Reads the object that begins here. `whole` returns it if it is not valid JSON: as far as its brackets go.
+    fn of(begin: Scan<'t>, whole: impl FnOnce() -> Option<&'t str>) -> Option<Self> {
+        let mut scan = begin;
+        let (mut whose, mut has_object) = (None, false);
+        if scan.peek() != Some(b'{') {
+            return None;
         }
+        let begin = scan;
+        while let Some(key) = scan.key() {
+            let Some(value) = scan.value() else { break };
+            has_object |= value.starts_with('{');
+            if says_whose(key.inner) {
+                (key.inner, value).hash(whose.get_or_insert_with(hasher));
+            }
+        }
+        let object = if scan.take(b'}') { begin.text_to(&scan) } else { whole() };
+        Some(Self { object: object?, whose: whose.map(|hasher| hasher.finish()), has_object })
     }
-    false
 }
 
 /// The id of one of several texts that differ only in their leaf.
@@ -183,72 +205,54 @@ fn of_leaf(whose: u64, leaf: usize) -> u64 {
 impl Found<'_> {
     /// Identifies the text of the piece.
     pub(super) fn piece(self, table: &[Pieces]) -> Piece {
-        let whose = self.whose().unwrap_or_default();
-        let channel = of_leaf(self.with_above(table, whose), self.leaf);
-        let group = self.group(table);
-        Piece { place: self.place, channel, group, row: self.row, leaf: self.leaf }
-    }
-
-    /// Hashes the ids beside the piece. `None` if there are none and only the position identifies the text.
-    fn whose(&self) -> Option<u64> {
-        let mut hasher = hasher();
-        let mut is_named = false;
-        let mut scan = Scan::new(self.parent);
-        while let Some(key) = scan.key() {
-            let Some(value) = scan.value() else { break };
-            if says_whose(key.inner) {
-                is_named = true;
-                (key.inner, value).hash(&mut hasher);
-            }
-        }
-        is_named.then(|| hasher.finish())
-    }
-
-    fn with_above(&self, table: &[Pieces], whose: u64) -> u64 {
-        let mut hasher = hasher();
-        (self.row, whose).hash(&mut hasher);
-        self.hash_above(table, |word| word.rfind(['.', '/']), &mut hasher);
-        hasher.finish()
-    }
-
-    /// Hashes what all texts of the message share.
-    fn group(&self, table: &[Pieces]) -> u64 {
-        let mut hasher = hasher();
-        self.row.hash(&mut hasher);
-        self.hash_above(table, |word| word.find(['.', '/']), &mut hasher);
-        hasher.finish()
+        let (row, leaf) = (self.row, self.leaf);
+        let parent = Fields::of(Scan::new(self.parent), || Some(self.parent));
+        let ids = parent.zip(table.get(row)).map(|(parent, pieces)| Ids::new(row, pieces, self.text, &parent));
+        let Ids { text, group } = ids.unwrap_or_default();
+        Piece { place: self.place, channel: of_leaf(text, leaf), group, row, leaf }
     }
 }
 
-impl Found<'_> {
-    /// Hashes the fields at the top of the record that identify the text. The record's kind (`response.output_text.delta`)
-    /// counts only up to the position that `cut` returns, because the record that ends a text has a different kind.
-    fn hash_above(&self, table: &[Pieces], cut: impl Fn(&str) -> Option<usize>, hasher: &mut impl Hasher) {
-        let keys = table.get(self.row).map_or(&[][..], |pieces| pieces.above);
-        let mut said: [Option<&str>; ABOVE] = [None; ABOVE];
-        let text = top(self.text);
+/// The ids of a text, without its leaf, and of its message.
+#[derive(Default)]
+struct Ids {
+    text: u64,
+    group: u64,
+}
+
+impl Ids {
+    /// Hashes the ids in the parent object and the fields at the top of the record that identify the text. The record's kind
+    /// (`response.output_text.delta`) counts only in part, because the record that ends a text has a different kind.
+    fn new(row: usize, pieces: &Pieces, text: &str, parent: &Fields<'_>) -> Self {
+        let mut said: [Option<(bool, &str)>; ABOVE] = [None; ABOVE];
+        let text = top(text);
         // The parent was scanned already, so the scanner can skip it.
-        let start = (self.parent.as_ptr() as usize).wrapping_sub(text.as_ptr() as usize);
-        let known = start..start.wrapping_add(self.parent.len());
+        let start = (parent.object.as_ptr() as usize).wrapping_sub(text.as_ptr() as usize);
+        let known = start..start.wrapping_add(parent.object.len());
         let mut scan = Scan::knowing(text, std::slice::from_ref(&known));
-        let mut left = keys.len();
+        let mut left = pieces.above.len();
         while left > 0
             && text.starts_with('{')
             && let Some(key) = scan.key()
             && let Some(value) = scan.value()
         {
-            let field = keys.iter().position(|name| *name == key.inner).and_then(|nth| said.get_mut(nth));
+            let field = pieces.above.iter().position(|name| *name == key.inner).and_then(|nth| said.get_mut(nth));
             if let Some(field) = field.filter(|field| field.is_none()) {
-                let is_kind = matches!(key.inner, "type" | "method");
-                *field = if is_kind {
-                    Some(cut(value).and_then(|end| value.get(..end)).unwrap_or(value))
-                } else {
-                    Some(value)
-                };
+                *field = Some((matches!(key.inner, "type" | "method"), value));
                 left -= 1;
             }
         }
-        said.hash(hasher);
+        let hash = |whose: Option<u64>, cut: fn(&str) -> Option<usize>| {
+            let mut hasher = hasher();
+            (row, whose).hash(&mut hasher);
+            for field in said {
+                let end = field.filter(|(is_kind, _)| *is_kind).and_then(|(_, kind)| cut(kind));
+                field.map(|(_, value)| end.and_then(|end| value.get(..end)).unwrap_or(value)).hash(&mut hasher);
+            }
+            hasher.finish()
+        };
+        let whose = parent.whose.unwrap_or_default();
+        Self { text: hash(Some(whose), |kind| kind.rfind(['.', '/'])), group: hash(None, |kind| kind.find(['.', '/'])) }
     }
 }
 
@@ -259,7 +263,12 @@ fn top(text: &str) -> &str {
 
 /// Ids, indexes and names of fields are the same on all pieces of a text. Ids of events are not.
 fn says_whose(key: &str) -> bool {
-    ["id", "Id", "ID", "ndex", "field", "stream"].iter().any(|end| key.ends_with(end)) && key != "event_id"
+    match key.as_bytes() {
+        b"event_id" => false,
+        [.., b'i' | b'I', b'd'] | [.., b'I', b'D'] | [.., b'n', b'd', b'e', b'x'] => true,
+        [.., b'f', b'i', b'e', b'l', b'd'] | [.., b's', b't', b'r', b'e', b'a', b'm'] => true,
+        _ => false,
+    }
 }
 
 fn down<'t>(text: &'t str, way: &[&str]) -> Option<&'t str> {

@@ -3,10 +3,10 @@
 //! Input: the bytes of a record, or a text without escapes. Output: whether it may hold a secret. Most records hold none and
 //! skip all further stages. Never: a missed secret. A false alarm costs only time.
 //!
-//! A needle is the beginning of a format's secrets, or the name of a key. Each needle has a window of five places, chosen so
-//! that few records contain those bytes. The scan looks up every second pair of bytes of a record. If a window has that pair,
-//! the scan looks up the pair together with the two bytes after it. Two such groups of four bytes begin in each window, so
-//! the scan always meets one of them. Only then does it compare the needle itself, and check what must precede and follow it.
+//! A needle is the beginning of a format's secrets, or the name of a key. Each needle has a window of four bytes, chosen so
+//! that few records contain them. The scan looks up three bytes at every second position of a record. Two groups of three
+//! begin in each window, so the scan always meets one of them. Only then does it compare the needle itself, and check what
+//! must precede and follow it.
 
 use super::Rules;
 use super::class::Class;
@@ -14,38 +14,33 @@ use super::formats::Shape;
 use super::tail::LONGEST_NAME;
 use super::text::Prepared;
 use super::words::{is_behind_an_escape, is_inside_a_word};
+use crate::hash::HashMap;
 use regex::bytes::Regex;
 
 pub(super) struct Prefilter {
     needles: Vec<Needle>,
-    /// For each pair of bytes, the index of its list. [`CERTAIN`] is set if the next two bytes need no check. 0 if no window
-    /// has the pair.
-    pairs: Box<[u16; 1 << 16]>,
-    /// The needles that have the pair in their window.
+    /// For the hash of each group of three bytes, the index of the list of needles that have it in their window.
+    table: Box<[u16; 1 << 16]>,
+    /// The first list is empty.
     lists: Vec<Vec<Entry>>,
-    /// A bit set of the hashes of all groups of four bytes in windows.
-    grams: Box<[u64; 1 << GRAM_BITS]>,
     name: Regex,
     url: Regex,
     in_text: bool,
 }
 
-/// The base 2 logarithm of the number of words in `grams`.
-const GRAM_BITS: u32 = 15;
-const CERTAIN: u16 = 1 << 15;
-/// How many bytes one iteration scans.
+/// How many bytes one iteration scans, and how many it reads for that.
 const BLOCK: usize = 16;
-/// How many places a window has. A group of four bytes begins at the first two of them.
-const WINDOW: usize = 5;
-/// A place with more spellings of four bytes than this stores none of them. Its pairs alone decide.
-const MOST_GRAMS: usize = 1 << 13;
+const LOADED: usize = BLOCK + 2;
+/// How many bytes a window has. A group of three begins at the first two of them.
+const WINDOW: usize = 4;
 
 /// What may follow the name of a key.
 const BEHIND: &str = r#"(?:\\|[ \t]*[=:>]|["'`][\])]?[ \t\r\n]*(?:[:=]|,[ \t]+["'])|'[ \t]*,|[ \t]+[^\s"\\]{12})"#;
 const BEHIND_FIRST: &[u8] = b"\\ \t=:>\"'`";
 
 /// Spellings that may hide a needle: ASCII characters as escapes, and an escaped slash.
-const ESCAPES: [&str; 7] = ["\\u002", "\\u003", "\\u004", "\\u005", "\\u006", "\\u007", "\\/"];
+const ESCAPES: [&str; 7] = ["\\u002", "\\u003", "\\u004", "\\u005", "\\u006", "\\u007", ESCAPED_SLASH];
+const ESCAPED_SLASH: &str = "\\/";
 
 /// The user and colon of a URL, with what may be a password but not a port.
 const URL: &str = r#"[^/\s"@:<>]*:(?:[0-9]{0,5}[^0-9/?#\s"'\\<>)\],;.:]|[0-9]{6}|[^\s"\\]*@)"#;
@@ -65,15 +60,27 @@ struct Needle {
     follows: [u64; 4],
 }
 
-/// A needle that has a given pair in its window.
-#[derive(Debug)]
+/// A needle that has a given group of bytes in its window.
+#[derive(Clone, Copy, Debug)]
 struct Entry {
     needle: usize,
-    /// The distance of the pair from the beginning of the needle.
-    offset: usize,
-    /// The four bytes from the pair on, limited to the bits that are the same in all spellings.
-    gram: u32,
+    /// What to add to the position of the group for that of the needle. It wraps around: the needle may begin before.
+    start: usize,
+    /// The first four bytes of the needle, limited to the bits that are the same in all spellings.
+    front: u32,
     mask: u32,
+}
+
+impl Entry {
+    /// Whether the first bytes of the needle are in the text, if its group of bytes is at `at`.
+    #[inline(always)]
+    fn begins(&self, text: &[u8], at: usize) -> bool {
+        let rest = text.get(at.wrapping_add(self.start)..);
+        // A needle of fewer bytes may be at the end of the text.
+        rest.is_some_and(|rest| {
+            rest.first_chunk().is_none_or(|four| u32::from_le_bytes(*four) & self.mask == self.front)
+        })
+    }
 }
 
 /// What must follow a needle.
@@ -98,13 +105,15 @@ impl Prefilter {
         formats: impl Iterator<Item = &'f Prepared>,
         keys: &[String],
         in_text: bool,
-    ) -> Result<Self, regex::Error> {
-        let regex = |pattern: &str| regex::bytes::RegexBuilder::new(&format!("^(?:{pattern})")).unicode(false).build();
+    ) -> Result<Self, String> {
+        let regex = |pattern: &str| {
+            let pattern = format!("^(?:{pattern})");
+            regex::bytes::RegexBuilder::new(&pattern).unicode(false).build().map_err(|error| error.to_string())
+        };
         let mut this = Self {
             needles: Vec::new(),
-            pairs: boxed(),
+            table: vec![0; 1 << 16].try_into().map_err(|_| "no table")?,
             lists: vec![Vec::new()],
-            grams: boxed(),
             name: regex(BEHIND)?,
             url: regex(URL)?,
             in_text,
@@ -128,123 +137,110 @@ impl Prefilter {
         let is_needed = |key: &&String| !keys.iter().any(|end| end.len() < key.len() && key.ends_with(end.as_str()));
         keys.iter().filter(is_needed).for_each(|key| add(key, true, Next::Name));
         ESCAPES.iter().for_each(|escape| add(escape, false, Next::Anything));
-        // Short needles have the least choice, so they choose first. Later needles then prefer pairs that are in use already.
-        needles.sort_by_key(|needle| needle.literal.len());
-        for needle in needles {
-            this.add(needle);
-        }
+        needles.into_iter().try_for_each(|needle| this.add(needle))?;
         Ok(this)
     }
 
-    /// Adds a needle with its cheapest window.
-    fn add(&mut self, mut needle: Needle) {
-        let places = needle.places();
-        if let Some(next) = places.get(needle.literal.len()) {
+    /// Adds a needle with its rarest window.
+    fn add(&mut self, mut needle: Needle) -> Result<(), String> {
+        let (places, lead) = needle.places();
+        if let Some(next) = places.get(lead + needle.literal.len()) {
             needle.follows = [0; 4];
             for byte in next {
                 needle.follows.get_mut(usize::from(byte >> 6)).into_iter().for_each(|bits| *bits |= 1 << (byte & 63));
             }
         }
-        let last = places.len() - WINDOW;
-        let cost = |at: &usize| {
-            let window = places.get(*at..at + WINDOW).unwrap_or_default();
-            let new = |pair: u16| self.pairs.get(usize::from(pair)).is_none_or(|list| *list == 0);
-            let pairs: f64 =
-                (0..2).map(|at| pairs_of(window, at).filter(|pair| new(*pair)).map(share_of_pair).sum::<f64>()).sum();
-            let grams: f64 =
-                (0..2).map(|at| window.iter().skip(at).take(4).map(|place| share_of(place)).product::<f64>()).sum();
-            // A new pair costs a lookup of the next two bytes. A matching group of four bytes costs a comparison with a list
-            // of needles.
-            pairs + grams * 2000.0
+        let frequency = |at: usize| -> f64 {
+            let share_of = |place: &Vec<u8>| place.iter().map(|byte| share(*byte)).sum::<f64>();
+            (at..at + 2).map(|at| places.iter().skip(at).take(3).map(share_of).product::<f64>()).sum()
         };
-        let costs = (0..=last.min(needle.literal.len().saturating_sub(2))).map(|at| (at, cost(&at)));
-        let Some((first, _)) = costs.min_by(|one, other| one.1.total_cmp(&other.1)) else { return };
-        let number = self.needles.len();
-        for at in first..first + 2 {
-            let Some([one, two, three, four]) = places.get(at..at + 4) else { continue };
-            let bits =
-                |place: &Vec<u8>| place.iter().fold(0xFF, |bits, byte| bits & !(byte ^ place.first().unwrap_or(byte)));
-            let mask = u32::from_le_bytes([one, two, three, four].map(bits));
-            let gram = [one, two, three, four].map(|place| place.first().copied().unwrap_or_default());
-            let gram = u32::from_le_bytes(gram) & mask;
-            let is_certain = [one, two, three, four].iter().map(|place| place.len()).product::<usize>() > MOST_GRAMS;
-            for pair in pairs_of(&places, at) {
-                let Some(list) = self.pairs.get_mut(usize::from(pair)) else { continue };
-                if *list & !CERTAIN == 0 {
-                    *list |= u16::try_from(self.lists.len()).unwrap_or_default();
-                    self.lists.push(Vec::new());
+        let last = (places.len() - WINDOW).min(needle.literal.len().saturating_sub(2));
+        let first = (0..=last).min_by(|one, other| frequency(*one).total_cmp(&frequency(*other))).unwrap_or_default();
+        let (mut front, mut mask) = ([0; 4], [0; 4]);
+        for ((place, front), mask) in places.iter().skip(lead).zip(&mut front).zip(&mut mask) {
+            *mask = place.iter().fold(0xFF, |bits, byte| bits & !(byte ^ place.first().unwrap_or(byte)));
+            *front = place.first().copied().unwrap_or_default() & *mask;
+        }
+        let (front, mask) = (u32::from_le_bytes(front), u32::from_le_bytes(mask));
+        for offset in first..first + 2 {
+            let entry = Entry { needle: self.needles.len(), start: lead.wrapping_sub(offset), front, mask };
+            let Some([one, two, three]) = places.get(offset..offset + 3) else { continue };
+            let mut slots: Vec<u16> = Vec::new();
+            for (one, two) in one.iter().flat_map(|one| two.iter().map(move |two| (*one, *two))) {
+                slots.extend(three.iter().map(|three| hashed([one, two, *three, 0])));
+            }
+            slots.sort_unstable();
+            slots.dedup();
+            // Slots with the same needles share a list.
+            let mut extended: HashMap<u16, u16> = HashMap::default();
+            for slot in slots {
+                let Some(list) = self.table.get_mut(usize::from(slot)) else { continue };
+                if !extended.contains_key(list) {
+                    let new = u16::try_from(self.lists.len()).map_err(|_| "they are too many")?;
+                    let known = self.lists.get(usize::from(*list)).into_iter().flatten().copied();
+                    self.lists.push(known.chain([entry]).collect());
+                    extended.insert(*list, new);
                 }
-                if let Some(list) = self.lists.get_mut(usize::from(*list & !CERTAIN)) {
-                    list.push(Entry { needle: number, offset: at, gram, mask });
-                }
-                if is_certain {
-                    *list |= CERTAIN;
-                    continue;
-                }
-                let [first, second] = pair.to_le_bytes();
-                for (third, fourth) in three.iter().flat_map(|third| four.iter().map(move |fourth| (*third, *fourth))) {
-                    let (word, bit) = hashed([first, second, third, fourth]);
-                    self.grams.get_mut(word).into_iter().for_each(|word| *word |= bit);
-                }
+                *list = extended.get(list).copied().unwrap_or_default();
             }
         }
         self.needles.push(needle);
+        Ok(())
     }
 
     fn has_any(&self, text: &[u8]) -> bool {
         let mut at = 0;
-        while let Some(block) = text.get(at..).and_then(|rest| rest.first_chunk::<{ BLOCK + 2 }>()) {
-            for within in (0..BLOCK).step_by(2) {
-                let Some(gram) = block.get(within..within + 4).and_then(|gram| gram.first_chunk()) else { continue };
-                if self.has_gram(*gram) && self.compare(text, at + within, *gram) {
-                    return true;
-                }
+        while let Some(block) = text.get(at..).and_then(<[u8]>::first_chunk) {
+            if self.has_any_in(block, text, at) {
+                return true;
             }
             at += BLOCK;
         }
-        // Zeros after the text cannot hide a needle.
-        let mut rest = [0; BLOCK + 4];
-        text.get(at..).into_iter().flatten().zip(&mut rest).for_each(|(from, to)| *to = *from);
-        let starts = (0..text.len() - at).step_by(2);
-        starts.into_iter().any(|within| {
-            let gram = rest.get(within..).and_then(|rest| rest.first_chunk());
-            gram.is_some_and(|gram| self.has_gram(*gram) && self.compare(text, at + within, *gram))
-        })
+        // The last block overlaps the one before. Zeros after a short text cannot hide a needle.
+        let found = match text.last_chunk() {
+            Some(block) => self.has_any_in(block, text, text.len() - LOADED),
+            None => {
+                let mut block = [0; LOADED];
+                block.iter_mut().zip(text).for_each(|(to, from)| *to = *from);
+                self.has_any_in(&block, text, 0)
+            }
+        };
+        found || text.ends_with(ESCAPED_SLASH.as_bytes())
     }
 
-    /// Whether four bytes may be in a window.
+    /// Whether a needle has a group of bytes in this block, which begins at `at`.
     #[inline(always)]
-    fn has_gram(&self, gram: [u8; 4]) -> bool {
-        let [one, two, ..] = gram;
-        let list = self.pairs.get(usize::from(u16::from_le_bytes([one, two]))).copied().unwrap_or_default();
-        list != 0 && {
-            let (word, bit) = hashed(gram);
-            list >= CERTAIN || self.grams.get(word).is_some_and(|word| word & bit != 0)
+    fn has_any_in(&self, block: &[u8; LOADED], text: &[u8], at: usize) -> bool {
+        for within in (0..BLOCK).step_by(2) {
+            let Some(group) = block.get(within..within + 4).and_then(<[u8]>::first_chunk) else { continue };
+            let list = self.table.get(usize::from(hashed(*group))).copied().unwrap_or_default();
+            if list != 0 && self.begins_any(list, text, at + within) && self.has_any_of(list, text, at + within) {
+                return true;
+            }
         }
+        false
     }
 
-    /// Whether a needle is in the text with one of its pairs at `at`.
+    /// Whether the text may have a needle of a list, with its group of bytes at `at`, by the first bytes of the needle.
     #[inline(never)]
-    fn compare(&self, text: &[u8], at: usize, gram: [u8; 4]) -> bool {
-        let list = self.pairs.get(usize::from(u16::from_le_bytes([gram[0], gram[1]]))).copied().unwrap_or_default();
-        let Some(list) = self.lists.get(usize::from(list & !CERTAIN)) else { return false };
-        let gram = u32::from_le_bytes(gram);
-        for entry in list {
-            if gram & entry.mask != entry.gram {
-                continue;
-            }
-            let Some(start) = at.checked_sub(entry.offset) else { continue };
+    fn begins_any(&self, list: u16, text: &[u8], at: usize) -> bool {
+        self.lists.get(usize::from(list)).is_some_and(|list| list.iter().any(|entry| entry.begins(text, at)))
+    }
+
+    /// Whether the text has a needle of a list, with its group of bytes at `at`.
+    #[cold]
+    fn has_any_of(&self, list: u16, text: &[u8], at: usize) -> bool {
+        let list = self.lists.get(usize::from(list)).map_or(&[][..], Vec::as_slice);
+        for entry in list.iter().filter(|entry| entry.begins(text, at)) {
             let Some(needle) = self.needles.get(entry.needle) else { continue };
-            let Some((said, behind)) = text.get(start..).and_then(|rest| rest.split_at_checked(needle.literal.len()))
-            else {
-                continue;
-            };
+            let start = at.wrapping_add(entry.start);
+            let rest = text.get(start..).unwrap_or_default();
+            let Some((said, behind)) = rest.split_at_checked(needle.literal.len()) else { continue };
             // Check the following byte first. It excludes more than the needle itself, part of which is known to match.
-            if behind.first().is_some_and(|byte| !needle.may_go_on_with(*byte)) {
-                continue;
-            }
-            let is_it = if needle.folds { said.eq_ignore_ascii_case(&needle.literal) } else { said == needle.literal };
-            if is_it && self.may_follow(needle, text, start, behind) {
+            if behind.first().is_none_or(|byte| needle.may_go_on_with(*byte))
+                && (if needle.folds { said.eq_ignore_ascii_case(&needle.literal) } else { said == needle.literal })
+                && self.may_follow(needle, text, start, behind)
+            {
                 return true;
             }
         }
@@ -288,9 +284,8 @@ impl Needle {
         self.follows.get(usize::from(byte >> 6)).is_some_and(|bits| bits & 1 << (byte & 63) != 0)
     }
 
-    /// The bytes that may be at each place, from the first one of the needle on. There are at least as many places as a
-    /// window has.
-    fn places(&self) -> Vec<Vec<u8>> {
+    /// The bytes that may be at each place, at least for a window, and how many of these places precede the needle.
+    fn places(&self) -> (Vec<Vec<u8>>, usize) {
         let spelt = |byte: &u8| {
             if self.folds { vec![byte.to_ascii_lowercase(), byte.to_ascii_uppercase()] } else { vec![*byte] }
         };
@@ -303,25 +298,14 @@ impl Needle {
             Next::Vendor => places.push(all(&|byte| Class::Dashed.has(byte) || BEHIND_FIRST.contains(&byte))),
             Next::Url | Next::Anything => {}
         }
+        // A needle of two bytes has both in each group if its window begins before it.
+        let lead = usize::from(places.len() == 2);
+        (0..lead).for_each(|_| places.insert(0, all(&|_| true)));
         while places.len() < WINDOW {
             places.push(all(&|_| true));
         }
-        places
+        (places, lead)
     }
-}
-
-/// The pairs that may be at a place.
-fn pairs_of(places: &[Vec<u8>], at: usize) -> impl Iterator<Item = u16> {
-    let (one, two) = (places.get(at).into_iter().flatten(), places.get(at + 1));
-    one.flat_map(move |one| two.into_iter().flatten().map(move |two| u16::from_le_bytes([*one, *two])))
-}
-
-fn share_of_pair(pair: u16) -> f64 {
-    pair.to_le_bytes().into_iter().map(share).product()
-}
-
-fn share_of(place: &[u8]) -> f64 {
-    place.iter().map(|byte| share(*byte)).sum()
 }
 
 /// The approximate frequency of a byte in records.
@@ -336,15 +320,11 @@ fn share(byte: u8) -> f64 {
     }
 }
 
-/// The word and the bit of four bytes in `grams`.
+/// The slot of the first three of these bytes in the table.
 #[inline(always)]
-fn hashed(gram: [u8; 4]) -> (usize, u64) {
-    let hash = u32::from_le_bytes(gram).wrapping_mul(0x9E37_79B1) >> (32 - GRAM_BITS - 6);
-    ((hash >> 6) as usize, 1 << (hash & 63))
-}
-
-fn boxed<T: Copy + Default, const SIZE: usize>() -> Box<[T; SIZE]> {
-    vec![T::default(); SIZE].into_boxed_slice().try_into().unwrap_or_else(|_| Box::new([T::default(); SIZE]))
+fn hashed(group: [u8; 4]) -> u16 {
+    // The factor shifts the fourth byte out.
+    (u32::from_le_bytes(group).wrapping_mul(0x3779_B100) >> 16) as u16
 }
 
 impl Prepared {
