@@ -52,17 +52,7 @@ impl Rules {
     pub fn without_secrets(&self, text: &str) -> String {
         let mut edits = Vec::new();
         plain(self, text.as_bytes(), &mut edits);
-        edits.sort_by_key(|edit| (edit.place.start, usize::MAX - edit.place.end));
-        let (mut told, mut done) = (String::with_capacity(text.len()), 0);
-        for edit in edits {
-            if edit.place.start >= done {
-                told.push_str(text.get(done..edit.place.start).unwrap_or_default());
-                told.push_str(&self.word(edit.with, edit.rule).unwrap_or_default());
-            }
-            done = done.max(edit.place.end);
-        }
-        told.push_str(text.get(done..).unwrap_or_default());
-        told
+        String::from_utf8_lossy(&self.apply(text.as_bytes(), &mut edits)).into_owned()
     }
 
     /// Whether a name belongs to a secret: a key, or a sentence that ends in one (`Your API key?`).

@@ -13,6 +13,7 @@
 //! [`plausible`](super::plausible)), or one of fewer than eight bytes.
 
 use super::class::{Class, Runs};
+use super::formats::Assigned;
 use super::keys::Keys;
 use super::plausible::{ENOUGH, is_assigned, is_credential, is_no_name, is_placeholder, is_random};
 use super::tail::{Found, LONGEST_NAME, Open, Tail, Wait};
@@ -265,6 +266,12 @@ pub(super) fn front(text: &[u8], begins_word: impl Fn(&[u8]) -> bool) -> Option<
     (is_marked || word.is_empty() || begins_word(word)).then(|| Name::new(text, start, text.len()).context)
 }
 
+/// What usually precedes an assignment in its line.
+const USUAL: &[&[u8]] = &[
+    b"-", b"+", b">", b"'", b"\"", b"#", b"//", b"export", b"set", b"setx", b"ENV", b"ARG", b"+export", b"const",
+    b"let", b"var", b"-e",
+];
+
 /// The start of a name's line, if only what usually precedes assignments is before the name.
 fn line_start(text: &[u8], name: usize) -> Option<usize> {
     let front = text.get(name.saturating_sub(INDENT)..name)?;
@@ -277,26 +284,7 @@ fn line_start(text: &[u8], name: usize) -> Option<usize> {
     let is_usual = |word: &[u8]| {
         // A line number and its arrow, as tools print them before the lines of a file.
         let is_number = word.iter().all(|byte| byte.is_ascii_digit() || *byte >= 0x80 || matches!(byte, b':' | b'|'));
-        is_number
-            || matches!(
-                word,
-                b"-" | b"+"
-                    | b">"
-                    | b"'"
-                    | b"\""
-                    | b"#"
-                    | b"//"
-                    | b"export"
-                    | b"set"
-                    | b"setx"
-                    | b"ENV"
-                    | b"ARG"
-                    | b"+export"
-                    | b"const"
-                    | b"let"
-                    | b"var"
-                    | b"-e"
-            )
+        is_number || USUAL.contains(&word)
     };
     words.all(|word| is_usual(word) || is_sequence(word)).then(|| name - front.len() + line)
 }
@@ -335,20 +323,10 @@ pub(super) fn keyed(text: &[u8], literal: &Range<usize>, is_secret: impl Fn(&str
     }
 }
 
-/// What must follow a name that a format knows.
-pub(super) struct Behind<'r> {
-    /// If not empty, one of these words precedes the value.
-    pub(super) words: &'r [&'r str],
-    pub(super) class: Class,
-    pub(super) sizes: &'r [(usize, usize)],
-    /// Whether the name may continue after the literal.
-    pub(super) is_part_of_name: bool,
-}
-
 /// Finds the value after the literal of a format: signs of an assignment, a word, the value.
-pub(super) fn behind(text: &[u8], literal: &Range<usize>, what: &Behind<'_>, runs: &mut Runs) -> Found {
+pub(super) fn behind(text: &[u8], literal: &Range<usize>, what: &Assigned, runs: &mut Runs) -> Found {
     let (at, mut body) = (literal.start, literal.end);
-    if what.is_part_of_name {
+    if what.in_name {
         body += text.iter().skip(body).take(INDENT).take_while(|byte| Class::Dashed.has(**byte)).count();
     }
     let separates = |byte: &u8| matches!(byte, b' ' | b'\t' | b':' | b'=' | b'"' | b'\'' | b'\\' | b'>' | b',');
@@ -385,7 +363,7 @@ pub(super) fn behind(text: &[u8], literal: &Range<usize>, what: &Behind<'_>, run
     let longest = what.sizes.iter().map(|(_, max)| *max).max().unwrap_or_default();
     let is_word = said.iter().all(|byte| byte.is_ascii_lowercase() || *byte == b'.');
     // If only the size identifies a value, about half of it must be there.
-    let may_be_one = !is_word && (!what.is_part_of_name || (is_one && run >= LIKELY));
+    let may_be_one = !is_word && (!what.in_name || (is_one && run >= LIKELY));
     let open = may_be_one.then_some(Open::Class(what.class, longest));
     let tail = |end| {
         Found::Tail(Tail {

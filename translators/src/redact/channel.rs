@@ -4,9 +4,9 @@
 //! more of the text than its end, a carry that begins inside an escape.
 
 use super::With;
-use super::armour::ends_in_a_line;
+use super::escapes::{certain, read_on, swallow};
 use super::hold::{Held, Target};
-use super::levels::{certain, read_on, swallow};
+use super::pem::ends_in_a_line;
 use super::tail::{Open, Tail, Wait};
 use super::text::{Finding, merge};
 use super::value::Value;

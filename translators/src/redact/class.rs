@@ -4,10 +4,12 @@
 //! however many secrets may begin inside it. This keeps the search linear for hostile text such as `sk-ant-sk-ant-…`. Never:
 //! state that grows with the text.
 
+use serde::Deserialize;
 use std::ops::Range;
 
 /// A class of bytes that part of a secret consists of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(super) enum Class {
     Digit,
     LowerHex,
@@ -69,30 +71,7 @@ const fn contains(class: usize, byte: u8) -> bool {
         14 => visible && !matches!(byte, b'`' | b'\\'),
         15 => undelimited && byte != b'#',
         16 => {
-            visible
-                && !matches!(
-                    byte,
-                    b'/' | b'?'
-                        | b'#'
-                        | b'@'
-                        | b':'
-                        | b'"'
-                        | b'\''
-                        | b'<'
-                        | b'>'
-                        | b'\\'
-                        | b'`'
-                        | b'('
-                        | b')'
-                        | b'{'
-                        | b'}'
-                        | b'['
-                        | b']'
-                        | b'|'
-                        | b','
-                        | b';'
-                        | b'$'
-                )
+            visible && (byte == b'&' || !is_delimiter(byte)) && !matches!(byte, b'/' | b'?' | b'#' | b'@' | b':' | b'$')
         }
         17 => visible && !matches!(byte, b'"' | b'\'' | b'<' | b'>' | b'\\' | b'`'),
         _ => alnum || matches!(byte, b'+' | b'/' | b'='),

@@ -3,7 +3,7 @@
 //! Never: a changed order of units, or a unit that waits although no tail needs it.
 
 use super::channel::{Channel, Segment};
-use super::levels::{Map, unescape};
+use super::escapes::{Map, unescape};
 use super::pieces::{Found, MARK, Over, Pieces, find, over, value_behind};
 use super::record::{look, plain};
 use super::sse::{block, field_of};
@@ -383,25 +383,10 @@ impl Redactor {
                 pointer,
             }));
         }
-        edits.sort_by_key(|edit| (edit.place.start, usize::MAX - edit.place.end));
-        let mut out = Vec::with_capacity(payload.len());
-        let mut paths: Vec<String> = Vec::new();
+        let out = self.rules.apply(payload, &mut edits);
         let mut known: HashSet<Arc<str>> = HashSet::default();
-        let mut done = 0;
-        for edit in edits {
-            if edit.place.start >= done {
-                out.extend_from_slice(payload.get(done..edit.place.start).unwrap_or_default());
-                out.extend_from_slice(self.rules.word(edit.with, edit.rule).unwrap_or_default().as_bytes());
-            }
-            // An edit that overlaps the previous one extends it.
-            done = done.max(edit.place.end);
-            if !known.contains(&edit.pointer) {
-                paths.push(edit.pointer.to_string());
-                known.insert(edit.pointer);
-            }
-        }
-        out.extend_from_slice(payload.get(done..).unwrap_or_default());
-        (out, paths)
+        let new = edits.into_iter().map(|edit| edit.pointer).filter(|pointer| known.insert(pointer.clone()));
+        (out, new.map(|pointer| pointer.to_string()).collect())
     }
 }
 

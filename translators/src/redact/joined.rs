@@ -4,7 +4,7 @@
 //! the same path are read as lines of one text and, for formats only, as parts of one line. Never: a string that is read more
 //! than twice.
 
-use super::levels::{Map, unescape};
+use super::escapes::{Map, unescape};
 use super::{Edit, Rules, With};
 use crate::hash::HashMap;
 use std::ops::Range;

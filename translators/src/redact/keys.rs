@@ -52,38 +52,11 @@ pub const DEFAULT_KEYS: &[&str] = &[
     "*_credential",
 ];
 
-/// Names that end like a key but do not name a secret: positions in a list, terms of a language model, limits.
-const HARMLESS: &[&str] = &[
-    "next_token",
-    "page_token",
-    "continuation_token",
-    "pagination_token",
-    "sync_token",
-    "pad_token",
-    "eos_token",
-    "bos_token",
-    "unk_token",
-    "sep_token",
-    "cls_token",
-    "mask_token",
-    "stop_token",
-    "start_token",
-    "end_token",
-    "special_token",
-    "image_token",
-    "per_token",
-    "max_token",
-    "min_token",
-    "first_token",
-    "last_token",
-    "cancellation_token",
-    "cancel_token",
-    "progress_token",
-    "design_token",
-    "oauth",
-    "basic_auth",
-    "no_auth",
-];
+/// The words before `_token` in names that do not name a secret: positions in a list, terms of a language model, limits.
+const HARMLESS_TOKENS: &str = "next page continuation pagination sync pad eos bos unk sep cls mask stop start end special \
+    image per max min first last cancellation cancel progress design";
+/// Other names that end like a key but do not name a secret.
+const HARMLESS: &[&str] = &["oauth", "basic_auth", "no_auth"];
 
 /// Keys whose values are never changed: what the provider signed or sealed becomes worthless when one byte changes.
 pub(super) const EXEMPT: &[&str] =
@@ -91,27 +64,8 @@ pub(super) const EXEMPT: &[&str] =
 
 /// Keys inside the value of a secret key whose own values describe the secret: those of JSON Schema, OpenAPI, forms and lock
 /// files.
-const DESCRIBING: &[&str] = &[
-    "title",
-    "description",
-    "summary",
-    "pattern",
-    "example",
-    "enum",
-    "ref",
-    "label",
-    "message",
-    "placeholder",
-    "checksum",
-    "hash",
-    "digest",
-    "resolved",
-    "etag",
-    "commit",
-    "sha",
-    "sha1",
-    "sha512",
-];
+const DESCRIBING: &str = "title description summary pattern example enum ref label message placeholder checksum hash digest \
+    resolved etag commit sha sha1 sha512";
 
 /// Keys of a schema that contain a sample value. Most samples are words, but some are real secrets.
 const SHOWING: &[&str] = &["default", "const", "examples"];
@@ -145,9 +99,16 @@ pub(super) fn says(key: &str) -> Says {
     let name = name.as_str();
     match name {
         _ if SHOWING.contains(&name) => Says::Shows,
-        _ if DESCRIBING.contains(&name) || EXEMPT.contains(&name) => Says::Describes,
+        _ if DESCRIBING.split(' ').any(|word| word == name) || EXEMPT.contains(&name) => Says::Describes,
         _ => Says::Nothing,
     }
+}
+
+/// Whether a name that ends like a key names no secret.
+fn is_harmless(name: &str) -> bool {
+    let before = name.strip_suffix("_token");
+    HARMLESS.iter().any(|end| name.ends_with(end))
+        || before.is_some_and(|before| HARMLESS_TOKENS.split(' ').any(|word| before.ends_with(word)))
 }
 
 /// Normalises the spelling of a key: `apiKey`, `API-KEY` and `api_key` are the same.
@@ -222,7 +183,7 @@ impl Keys {
         let last = name.rsplit('_').next().unwrap_or_default();
         match last {
             _ if is_own => Some(Kind::Own),
-            _ if HARMLESS.iter().any(|end| name.ends_with(end)) => None,
+            _ if is_harmless(name) => None,
             "password" | "passwd" | "passphrase" | "pass" | "pwd" | "pgpassword" | "sshpass" => Some(Kind::Password),
             _ => Some(Kind::Other),
         }

@@ -26,32 +26,30 @@
 //! it), state that grows with the input, valid JSON that becomes invalid.
 
 mod answers;
-mod armour;
 mod carrier;
 mod channel;
 mod class;
-#[cfg(test)]
-mod cuts;
+mod escapes;
 mod formats;
 mod hold;
 mod joined;
 mod keys;
-mod levels;
 mod pattern;
+mod pem;
 mod pieces;
 mod plausible;
+mod pointer;
 mod prefilter;
-#[cfg(test)]
-mod probes;
 mod record;
 mod samples;
 mod sse;
 mod stems;
 mod tail;
+#[cfg(test)]
+mod tests;
 mod text;
 mod url;
 mod value;
-mod way;
 mod words;
 
 pub use answers::words_of;
@@ -254,12 +252,28 @@ impl Rules {
         match with {
             With::Mark => Some(self.mark(rule)),
             With::Quoted(times) => {
-                let quote = format!("{}\"", "\\".repeat((1 << times.min(levels::LEVELS)) - 1));
+                let quote = format!("{}\"", "\\".repeat((1 << times.min(escapes::LEVELS)) - 1));
                 Some(format!("{quote}{}{quote}", self.mark(rule)))
             }
             With::EmptyList => Some("[]".to_owned()),
             With::Nothing => None,
         }
+    }
+
+    /// Applies edits to a payload. Sorts them by their places.
+    fn apply(&self, payload: &[u8], edits: &mut [Edit]) -> Vec<u8> {
+        edits.sort_by_key(|edit| (edit.place.start, usize::MAX - edit.place.end));
+        let (mut out, mut done) = (Vec::with_capacity(payload.len()), 0);
+        for edit in edits {
+            if edit.place.start >= done {
+                out.extend_from_slice(payload.get(done..edit.place.start).unwrap_or_default());
+                out.extend_from_slice(self.word(edit.with, edit.rule).unwrap_or_default().as_bytes());
+            }
+            // An edit that overlaps the previous one extends it.
+            done = done.max(edit.place.end);
+        }
+        out.extend_from_slice(payload.get(done..).unwrap_or_default());
+        out
     }
 }
 

@@ -242,17 +242,17 @@ impl Ids {
                 left -= 1;
             }
         }
-        let hash = |whose: Option<u64>, cut: fn(&str) -> Option<usize>| {
+        let hash = |whose: Option<u64>, cut: fn(u8, u8, &[u8]) -> Option<usize>| {
             let mut hasher = hasher();
             (row, whose).hash(&mut hasher);
             for field in said {
-                let end = field.filter(|(is_kind, _)| *is_kind).and_then(|(_, kind)| cut(kind));
+                let end = field.filter(|(is_kind, _)| *is_kind).and_then(|(_, kind)| cut(b'.', b'/', kind.as_bytes()));
                 field.map(|(_, value)| end.and_then(|end| value.get(..end)).unwrap_or(value)).hash(&mut hasher);
             }
             hasher.finish()
         };
         let whose = parent.whose.unwrap_or_default();
-        Self { text: hash(Some(whose), |kind| kind.rfind(['.', '/'])), group: hash(None, |kind| kind.find(['.', '/'])) }
+        Self { text: hash(Some(whose), memchr::memrchr2), group: hash(None, memchr::memchr2) }
     }
 }
 

@@ -4,7 +4,7 @@
 //! secret. Input: a value without its quotes. Output: whether it can be a secret. Never: a decision that needs more than the
 //! first [`ENOUGH`] bytes of a value.
 
-use aho_corasick::AhoCorasick;
+use regex::bytes::Regex;
 use std::sync::LazyLock;
 
 /// How many bytes of a value suffice for the decision.
@@ -20,39 +20,7 @@ const LONGEST_WORD: usize = 200;
 const SHORTEST_NUMBER: usize = 6;
 
 /// What examples contain in place of a secret.
-const EXAMPLES: &[&str] = &[
-    "changeme",
-    "change-me",
-    "change_me",
-    "placeholder",
-    "example",
-    "redacted",
-    "your-",
-    "your_",
-    "yourapi",
-    "yoursecret",
-    "yourtoken",
-    "yourpassword",
-    "xxxx",
-    "****",
-    "....",
-    "dummy",
-    "insert-",
-    "insert_",
-    "replace-",
-    "replace_",
-    "<",
-    ">",
-    "${",
-    "{{",
-    "}}",
-    "$(",
-    "%(",
-    "%{",
-    "#{",
-    "…",
-    "••",
-];
+const EXAMPLES: &str = r"(?i-u)change[-_]?me|placeholder|example|redacted|your(?:[-_]|api|secret|token|password)|xxxx|\*{4}|\.{4}|dummy|(?:insert|replace)[-_]|[<>]|[$%#]\{|\{\{|\}\}|[$%]\(|…|••";
 
 /// Whether a value is a placeholder: `<token>`, `${TOKEN}`, `xxxx`, `changeme`, `AKIA…EXAMPLE`.
 pub(super) fn is_placeholder(value: &[u8]) -> bool {
@@ -74,8 +42,7 @@ fn front(value: &[u8]) -> &[u8] {
 }
 
 fn has_example(value: &[u8]) -> bool {
-    static FINDER: LazyLock<Option<AhoCorasick>> =
-        LazyLock::new(|| AhoCorasick::builder().ascii_case_insensitive(true).build(EXAMPLES).ok());
+    static FINDER: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(EXAMPLES).ok());
     FINDER.as_ref().is_some_and(|finder| finder.is_match(value))
 }
 

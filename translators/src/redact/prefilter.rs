@@ -56,8 +56,8 @@ struct Needle {
     /// Whether to ignore case.
     folds: bool,
     behind: Next,
-    /// A bit set of the bytes that may follow.
-    follows: [u64; 4],
+    /// For each byte, whether it may follow.
+    follows: [bool; 256],
 }
 
 /// A needle that has a given group of bytes in its window.
@@ -120,14 +120,13 @@ impl Prefilter {
         };
         let mut needles: Vec<Needle> = Vec::new();
         let mut add = |literal: &str, folds: bool, behind: Next| {
-            needles.push(Needle { literal: literal.as_bytes().to_vec(), folds, behind, follows: [u64::MAX; 4] });
+            needles.push(Needle { literal: literal.as_bytes().to_vec(), folds, behind, follows: [true; 256] });
         };
         for prepared in formats {
-            let (folds, behind) = match prepared.format.shape {
+            let (folds, behind) = match &prepared.format.shape {
                 Shape::Token(_) => (false, prepared.probe(true)),
-                Shape::Around { .. } => (false, prepared.probe(false)),
-                Shape::After { .. } => (true, Next::Name),
-                Shape::Named { .. } => (true, Next::Vendor),
+                Shape::Around(..) => (false, prepared.probe(false)),
+                Shape::Value(value) => (true, if value.in_name { Next::Vendor } else { Next::Name }),
                 Shape::Pem => (false, Next::Anything),
                 Shape::Url => (false, Next::Url),
             };
@@ -145,10 +144,7 @@ impl Prefilter {
     fn add(&mut self, mut needle: Needle) -> Result<(), String> {
         let (places, lead) = needle.places();
         if let Some(next) = places.get(lead + needle.literal.len()) {
-            needle.follows = [0; 4];
-            for byte in next {
-                needle.follows.get_mut(usize::from(byte >> 6)).into_iter().for_each(|bits| *bits |= 1 << (byte & 63));
-            }
+            needle.follows = std::array::from_fn(|byte| next.iter().any(|next| usize::from(*next) == byte));
         }
         let frequency = |at: usize| -> f64 {
             let share_of = |place: &Vec<u8>| place.iter().map(|byte| share(*byte)).sum::<f64>();
@@ -228,23 +224,30 @@ impl Prefilter {
     }
 
     /// Whether the text has a needle of a list, with its group of bytes at `at`.
-    #[cold]
+    #[inline(never)]
     fn has_any_of(&self, list: u16, text: &[u8], at: usize) -> bool {
         let list = self.lists.get(usize::from(list)).map_or(&[][..], Vec::as_slice);
         for entry in list.iter().filter(|entry| entry.begins(text, at)) {
             let Some(needle) = self.needles.get(entry.needle) else { continue };
             let start = at.wrapping_add(entry.start);
-            let rest = text.get(start..).unwrap_or_default();
-            let Some((said, behind)) = rest.split_at_checked(needle.literal.len()) else { continue };
-            // Check the following byte first. It excludes more than the needle itself, part of which is known to match.
-            if behind.first().is_none_or(|byte| needle.may_go_on_with(*byte))
-                && (if needle.folds { said.eq_ignore_ascii_case(&needle.literal) } else { said == needle.literal })
-                && self.may_follow(needle, text, start, behind)
+            // The following byte excludes more than the needle itself, part of which is known to match.
+            let next = text.get(start.saturating_add(needle.literal.len()));
+            if next.is_none_or(|byte| needle.follows.get(usize::from(*byte)) == Some(&true))
+                && self.has_needle(needle, text, start)
             {
                 return true;
             }
         }
         false
+    }
+
+    #[inline(never)]
+    fn has_needle(&self, needle: &Needle, text: &[u8], start: usize) -> bool {
+        let rest = text.get(start..).unwrap_or_default();
+        rest.split_at_checked(needle.literal.len()).is_some_and(|(said, behind)| {
+            let is_it = if needle.folds { said.eq_ignore_ascii_case(&needle.literal) } else { said == needle.literal };
+            is_it && self.may_follow(needle, text, start, behind)
+        })
     }
 
     fn may_follow(&self, needle: &Needle, text: &[u8], start: usize, behind: &[u8]) -> bool {
@@ -278,12 +281,6 @@ fn is_declared(text: &[u8], start: usize, behind: &[u8]) -> bool {
 }
 
 impl Needle {
-    /// Whether a byte may follow the needle.
-    #[inline]
-    fn may_go_on_with(&self, byte: u8) -> bool {
-        self.follows.get(usize::from(byte >> 6)).is_some_and(|bits| bits & 1 << (byte & 63) != 0)
-    }
-
     /// The bytes that may be at each place, at least for a window, and how many of these places precede the needle.
     fn places(&self) -> (Vec<Vec<u8>>, usize) {
         let spelt = |byte: &u8| {

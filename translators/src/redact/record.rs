@@ -5,12 +5,12 @@
 //! this way. The value of a secret key is a secret if it is plausible as one. Input that is not JSON is searched as text.
 //! Never: a change outside of strings and of numbers under a secret key.
 
+use super::escapes::{Map, unescape};
 use super::joined::Joined;
 use super::keys::{EXEMPT, Kind, Says, canonical, says};
-use super::levels::{Map, unescape};
+use super::pointer::PointerBuilder;
 use super::text::Hit;
 use super::value::{is_secret, is_secret_number};
-use super::way::Way;
 use super::{Edit, Rules, With};
 use crate::hash::hasher;
 use std::hash::{Hash, Hasher};
@@ -76,17 +76,17 @@ pub(super) fn look(rules: &Rules, bytes: &[u8], skip: Option<&Range<usize>>) -> 
 
 /// Searches bytes that are not JSON.
 pub(super) fn plain(rules: &Rules, bytes: &[u8], edits: &mut Vec<Edit>) {
-    text(rules, bytes, 0, 0, &mut Way::default(), edits);
+    text(rules, bytes, 0, 0, &mut PointerBuilder::default(), edits);
 }
 
 /// Searches a text that is escaped `times` times and begins at `base`.
-fn text(rules: &Rules, text: &[u8], times: usize, base: usize, way: &mut Way, edits: &mut Vec<Edit>) {
+fn text(rules: &Rules, text: &[u8], times: usize, base: usize, pointer: &mut PointerBuilder, edits: &mut Vec<Edit>) {
     if !rules.may_have_a_secret(text) {
         return;
     }
     let (said, map) = unescape(text);
     for hit in rules.hits(&said) {
-        edits.push(edit(&hit, &map, times, base, way.tell()));
+        edits.push(edit(&hit, &map, times, base, pointer.build()));
     }
 }
 
@@ -108,7 +108,7 @@ struct Walk<'r> {
 impl Walk<'_> {
     fn go(&mut self, bytes: &[u8]) -> Option<()> {
         let mut levels: Vec<Level> = Vec::new();
-        let mut way = Way::default();
+        let mut pointer = PointerBuilder::default();
         let mut at = if bytes.starts_with("\u{FEFF}".as_bytes()) { 3 } else { 0 };
         // In an object, a string before the colon is a key.
         let mut wants_key = false;
@@ -123,18 +123,18 @@ impl Walk<'_> {
                     let inner = bytes.get(start..end)?;
                     if wants_key {
                         wants_key = false;
-                        self.key(inner, start, levels.last_mut()?, &mut way);
+                        self.key(inner, start, levels.last_mut()?, &mut pointer);
                     } else {
-                        let place = place(&mut levels, &mut way);
-                        self.string(inner, start, &place, &mut way);
+                        let place = place(&mut levels, &mut pointer);
+                        self.string(inner, start, &place, &mut pointer);
                     }
                 }
                 b'{' | b'[' => {
-                    let Place { key, secret, in_array } = place(&mut levels, &mut way);
+                    let Place { key, secret, in_array } = place(&mut levels, &mut pointer);
                     let is_object = byte == b'{';
                     levels.push(Level {
                         is_object,
-                        pointer: way.len(),
+                        pointer: pointer.len(),
                         index: 0,
                         key: None,
                         in_logprobs: key.is_logprobs || levels.last().is_some_and(|level| level.in_logprobs),
@@ -151,11 +151,11 @@ impl Walk<'_> {
                     if level.is_object != (byte == b'}') {
                         return None;
                     }
-                    way.back_to(level.pointer);
+                    pointer.truncate(level.pointer);
                     at += 1;
                     let outer = levels.last().is_some_and(|level| level.in_logprobs);
                     if level.in_logprobs && !outer && !level.is_object {
-                        self.look.logprobs.push((level.start..at, way.tell()));
+                        self.look.logprobs.push((level.start..at, pointer.build()));
                     }
                     wants_key = false;
                 }
@@ -176,11 +176,11 @@ impl Walk<'_> {
                     if !is_number && !matches!(literal, b"true" | b"false" | b"null") {
                         return None;
                     }
-                    let Place { secret, .. } = place(&mut levels, &mut way);
+                    let Place { secret, .. } = place(&mut levels, &mut pointer);
                     let is_one = |(kind, is_deep)| is_secret_number(literal, kind, is_deep);
                     if is_number && secret.is_some_and(is_one) {
                         let (rule, with) = (self.rules.key_rule, With::Quoted(0));
-                        self.look.edits.push(Edit { place: at..at + size, rule, with, pointer: way.tell() });
+                        self.look.edits.push(Edit { place: at..at + size, rule, with, pointer: pointer.build() });
                     }
                     at += size;
                 }
@@ -189,12 +189,12 @@ impl Walk<'_> {
     }
 
     /// Handles a key of the current object.
-    fn key(&mut self, inner: &[u8], start: usize, level: &mut Level, way: &mut Way) {
-        way.back_to(level.pointer);
+    fn key(&mut self, inner: &[u8], start: usize, level: &mut Level, pointer: &mut PointerBuilder) {
+        pointer.truncate(level.pointer);
         let (name, _) = unescape(inner);
         let name = String::from_utf8_lossy(&name);
         let spelling = canonical(&name);
-        way.down(&name);
+        pointer.push(&name);
         let mut path = hasher();
         (level.path, &*name).hash(&mut path);
         level.key = Some(Key {
@@ -205,22 +205,22 @@ impl Walk<'_> {
             path: path.finish(),
         });
         let known = self.look.edits.len();
-        text(self.rules, inner, 1, start, way, &mut self.look.edits);
+        text(self.rules, inner, 1, start, pointer, &mut self.look.edits);
         if let Some(edit) = self.look.edits.get(known) {
             // The pointer contains the redacted name of the key.
             let mut shown = name.into_owned();
             let from = edit.place.start.saturating_sub(start).min(shown.len());
             shown.truncate((0..=from).rev().find(|at| shown.is_char_boundary(*at)).unwrap_or_default());
             shown.push_str(&self.rules.mark(edit.rule));
-            way.back_to(level.pointer);
-            way.down(&shown);
-            let renamed = way.tell();
+            pointer.truncate(level.pointer);
+            pointer.push(&shown);
+            let renamed = pointer.build();
             self.look.edits.iter_mut().skip(known).for_each(|edit| edit.pointer.clone_from(&renamed));
         }
     }
 
     /// Handles a string value.
-    fn string(&mut self, inner: &[u8], start: usize, place: &Place, way: &mut Way) {
+    fn string(&mut self, inner: &[u8], start: usize, place: &Place, pointer: &mut PointerBuilder) {
         if self.skip.is_some_and(|skip| skip.start == start) {
             // The caller searches this string together with the pieces before it.
             return;
@@ -232,33 +232,33 @@ impl Walk<'_> {
             && is_secret(&unescape(inner).0, kind, is_deep)
         {
             let place = start..start + inner.len();
-            self.look.edits.push(Edit { place, rule: self.rules.key_rule, with: With::Mark, pointer: way.tell() });
+            self.look.edits.push(Edit { place, rule: self.rules.key_rule, with: With::Mark, pointer: pointer.build() });
         } else if !*in_array {
-            text(self.rules, inner, 1, start, way, &mut self.look.edits);
+            text(self.rules, inner, 1, start, pointer, &mut self.look.edits);
         } else if let Some(joined) = &mut self.joined {
             joined.add(key.path, inner, start, self.rules);
         } else {
             let first = self.planned.partition_point(|edit| edit.place.start < start);
             let here = self.planned.get(first..).unwrap_or_default();
             let edits = here.iter().take_while(|edit| edit.place.end <= start + inner.len());
-            self.look.edits.extend(edits.map(|edit| Edit { pointer: way.tell(), ..edit.clone() }));
+            self.look.edits.extend(edits.map(|edit| Edit { pointer: pointer.build(), ..edit.clone() }));
         }
     }
 }
 
 /// The position of a value that begins here.
-fn place(levels: &mut [Level], way: &mut Way) -> Place {
+fn place(levels: &mut [Level], pointer: &mut PointerBuilder) -> Place {
     match levels.last_mut() {
         None => {
-            way.back_to(0);
+            pointer.truncate(0);
             Place { key: Key::default(), secret: None, in_array: false }
         }
         Some(level) => {
             let key = if level.is_object {
                 level.key.take().unwrap_or_default()
             } else {
-                way.back_to(level.pointer);
-                way.down(&level.index.to_string());
+                pointer.truncate(level.pointer);
+                pointer.push(&level.index.to_string());
                 Key { is_logprobs: level.in_logprobs, path: level.path, ..Key::default() }
             };
             let secret = key.secret.map(|kind| (kind, false)).or(level.secret);

@@ -26,7 +26,7 @@ impl Stems {
     pub(super) fn new<'f>(formats: impl Iterator<Item = &'f Prepared>) -> Self {
         let mut this = Self::default();
         for format in formats.map(|prepared| prepared.format) {
-            if let Shape::Around { .. } = format.shape {
+            if let Shape::Around(..) = format.shape {
                 this.inner.extend(format.stems.iter().map(|stem| (*stem).to_owned()));
             } else if format.is_exact() || matches!(format.shape, Shape::Pem) {
                 this.exact.extend(format.stems.iter().map(|stem| (*stem).to_owned()));

@@ -1,7 +1,7 @@
 //! The result of matching at a position of a text, including "undecided" at the end of the text.
 
-use super::armour::Armour;
 use super::class::Class;
+use super::pem::Armour;
 use std::ops::Range;
 
 /// What begins at a position.

@@ -4,16 +4,16 @@
 //! begin there. The text is searched as it is, and again at each level of escapes (JSON in a string of JSON). Whatever a
 //! later reader would see as a secret counts as one here.
 
-use super::carrier::{Behind, assigned, behind, front, keyed};
+use super::carrier::{assigned, behind, front, keyed};
 use super::class::{Class, Runs};
+use super::escapes::{Reading, read_on};
 use super::formats::{Format, Shape};
-use super::levels::{Reading, read_on};
 use super::pattern::{Body, Pattern};
 use super::plausible::{SHORTEST, begins_a_placeholder, is_placeholder};
 use super::tail::{Found, LONGEST_NAME, Open, Tail, Wait};
 use super::value::Value;
 use super::words::{front_of_sequence, is_inside_a_word, name_start, opening};
-use super::{Rules, With, armour, url};
+use super::{Rules, With, pem, url};
 use aho_corasick::AhoCorasick;
 use std::ops::Range;
 
@@ -57,8 +57,8 @@ pub(super) struct Prepared {
 
 impl Prepared {
     pub(super) fn new(format: &'static Format) -> Self {
-        let body = match format.shape {
-            Shape::Token(body) | Shape::Around { body, .. } => body,
+        let body = match &format.shape {
+            Shape::Token(body) | Shape::Around(_, _, _, body) => body,
             _ => "",
         };
         let pattern = Pattern::new(body);
@@ -67,16 +67,16 @@ impl Prepared {
 
     /// The class of the first bytes of a body, and how many of them the prefilter checks.
     pub(super) fn front(&self) -> (Class, usize) {
-        let sure = self.format.sure;
-        self.pattern.front(if sure.part == 0 { sure.bytes.clamp(1, 6) } else { 6 })
+        let (part, bytes) = self.format.sure();
+        self.pattern.front(if part == 0 { bytes.clamp(1, 6) } else { 6 })
     }
 
     /// Creates a random secret of this format. `None` if the format has no fixed form.
     pub(super) fn sample(&self, random: &mut dyn FnMut(usize) -> usize) -> Option<String> {
         let stem = self.format.stems.get(random(self.format.stems.len()))?;
-        let before = match self.format.shape {
+        let before = match &self.format.shape {
             Shape::Token(_) => String::new(),
-            Shape::Around { class, min, .. } => Pattern::run(class, min).sample(random),
+            Shape::Around(class, min, ..) => Pattern::run(*class, *min).sample(random),
             _ => return None,
         };
         Some(format!("{before}{stem}{}", self.pattern.sample(random)))
@@ -85,7 +85,7 @@ impl Prepared {
     /// Matches a secret at a stem.
     fn token(&self, text: &[u8], literal: &Range<usize>, runs: &mut Runs) -> Found {
         let mut start = literal.start;
-        if let Shape::Around { class, min, max, .. } = self.format.shape {
+        if let Shape::Around(class, min, max, _) = self.format.shape {
             let size = class.run_before(text, start, max + 1);
             start -= size;
             // At the start of a text, the part before the stem may have arrived with earlier pieces.
@@ -104,8 +104,7 @@ impl Prepared {
                 Found::Full(start..end, (room > 0).then_some(Open::Class(self.rest, room)))
             }
             Body::Part { nth, bytes } => {
-                let sure = self.format.sure;
-                let is_sure = (nth, bytes) >= (sure.part, sure.bytes)
+                let is_sure = (nth, bytes) >= self.format.sure()
                     && !begins_a_placeholder(text.get(literal.end..).unwrap_or_default());
                 let open = is_sure.then_some(Open::Class(self.rest, self.longest));
                 // The rest of a secret of fixed size arrives soon, so a longer wait is acceptable.
@@ -132,7 +131,7 @@ impl Rules {
             hit.place.end = match hit.open {
                 // Only an incomplete escape follows the hit.
                 Some(Open::Class(..)) => text.len(),
-                Some(Open::Armour { .. }) if armour::ends_in_a_line(text, hit.place.end) => text.len(),
+                Some(Open::Armour { .. }) if pem::ends_in_a_line(text, hit.place.end) => text.len(),
                 _ => hit.place.end,
             };
         }
@@ -307,16 +306,10 @@ impl Rules {
     }
 
     fn format(&self, prepared: &Prepared, text: &[u8], place: &Range<usize>, level: usize, runs: &mut Runs) -> Found {
-        match prepared.format.shape {
-            Shape::Token(_) | Shape::Around { .. } => prepared.token(text, place, runs),
-            Shape::After { words, class, min, max } => {
-                let what = Behind { words, class, sizes: &[(min, max)], is_part_of_name: false };
-                behind(text, place, &what, runs)
-            }
-            Shape::Named { class, sizes } => {
-                behind(text, place, &Behind { words: &[], class, sizes, is_part_of_name: true }, runs)
-            }
-            Shape::Pem => armour::pem(text, place.start, place.end, level),
+        match &prepared.format.shape {
+            Shape::Token(_) | Shape::Around(..) => prepared.token(text, place, runs),
+            Shape::Value(what) => behind(text, place, what, runs),
+            Shape::Pem => pem::find(text, place.start, place.end, level),
             Shape::Url => url::password(text, place.start, place.end, runs),
         }
     }

@@ -36,7 +36,7 @@ enum Next {
 }
 
 /// Matches a private key whose armour begins at `at` and whose title begins at `body`.
-pub(super) fn pem(text: &[u8], at: usize, body: usize, level: usize) -> Found {
+pub(super) fn find(text: &[u8], at: usize, body: usize, level: usize) -> Found {
     let is_title = |byte: &u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b' ';
     let rest = text.get(body..).unwrap_or_default();
     let title = rest.iter().take(64).take_while(|byte| is_title(byte)).count();
@@ -183,7 +183,7 @@ mod tests {
     }
 
     fn found(text: &str) -> Option<&str> {
-        match pem(text.as_bytes(), 0, "-----BEGIN ".len(), 1) {
+        match find(text.as_bytes(), 0, "-----BEGIN ".len(), 1) {
             Found::Full(place, _) => text.get(place),
             _ => None,
         }

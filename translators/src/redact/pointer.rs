@@ -12,30 +12,30 @@ const LONGEST: usize = 1 << 10;
 const ALL: usize = 64 << 10;
 const OVERHEAD: usize = 16;
 
-pub(super) struct Way {
+pub(super) struct PointerBuilder {
     text: String,
-    told: Option<Arc<str>>,
+    latest: Option<Arc<str>>,
     left: usize,
 }
 
-impl Default for Way {
+impl Default for PointerBuilder {
     fn default() -> Self {
-        Self { text: String::new(), told: None, left: ALL }
+        Self { text: String::new(), latest: None, left: ALL }
     }
 }
 
-impl Way {
-    /// The length of the current pointer, for [`Way::back_to`].
+impl PointerBuilder {
+    /// The length of the current pointer, for [`PointerBuilder::truncate`].
     pub(super) fn len(&self) -> usize {
         self.text.len()
     }
 
-    pub(super) fn back_to(&mut self, len: usize) {
+    pub(super) fn truncate(&mut self, len: usize) {
         self.text.truncate(len);
     }
 
     /// Enters a key or an index.
-    pub(super) fn down(&mut self, part: &str) {
+    pub(super) fn push(&mut self, part: &str) {
         if self.text.len() + 1 + part.len() > LONGEST {
             return;
         }
@@ -50,22 +50,22 @@ impl Way {
     }
 
     /// Returns the pointer.
-    pub(super) fn tell(&mut self) -> Arc<str> {
-        if let Some(told) = self.told.as_ref().filter(|told| ***told == *self.text) {
-            return told.clone();
+    pub(super) fn build(&mut self) -> Arc<str> {
+        if let Some(latest) = self.latest.as_ref().filter(|latest| ***latest == *self.text) {
+            return latest.clone();
         }
         let Some(left) = self.left.checked_sub(self.text.len() + OVERHEAD) else {
             // The cap is reached: from here on, every place is reported as the whole record.
             self.left = 0;
             self.text.clear();
-            let told: Arc<str> = "".into();
-            self.told = Some(told.clone());
-            return told;
+            let latest: Arc<str> = "".into();
+            self.latest = Some(latest.clone());
+            return latest;
         };
         self.left = left;
-        let told: Arc<str> = self.text.as_str().into();
-        self.told = Some(told.clone());
-        told
+        let latest: Arc<str> = self.text.as_str().into();
+        self.latest = Some(latest.clone());
+        latest
     }
 }
 
@@ -74,33 +74,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_is_told_as_a_pointer() {
-        let mut way = Way::default();
-        assert_eq!(&*way.tell(), "");
-        way.down("a/b");
-        let front = way.len();
-        way.down("~");
-        assert_eq!(&*way.tell(), "/a~1b/~0");
-        way.back_to(front);
-        way.down("0");
-        assert_eq!(&*way.tell(), "/a~1b/0");
+    fn keys_are_escaped_in_a_pointer() {
+        let mut pointer = PointerBuilder::default();
+        assert_eq!(&*pointer.build(), "");
+        pointer.push("a/b");
+        let front = pointer.len();
+        pointer.push("~");
+        assert_eq!(&*pointer.build(), "/a~1b/~0");
+        pointer.truncate(front);
+        pointer.push("0");
+        assert_eq!(&*pointer.build(), "/a~1b/0");
     }
 
     #[test]
-    fn what_is_too_deep_or_one_too_many_is_told_by_what_it_stands_in() {
-        let mut way = Way::default();
-        way.down("a");
-        let front = way.len();
-        way.down(&"x".repeat(LONGEST));
-        assert_eq!(&*way.tell(), "/a");
-        way.back_to(front);
-        way.down(&"x".repeat(LONGEST - front - 1));
-        assert_eq!(way.tell().len(), LONGEST);
+    fn places_beyond_the_caps_are_reported_under_an_ancestor() {
+        let mut pointer = PointerBuilder::default();
+        pointer.push("a");
+        let front = pointer.len();
+        pointer.push(&"x".repeat(LONGEST));
+        assert_eq!(&*pointer.build(), "/a");
+        pointer.truncate(front);
+        pointer.push(&"x".repeat(LONGEST - front - 1));
+        assert_eq!(pointer.build().len(), LONGEST);
         let mut sizes = Vec::new();
         for nth in 0..100_000 {
-            way.back_to(0);
-            way.down(&nth.to_string());
-            sizes.push(way.tell().len());
+            pointer.truncate(0);
+            pointer.push(&nth.to_string());
+            sizes.push(pointer.build().len());
         }
         assert!(sizes.iter().sum::<usize>() < ALL);
         assert_eq!((sizes[0], sizes[99_999]), (2, 0));
