@@ -13,7 +13,7 @@ use framegate_translators::frame::{Frame, StreamKind};
 use framegate_translators::gate::Verdict;
 use framegate_translators::pipeline::{Tally, is_last};
 use framegate_translators::runners::name_of;
-use framegate_translators::schema::Breach;
+use framegate_translators::schema::Violation;
 use framegate_translators::warnings::{Warning, Watch};
 use std::collections::{BTreeMap, HashMap};
 use std::io::{IsTerminal, Write};
@@ -93,9 +93,9 @@ impl Diagnostics {
             };
             self.breaches += 1;
             self.withheld += u64::from(withheld);
-            for breach in breaches {
+            for violation in breaches {
                 if self.breach_lines < self.most {
-                    tell(frame, event.kind, withheld, breach);
+                    tell(frame, event.kind, withheld, violation);
                 }
                 self.breach_lines += 1;
             }
@@ -209,17 +209,17 @@ fn times(count: u64) -> String {
     if count > 1 { format!(" ({count} times in this run, first here)") } else { String::new() }
 }
 
-fn tell(frame: &Frame, event_type: &'static str, withheld: bool, breach: &Breach) {
+fn tell(frame: &Frame, event_type: &'static str, withheld: bool, violation: &Violation) {
     tracing::warn!(
         stream = %frame.stream.id,
         runner = name_of(frame.stream.provider),
         seq = frame.seq,
         event_type,
         withheld,
-        pointer = breach.pointer,
-        rule = breach.keyword,
+        pointer = violation.pointer,
+        rule = violation.keyword,
         "the event violates its schema: {}",
-        breach.message
+        violation.message
     );
 }
 
@@ -228,7 +228,7 @@ mod tests {
     use super::super::output::Form;
     use super::*;
     use framegate_translators::contracts::frames::V2;
-    use framegate_translators::encode::{EventId, Outline};
+    use framegate_translators::encode::{EventId, EventShape};
     use framegate_translators::frame::{Body, Session, Stream, UserMessage};
     use std::sync::{Arc, Mutex, PoisonError};
 
@@ -277,7 +277,7 @@ mod tests {
                 id: &EventId::Number(5),
                 payload: payload.as_bytes(),
                 known: &[],
-                outline: Outline::default(),
+                shape: EventShape::default(),
             };
             diagnostics.pass(frame, &mut std::iter::once(event), &mut writer);
             diagnostics.end_input(&Tally::default());

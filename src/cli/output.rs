@@ -128,7 +128,7 @@ impl<W: Write> EventWriter<W> {
 mod tests {
     use super::*;
     use framegate_translators::contracts::contract;
-    use framegate_translators::encode::{EventId, Outline};
+    use framegate_translators::encode::{EventId, EventShape};
 
     fn written(contract: &Contract, form: Form, payloads: &[&str]) -> String {
         let mut out = Vec::new();
@@ -140,7 +140,7 @@ mod tests {
                 id: &id,
                 payload: payload.as_bytes(),
                 known: &[],
-                outline: Outline::default(),
+                shape: EventShape::default(),
             });
             writer.flush().unwrap();
         }
@@ -173,7 +173,7 @@ mod tests {
                 id: &id,
                 payload: payload.as_bytes(),
                 known: &[],
-                outline: Outline::default(),
+                shape: EventShape::default(),
             });
         }
         writer.finish().unwrap();
@@ -208,7 +208,7 @@ mod tests {
                 id: &EventId::None,
                 payload: &large,
                 known: &[],
-                outline: Outline::default(),
+                shape: EventShape::default(),
             });
         }
         assert_eq!(writer.flush().unwrap_err().kind(), io::ErrorKind::StorageFull);

@@ -21,8 +21,9 @@ use crate::decode::Record;
 use crate::json::Kind;
 use crate::recognise::item_of;
 use crate::runners::{Runner, Surface};
-use crate::schema::Schemas;
+use crate::schema::{Judged, Schemas};
 use finding::Occurrences;
+use jsonschema::ValidationError;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -101,40 +102,30 @@ impl SurfaceSchemas {
             sink(&DriftKey::of_record(DriftKind::UnknownType, None), "the record has no type");
             return;
         };
-        if let Some(known) = self.schemas.said(&kind, record.fields.fields()) {
-            known.iter().for_each(|(key, expected)| sink(key, expected));
-        } else if self.schemas.knows(&kind) {
-            self.compare_with_schema(record, &kind).iter().for_each(|(key, expected)| sink(key, expected));
-        } else {
-            let expected = format!("unknown record type {:?}", finding::short(&kind));
-            sink(&DriftKey::of_record(DriftKind::UnknownType, Some(&kind)), &expected);
-        }
-    }
-
-    /// The drift in a record of a known kind. If it depends only on the record's layout, it is cached for records with the same
-    /// layout.
-    fn compare_with_schema(&self, record: &Record<'_>, kind: &str) -> Vec<(DriftKey, String)> {
-        let (text, mut drifts, mut violations) = (record.json.text(), Vec::new(), 0);
-        if !self.schemas.surely_keeps(kind, text)
-            && let Ok(value) = crate::json::value(text.as_bytes())
-        {
-            let errors = self.schemas.errors(kind, &value);
-            violations = errors.len();
-            for error in classify::relevant(errors) {
-                classify::each(&error, kind, &mut |key, expected| {
-                    if drifts.len() < OF_A_RECORD {
-                        drifts.push((key, expected));
-                    }
-                });
+        let fields = record.fields.fields();
+        match self.schemas.verdict(&kind, record.json, fields, |errors| drifts(&kind, errors)) {
+            Some(drifts) => drifts.iter().for_each(|(key, expected)| sink(key, expected)),
+            None => {
+                let expected = format!("unknown record type {:?}", finding::short(&kind));
+                sink(&DriftKey::of_record(DriftKind::UnknownType, Some(&kind)), &expected);
             }
         }
-        let is_of_names = |kind| matches!(kind, DriftKind::UnknownField | DriftKind::MissingField);
-        if drifts.iter().all(|(key, _)| is_of_names(key.kind)) {
-            let fields = record.fields.fields();
-            self.schemas.keep_said(kind, record.json, fields, violations, || drifts.clone().into());
-        }
-        drifts
     }
+}
+
+/// The drift in a record of a known kind. If only fields are missing or unknown, it is the same in all records of the same shape.
+fn drifts(kind: &str, errors: Vec<ValidationError<'_>>) -> Judged<Drifts> {
+    let mut drifts = Vec::new();
+    for error in classify::relevant(errors) {
+        classify::each(&error, kind, &mut |key, expected| {
+            if drifts.len() < OF_A_RECORD {
+                drifts.push((key, expected));
+            }
+        });
+    }
+    let is_of_names =
+        |(key, _): &(DriftKey, String)| matches!(key.kind, DriftKind::UnknownField | DriftKind::MissingField);
+    Judged { is_reusable: drifts.iter().all(is_of_names), verdict: drifts.into() }
 }
 
 fn no_object(kind: Kind) -> String {

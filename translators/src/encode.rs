@@ -5,17 +5,18 @@
 
 mod data;
 mod escape;
+mod event_shape;
 mod object;
-mod outline;
 mod writer;
 
 pub(crate) use data::{Data, Flat, Null, Time, Ulid, Value, Word, data};
+pub(crate) use event_shape::key;
+pub use event_shape::{EventShape, Field, Key, Kind};
 pub(crate) use object::{ObjectWriter, PreparedFields};
-pub(crate) use outline::key;
-pub use outline::{Field, Key, Kind, Outline};
 pub use writer::{write_ndjson, write_raw, write_sse};
 
 use crate::frame::{Body, Frame, Stream};
+use crate::hash::Fingerprint;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -157,8 +158,15 @@ struct Entry {
     start: usize,
     end: usize,
     known: Range<usize>,
-    outline: Range<usize>,
-    print: u64,
+    fields: Range<usize>,
+    fingerprint: Fingerprint,
+}
+
+impl Entry {
+    fn without_shape(kind: &'static str, id: EventId, bytes: Range<usize>) -> Self {
+        let (start, end) = (bytes.start, bytes.end);
+        Self { kind, id, start, end, known: 0..0, fields: 0..0, fingerprint: Fingerprint::default() }
+    }
 }
 
 /// One event.
@@ -173,8 +181,8 @@ pub struct EventRef<'a> {
     /// The ranges of long values in the payload, in order. Each is a complete string, or JSON exactly as it arrived. The list
     /// may be incomplete.
     pub known: &'a [Range<usize>],
-    /// Its fields; empty if they were not recorded.
-    pub outline: Outline<'a>,
+    /// Its shape; without fields if they were not recorded.
+    pub shape: EventShape<'a>,
 }
 
 impl Events {
@@ -188,11 +196,11 @@ impl Events {
         if self.is_unwritten {
             return self.leave_unwritten(kind, id);
         }
-        let (start, first, outline) = (self.bytes.len(), self.notes.known.len(), self.notes.outline.len());
+        let (start, first, first_field) = (self.bytes.len(), self.notes.known.len(), self.notes.fields.len());
         // Reserve the usual size once instead of growing in small steps.
         self.bytes.reserve(USUAL.0);
-        self.notes.outline.reserve(USUAL.1);
-        self.notes.print = 0;
+        self.notes.fields.reserve(USUAL.1);
+        self.notes.fingerprint = Fingerprint::default();
         let mut object = ObjectWriter::begin(&mut self.bytes, &mut self.notes);
         fields(&mut object);
         object.end();
@@ -205,14 +213,14 @@ impl Events {
             start,
             end: self.bytes.len(),
             known: first..self.notes.known.len(),
-            outline: outline..self.notes.outline.len(),
-            print: self.notes.print,
+            fields: first_field..self.notes.fields.len(),
+            fingerprint: self.notes.fingerprint,
         });
     }
 
     /// Records an event without its payload.
     fn leave_unwritten(&mut self, kind: &'static str, id: EventId) {
-        self.list.push(Entry { kind, id, start: 0, end: 0, known: 0..0, outline: 0..0, print: 0 });
+        self.list.push(Entry::without_shape(kind, id, 0..0));
     }
 
     /// Writes one event as bytes.
@@ -222,7 +230,7 @@ impl Events {
         }
         let start = self.bytes.len();
         self.bytes.extend_from_slice(payload);
-        self.list.push(Entry { kind, id, start, end: self.bytes.len(), known: 0..0, outline: 0..0, print: 0 });
+        self.list.push(Entry::without_shape(kind, id, start..self.bytes.len()));
     }
 
     /// The events in order.
@@ -232,7 +240,10 @@ impl Events {
             id: &entry.id,
             payload: self.bytes.get(entry.start..entry.end).unwrap_or_default(),
             known: self.notes.known.get(entry.known.clone()).unwrap_or_default(),
-            outline: Outline::known(self.notes.outline.get(entry.outline.clone()).unwrap_or_default(), entry.print),
+            shape: EventShape::with_fingerprint(
+                self.notes.fields.get(entry.fields.clone()).unwrap_or_default(),
+                entry.fingerprint,
+            ),
         })
     }
 
@@ -245,7 +256,7 @@ impl Events {
     pub fn clear(&mut self) {
         self.list.clear();
         self.notes.known.clear();
-        self.notes.outline.clear();
+        self.notes.fields.clear();
         self.bytes.clear();
         self.bytes.shrink_to(1 << 20);
     }

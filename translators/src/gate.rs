@@ -13,7 +13,7 @@ pub(crate) use crate::contract::NOTICE;
 pub use crate::contract::{CODE, StandIn, Withheld};
 use crate::encode::{EventRef, Events};
 use crate::frame::Frame;
-use crate::schema::{Breach, Schemas};
+use crate::schema::{Schemas, Violation};
 
 /// The gate's decision about an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,9 +21,9 @@ pub enum Verdict {
     /// The event is valid and was sent.
     Kept,
     /// The event is invalid and was sent.
-    Broken(Vec<Breach>),
+    Broken(Vec<Violation>),
     /// The event is invalid, and a stand-in was sent.
-    Withheld(Vec<Breach>),
+    Withheld(Vec<Violation>),
 }
 
 /// Checks the events of one contract.
@@ -50,12 +50,12 @@ impl<'s> Gate<'s> {
             sink(event);
             return Verdict::Kept;
         };
-        let Some(breach) = violations.first().filter(|_| self.enforce) else {
+        let Some(violation) = violations.first().filter(|_| self.enforce) else {
             sink(event);
             return Verdict::Broken(violations);
         };
         let mut out = Events::default();
-        (self.contract.withheld)(&Withheld { event, frame, breach }, &mut out);
+        (self.contract.withheld)(&Withheld { event, frame, violation }, &mut out);
         for stand_in in out.iter() {
             // The stand-in's content is ours, so it can be invalid only if the envelope is. Then no event of the stream is
             // valid, and a gap in the numbers would be worse.

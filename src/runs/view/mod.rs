@@ -211,7 +211,7 @@ impl View {
         if checked > told {
             self.entry.has_counted.store(true, Ordering::Relaxed);
         }
-        for Broken { number, seq, kind, withheld, breaches } in broken {
+        for Broken { number, seq, kind, withheld, violations } in broken {
             if *number < told {
                 continue;
             }
@@ -220,11 +220,11 @@ impl View {
             if *withheld {
                 *status.events_withheld.entry(contract).or_default() += 1;
             }
-            for breach in breaches {
+            for violation in violations {
                 tracing::warn!(
                     run = %status.run_id, session = %status.session_id, runner = status.runner, contract, seq, event = kind, withheld,
-                    pointer = breach.pointer, keyword = breach.keyword,
-                    "the event violates its schema: {}", breach.message
+                    pointer = violation.pointer, keyword = violation.keyword,
+                    "the event violates its schema: {}", violation.message
                 );
             }
         }

@@ -15,7 +15,7 @@ use bytes::Bytes;
 use framegate_translators::contracts::{Contract, SseStyle};
 use framegate_translators::encode::{Encoder, EventId, EventRef, Events, write_raw, write_sse};
 use framegate_translators::gate::Verdict;
-use framegate_translators::schema::Breach;
+use framegate_translators::schema::Violation;
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -88,7 +88,7 @@ pub(super) struct Broken {
     pub(super) seq: u64,
     pub(super) kind: &'static str,
     pub(super) withheld: bool,
-    pub(super) breaches: Vec<Breach>,
+    pub(super) violations: Vec<Violation>,
 }
 
 impl Window {
@@ -172,12 +172,12 @@ impl Window {
                 let mut keep = |event: EventRef<'_>| {
                     events.push(Placed::write(view.contract, event, (frame.seq, nth), &mut bytes));
                 };
-                let (withheld, breaches) = match gate::pass(gate.as_ref(), frame, event, &mut keep) {
+                let (withheld, violations) = match gate::pass(gate.as_ref(), frame, event, &mut keep) {
                     Verdict::Kept => continue,
-                    Verdict::Broken(breaches) => (false, breaches),
-                    Verdict::Withheld(breaches) => (true, breaches),
+                    Verdict::Broken(violations) => (false, violations),
+                    Verdict::Withheld(violations) => (true, violations),
                 };
-                broken.push(Broken { number, seq: frame.seq, kind: event.kind, withheld, breaches });
+                broken.push(Broken { number, seq: frame.seq, kind: event.kind, withheld, violations });
             }
             self.next_frame += 1;
             if bytes.len() >= batch_bytes {

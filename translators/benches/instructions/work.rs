@@ -69,7 +69,7 @@ const RECORDINGS: &[(&str, &[&str])] = &[
 pub(crate) struct Stage<'a> {
     pub(crate) name: &'a str,
     pub(crate) bytes: u64,
-    /// Whether it runs once before it is counted, so that work that is done only once (compiling schemas, checking outlines) is
+    /// Whether it runs once before it is counted, so that work that is done only once (compiling schemas, checking shapes) is
     /// excluded.
     pub(crate) warm: bool,
     pub(crate) run: &'a mut dyn FnMut() -> Counts,

@@ -6,7 +6,7 @@
 use crate::encode::{EventId, EventRef, Events};
 use crate::frame::{Body, EndReason, Frame};
 use crate::json::Json;
-use crate::schema::Breach;
+use crate::schema::Violation;
 
 /// The code for a withheld event, in every contract with codes.
 pub const CODE: &str = "event_withheld";
@@ -28,13 +28,13 @@ pub struct Withheld<'a> {
     /// The frame that produced it.
     pub frame: &'a Frame,
     /// The first violation.
-    pub breach: &'a Breach,
+    pub violation: &'a Violation,
 }
 
 impl Withheld<'_> {
     /// The message for a person: which event, and where it is invalid.
     pub fn message(&self) -> String {
-        let Breach { pointer, keyword, .. } = self.breach;
+        let Violation { pointer, keyword, .. } = self.violation;
         let place: String = pointer.chars().take(POINTER_CHARS).collect();
         let place = if place.is_empty() { "its top" } else { &place };
         format!("{NOTICE}{} breaks its schema at {place} ({keyword})", self.event.kind)

@@ -166,7 +166,7 @@ entries!(bool, u16, u32, u64, usize, i32, f64, Uuid, [&str], [String], Vec<&str>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::encode::{EventId, Events, Kind, Outline};
+    use crate::encode::{EventId, EventShape, Events, Kind};
 
     data! {
         struct Whole<'a> {
@@ -189,7 +189,7 @@ mod tests {
         let mut events = Events::default();
         events.object("whole", EventId::None, |map| whole.fields(map));
         let event = events.iter().next().unwrap();
-        assert_eq!(event.outline.print(), Outline::new(event.outline.fields).print());
+        assert_eq!(event.shape.fingerprint(), EventShape::new(event.shape.fields).fingerprint());
         let name = |kind: Kind| match kind {
             Kind::Null => "null",
             Kind::Unsigned => "unsigned",
@@ -203,12 +203,12 @@ mod tests {
             Kind::End => "end",
             _ => "other",
         };
-        let outline = event.outline.fields.iter().map(|field| (field.key.name(), name(field.kind))).collect();
-        (String::from_utf8(event.payload.to_vec()).unwrap(), outline)
+        let shape = event.shape.fields.iter().map(|field| (field.key.name(), name(field.kind))).collect();
+        (String::from_utf8(event.payload.to_vec()).unwrap(), shape)
     }
 
     #[test]
-    fn fields_keep_their_order_and_equal_objects_are_outlined_once() {
+    fn fields_keep_their_order_and_equal_objects_are_shaped_once() {
         let part = |cost| Part { count: 1, cost };
         let mut whole = Whole {
             first_name: None,
@@ -219,15 +219,15 @@ mod tests {
             null: Null,
             part: part(Some(-0.5)),
         };
-        let (text, outline) = written(&whole);
+        let (text, shape) = written(&whole);
         assert_eq!(text, r#"{"count":1,"parts":[],"word":"w","null":null,"part":{"count":1,"cost":-0.5}}"#);
         let end =
             [("word", "w"), ("null", "null"), ("part", "{"), ("count", "unsigned"), ("cost", "number"), ("", "end")];
-        assert_eq!(outline, [&[("count", "unsigned"), ("parts", "[]")][..], &end].concat());
+        assert_eq!(shape, [&[("count", "unsigned"), ("parts", "[]")][..], &end].concat());
 
         whole.first_name = Some("a \"b\"");
         whole.parts = vec![part(None), part(None), part(Some(f64::NAN)), part(Some(1.5))];
-        let (text, outline) = written(&whole);
+        let (text, shape) = written(&whole);
         let parts = r#"[{"count":1},{"count":1},{"count":1,"cost":null},{"count":1,"cost":1.5}]"#;
         assert!(text.starts_with(&format!(r#"{{"firstName":"a \"b\"","count":1,"parts":{parts},"word""#)), "{text}");
         let sort = |cost: &'static str| [("", "{"), ("count", "unsigned"), ("cost", cost), ("", "end")];
@@ -239,6 +239,6 @@ mod tests {
             ("count", "unsigned"),
             ("", "end"),
         ];
-        assert_eq!(outline, [&front[..], &sort("null"), &sort("amount"), &[("", "end")], &end].concat());
+        assert_eq!(shape, [&front[..], &sort("null"), &sort("amount"), &[("", "end")], &end].concat());
     }
 }

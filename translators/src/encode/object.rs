@@ -1,7 +1,8 @@
 //! Writes one JSON object field by field, directly to bytes.
 
 use super::escape;
-use super::outline::{Field, Key, Kind, Outlined, of_json};
+use super::event_shape::{Field, HasKind, Key, Kind, of_json};
+use crate::hash::Fingerprint;
 use serde::Serialize;
 use std::ops::Range;
 use uuid::Uuid;
@@ -24,15 +25,15 @@ pub(crate) struct ObjectWriter<'a> {
 pub(crate) struct Notes {
     /// The ranges of long values in the buffer.
     pub(super) known: Vec<Range<usize>>,
-    pub(super) outline: Vec<Field>,
-    /// The fingerprint of the outline of the current event.
-    pub(super) print: u64,
+    pub(super) fields: Vec<Field>,
+    /// The fingerprint of the fields of the current event.
+    pub(super) fingerprint: Fingerprint,
 }
 
 impl Notes {
     fn field(&mut self, field: Field) {
-        self.print = field.onto(self.print);
-        self.outline.push(field);
+        self.fingerprint = field.onto(self.fingerprint);
+        self.fields.push(field);
     }
 }
 
@@ -41,7 +42,7 @@ impl Notes {
 pub(crate) struct PreparedFields {
     /// Each field is preceded by a comma.
     text: Vec<u8>,
-    outline: Vec<Field>,
+    fields: Vec<Field>,
 }
 
 /// The usual numbers of bytes and fields.
@@ -51,9 +52,9 @@ impl PreparedFields {
     /// Serialises the fields.
     pub(crate) fn new(fields: impl FnOnce(&mut ObjectWriter<'_>)) -> Self {
         let mut text = Vec::with_capacity(USUAL.0);
-        let mut notes = Notes { outline: Vec::with_capacity(USUAL.1), ..Notes::default() };
+        let mut notes = Notes { fields: Vec::with_capacity(USUAL.1), ..Notes::default() };
         fields(&mut ObjectWriter { out: &mut text, notes: &mut notes, first: false });
-        Self { text, outline: notes.outline }
+        Self { text, fields: notes.fields }
     }
 }
 
@@ -64,7 +65,7 @@ impl<'a> ObjectWriter<'a> {
     }
 
     /// Writes a field.
-    pub(crate) fn entry<T: Serialize + Outlined + ?Sized>(&mut self, key: &'static Key, value: &T) {
+    pub(crate) fn entry<T: Serialize + HasKind + ?Sized>(&mut self, key: &'static Key, value: &T) {
         self.key(key, value.kind());
         let start = self.out.len();
         // Writing to memory cannot fail, and our values are strings, numbers and raw JSON.
@@ -105,8 +106,8 @@ impl<'a> ObjectWriter<'a> {
         let text = if self.first { fields.text.get(1..).unwrap_or_default() } else { &fields.text };
         self.first &= fields.text.is_empty();
         self.out.extend_from_slice(text);
-        self.notes.outline.extend_from_slice(&fields.outline);
-        self.notes.print = fields.outline.iter().fold(self.notes.print, |print, field| field.onto(print));
+        self.notes.fields.extend_from_slice(&fields.fields);
+        self.notes.fingerprint = fields.fields.iter().fold(self.notes.fingerprint, |all, field| field.onto(all));
     }
 
     /// Writes a field whose value is already JSON text.
@@ -142,23 +143,23 @@ impl<'a> ObjectWriter<'a> {
             return self.raw(key, "[]");
         }
         self.key(key, Kind::Items);
-        // The outline of the previous item. An item with the same outline is not recorded again.
+        // The fields of the previous item. An item of the same shape is not recorded again.
         let mut last = 0..0;
         self.out.push(b'[');
         for (at, item) in items.iter().enumerate() {
             if at > 0 {
                 self.out.push(b',');
             }
-            let (start, print) = (self.notes.outline.len(), self.notes.print);
+            let (start, fingerprint) = (self.notes.fields.len(), self.notes.fingerprint);
             self.notes.field(Field { key: Key::NONE, kind: Kind::Fields });
             let mut object = ObjectWriter::begin(self.out, self.notes);
             fields(&mut object, item);
             object.end();
             self.notes.field(END);
-            let this = start..self.notes.outline.len();
-            if self.notes.outline.get(this.clone()) == self.notes.outline.get(last.clone()) {
-                self.notes.outline.truncate(start);
-                self.notes.print = print;
+            let this = start..self.notes.fields.len();
+            if self.notes.fields.get(this.clone()) == self.notes.fields.get(last.clone()) {
+                self.notes.fields.truncate(start);
+                self.notes.fingerprint = fingerprint;
             } else {
                 last = this;
             }

@@ -1,11 +1,11 @@
-//! The fast validator and the outlines agree with the full validator. This is tested with each event of every recording in
-//! every contract, and with many events generated from them.
+//! The fast validator and the verdicts cached by shape agree with the full validator. This is tested with each event of every
+//! recording in every contract, and with many events generated from them.
 //!
 //! `FRAMEGATE_AGREEMENT_CASES` sets how many are generated. Default: 4000.
 
 use super::*;
 use crate::contracts::{CONTRACTS, Contract};
-use crate::encode::{EncoderOptions, EventId, Field, Key, Kind, Outline};
+use crate::encode::{EncoderOptions, EventId, EventShape, Field, Key, Kind};
 use crate::frame::Frame;
 use crate::framing::Limits;
 use crate::pipeline::{Ingest, Translator};
@@ -57,32 +57,32 @@ fn each_event(contract: &'static Contract, all: bool, sink: &mut dyn FnMut(Event
 #[test]
 fn no_event_of_a_recording_needs_the_full_validator_and_it_accepts_each() {
     for (contract, schemas) in contracts() {
-        let (mut all, mut by_outline) = (0, 0);
+        let (mut all, mut by_shape) = (0, 0);
         for with_all in [false, true] {
             each_event(contract, with_all, &mut |event| {
                 let text = std::str::from_utf8(event.payload).unwrap();
-                assert!(schemas.surely_keeps(event.kind, text), "{}: {text}", contract.name);
-                outline_is_true(event.outline.fields, text);
-                // The fingerprint must not depend on how the outline was built, or lookups fail.
-                assert_eq!(event.outline.print(), Outline::new(event.outline.fields).print(), "{text}");
+                assert!(schemas.accepts(event.kind, text), "{}: {text}", contract.name);
+                shape_is_true(event.shape.fields, text);
+                // The fingerprint must not depend on how the shape was built, or lookups fail.
+                assert_eq!(event.shape.fingerprint(), EventShape::new(event.shape.fields).fingerprint(), "{text}");
                 let compiled = &schemas.by_kind[event.kind];
                 let value = crate::json::value(event.payload).unwrap();
                 assert!(compiled.validator.is_valid(&value), "{}: {text}", contract.name);
                 assert_eq!(schemas.check(event), Ok(()), "{}: {text}", contract.name);
                 all += 1;
-                by_outline += usize::from(compiled.shape.as_ref().unwrap().holds_for_all(event.outline.fields));
+                by_shape += usize::from(compiled.is_always_valid(event.shape.fields));
             });
         }
-        // Events whose outline does not decide must be read each time, so most outlines must decide.
-        assert!(all > 1_000 && by_outline * 100 > all * 98, "{}: {by_outline} of {all}", contract.name);
+        // Events whose shape does not decide must be read each time, so most shapes must decide.
+        assert!(all > 1_000 && by_shape * 100 > all * 98, "{}: {by_shape} of {all}", contract.name);
     }
 }
 
-/// Fails unless an event's outline matches its text; an empty outline always matches.
-fn outline_is_true(outline: &[Field], text: &str) {
-    let mut fields = outline.iter();
-    let is_true = outline.is_empty() || are_fields_of(&mut fields, Json::parse(text).unwrap());
-    assert!(is_true && fields.as_slice().is_empty(), "{text} is not as {outline:#?}");
+/// Fails unless an event's shape matches its text; an empty shape always matches.
+fn shape_is_true(shape: &[Field], text: &str) {
+    let mut fields = shape.iter();
+    let is_true = shape.is_empty() || are_fields_of(&mut fields, Json::parse(text).unwrap());
+    assert!(is_true && fields.as_slice().is_empty(), "{text} is not as {shape:#?}");
 }
 
 /// Whether the next fields, up to their end, are those of the object.
@@ -102,7 +102,7 @@ fn are_fields_of(fields: &mut Iter<'_, Field>, object: Json<'_>) -> bool {
     fields.next().is_none_or(|field| matches!(field.kind, Kind::End))
 }
 
-/// Whether each item matches one of the next object outlines, and each outline matches an item.
+/// Whether each item matches one of the next object shapes, and each shape matches an item.
 fn are_sorts_of(sorts: &mut Iter<'_, Field>, items: &[Json<'_>]) -> bool {
     let mut found = vec![false; items.len()];
     while let Some(Field { kind: Kind::Fields, .. }) = sorts.next() {
@@ -272,7 +272,7 @@ fn change_at(value: &mut Value, left: &mut usize, change: &Change) -> bool {
     false
 }
 
-/// Keeps one copy of each text for the whole test, so that outlines can be compared by address.
+/// Keeps one copy of each text for the whole test, so that shapes can be compared by address.
 #[derive(Default)]
 struct Texts {
     texts: HashSet<&'static str>,
@@ -295,28 +295,28 @@ impl Texts {
     }
 }
 
-/// Builds a correct outline of an object. If several kinds fit a value, `choices` selects the one that the writer used.
-fn outline_of(object: &Value, texts: &mut Texts, choices: &mut u64, outline: &mut Vec<Field>) {
+/// Builds a correct shape of an object. If several kinds fit a value, `choices` selects the one that the writer used.
+fn shape_of(object: &Value, texts: &mut Texts, choices: &mut u64, shape: &mut Vec<Field>) {
     for (key, value) in object.as_object().unwrap() {
         let mut kinds = kinds_of(value, texts);
-        // A writer mostly knows the most specific kind; otherwise an outline seldom decides anything.
+        // A writer mostly knows the most specific kind; otherwise a shape seldom decides anything.
         if !next(choices).is_multiple_of(16) && kinds.iter().any(|kind| says_most(*kind)) {
             kinds.retain(|kind| says_most(*kind));
         }
         let kind = kinds[next(choices) % kinds.len()];
-        outline.push(Field { key: texts.key(key), kind });
+        shape.push(Field { key: texts.key(key), kind });
         match kind {
             Kind::Fields => {
-                outline_of(value, texts, choices, outline);
-                outline.push(END);
+                shape_of(value, texts, choices, shape);
+                shape.push(END);
             }
             Kind::Items => {
                 for item in value.as_array().unwrap() {
-                    outline.push(Field { key: Key::NONE, kind: Kind::Fields });
-                    outline_of(item, texts, choices, outline);
-                    outline.push(END);
+                    shape.push(Field { key: Key::NONE, kind: Kind::Fields });
+                    shape_of(item, texts, choices, shape);
+                    shape.push(END);
                 }
-                outline.push(END);
+                shape.push(END);
             }
             _ => {}
         }
@@ -364,7 +364,7 @@ fn is_plain(word: &str) -> bool {
 fn of_changed_events_all_readers_say_the_same() {
     let cases = std::env::var("FRAMEGATE_AGREEMENT_CASES").map_or(4000, |cases| cases.parse().unwrap());
     let contracts: Vec<_> = contracts().map(|(contract, schemas)| (schemas, samples(contract))).collect();
-    let seen = RefCell::new((Texts::default(), [0u32; 4]));
+    let seen = RefCell::new((Texts::default(), [0u32; 3]));
     let strategy =
         (any::<Index>(), any::<Index>(), prop::collection::vec((any::<Index>(), change()), 0..4), any::<u64>());
     let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases) };
@@ -381,78 +381,25 @@ fn of_changed_events_all_readers_say_the_same() {
         if !event.is_object() {
             return Ok(());
         }
-        let (texts, [valid, broken, told, by_outline]) = &mut *seen.borrow_mut();
-        let mut outline = Vec::new();
-        outline_of(&event, texts, &mut choices, &mut outline);
-        outline_is_true(&outline, &text);
-        let with_outline = EventRef {
-            kind,
-            id: &EventId::None,
-            payload: text.as_bytes(),
-            known: &[],
-            outline: Outline::new(&outline),
-        };
-        // Twice, because the second check uses the outline that the first one cached.
+        let (texts, [valid, broken, by_shape]) = &mut *seen.borrow_mut();
+        let mut shape = Vec::new();
+        shape_of(&event, texts, &mut choices, &mut shape);
+        shape_is_true(&shape, &text);
+        let with_shape =
+            EventRef { kind, id: &EventId::None, payload: text.as_bytes(), known: &[], shape: EventShape::new(&shape) };
+        // Twice, because the second check uses the verdict that the first one cached.
         for _ in 0..2 {
-            prop_assert_eq!(&schemas.check(with_outline), &full, "{} as {:?}", text, outline);
+            prop_assert_eq!(&schemas.check(with_shape), &full, "{} as {:?}", text, shape);
         }
-        let holds = schemas.by_kind[kind].shape.as_ref().unwrap().holds_for_all(&outline);
-        prop_assert!(!holds || full.is_ok(), "{} as {:?}", text, outline);
+        let is_always_valid = schemas.by_kind[kind].is_always_valid(&shape);
+        prop_assert!(!is_always_valid || full.is_ok(), "{} as {:?}", text, shape);
         *valid += u32::from(full.is_ok());
         *broken += u32::from(full.is_err());
-        *told += u32::from(full.is_err() && schemas.told(kind, &text).is_some());
-        *by_outline += u32::from(holds);
+        *by_shape += u32::from(is_always_valid);
         Ok(())
     });
     result.unwrap();
-    let (_, [valid, broken, told, by_outline]) = seen.into_inner();
+    let (_, [valid, broken, by_shape]) = seen.into_inner();
     let least = cases / 20;
-    assert!(
-        valid > least && broken > least && by_outline > least,
-        "{valid} valid, {broken} broken, {by_outline} by outline"
-    );
-    // A fallback to the full validator costs ten times as much.
-    assert!(told * 100 > broken * 95, "{told} of {broken} breaches are reported without the full validator");
-}
-
-/// Keywords in every position where the full validator has its own order.
-#[test]
-fn every_kind_of_breach_is_told_in_the_words_and_the_order_of_the_full_validator() {
-    let schema = r#"{"type":"object","additionalProperties":false,"required":["z","m"],"properties":{
-        "z":{"type":"string","minLength":3,"format":"date-time"},
-        "m":{"type":["number","null"],"minimum":-1.50,"maximum":4},
-        "i":{"type":"integer","minimum":1},
-        "u":{"type":"string","format":"uuid","minLength":1},
-        "p":{"type":"string","pattern":"^run_[0-9A-HJKMNP-TV-Z]{26}$"},
-        "q":{"type":"string","minLength":2,"pattern":"^(one|two)$"},
-        "l":{"type":"array","minItems":2,"items":{"type":"string","minLength":1}},
-        "f":{"type":"array","minItems":1},
-        "a":{"type":"object","additionalProperties":false,"required":["y"],"properties":{
-            "x":{"type":"null"},"y":{"type":"boolean"}}}}}"#;
-    let schemas = Schemas::compile(Box::leak(Box::new([SchemaFile { kind: "k", text: schema }]))).unwrap();
-    let mut keywords = HashSet::new();
-    for (event, count) in [
-        (json!({"z": "2026-02-14t21:03:00.5+01:00", "m": 4}), 0),
-        (json!({"z": "2026-12-31T23:59:60Z", "m": -1.5, "u": "A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11"}), 0),
-        (json!({"z": "", "m": 4.1}), 3),
-        (json!({"z": "2026-02-30T00:00:00Z", "m": -1.6, "i": 0.5}), 4),
-        (json!({"u": "", "p": "run_", "q": "x"}), 7),
-        (json!({"z": "soon", "m": null, "l": [""], "f": []}), 4),
-        (json!({"z": 1, "m": "1", "b": 1, "é": 2, "a": {"x": 1, "w": 1, "'": 2}}), 6),
-        (json!({"a": {"v": 1}, "c": {}}), 5),
-    ] {
-        let text = event.to_string();
-        let full = schemas.check_value("k", &event).err().unwrap_or_default();
-        assert_eq!(full.len(), count, "{text}: {full:#?}");
-        assert_eq!(schemas.told("k", &text).as_ref(), Some(&full), "{text}");
-        let json = Json::parse(&text).unwrap();
-        let told = |pointer: &str, message: &str| [pointer, message].join(" ");
-        let by_fields = schemas.check_fields("k", json, json.object().unwrap().fields(), &|breaches| {
-            breaches.map(|(pointer, message)| told(pointer, message)).collect()
-        });
-        let expected: Vec<_> = full.iter().map(|breach| told(&breach.pointer, &breach.message)).collect();
-        assert_eq!(*by_fields, *expected, "{text}");
-        keywords.extend(full.into_iter().map(|breach| breach.keyword));
-    }
-    assert_eq!(keywords.len(), 9, "{keywords:?}");
+    assert!(valid > least && broken > least && by_shape > least, "{valid} valid, {broken} broken, {by_shape} by shape");
 }

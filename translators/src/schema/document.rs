@@ -4,7 +4,7 @@
 //! violations of single events. Never: the additional promises that framegate makes for its own events; those are in the
 //! schemas of the single types.
 
-use super::{Breach, SchemaFile, build, of, parse};
+use super::{SchemaFile, Violation, build, check, of};
 use jsonschema::Validator;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -24,13 +24,13 @@ impl DocumentSchema {
     /// # Errors
     /// Why the schema cannot be used. Those of the built-in contracts are valid (tested).
     pub fn compile(file: &SchemaFile, type_key: &str) -> Result<Self, String> {
-        let schema = parse(file)?;
+        let schema: Value = serde_json::from_str(file.text).map_err(|error| of(file.kind, &error))?;
         let id = schema.get("$id").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let registry = jsonschema::Registry::new().add(&id, schema.clone()).map_err(|error| of(file, &error))?;
-        let registry = registry.prepare().map_err(|error| of(file, &error))?;
+        let registry = jsonschema::Registry::new().add(&id, schema.clone()).map_err(|error| of(file.kind, &error))?;
+        let registry = registry.prepare().map_err(|error| of(file.kind, &error))?;
         let definition = |name: &str| {
             let reference = json!({"$ref": format!("{id}#/$defs/{name}")});
-            build(&reference, &registry).map_err(|error| of(file, &error))
+            build(&reference, &registry).map_err(|error| of(file.kind, &error))
         };
         let mut by_kind = HashMap::new();
         for kind in types_of(&schema, type_key) {
@@ -45,23 +45,23 @@ impl DocumentSchema {
     ///
     /// # Errors
     /// Every violation that was found, at least one; `None` if the document has no such type.
-    pub fn check(&self, kind: &str, event: &Value) -> Result<(), Option<Vec<Breach>>> {
+    pub fn check(&self, kind: &str, event: &Value) -> Result<(), Option<Vec<Violation>>> {
         match self.by_kind.get(kind).or(self.other.as_ref()) {
             None => Err(None),
-            Some(validator) => super::breaches(validator, event).map_err(|breaches| {
+            Some(validator) => check(validator, event).map_err(|found| {
                 // The type is neither known nor allowed as an unknown one.
                 let is_known =
-                    self.by_kind.contains_key(kind) || !breaches.iter().any(|breach| is_of_type(breach, event));
-                is_known.then_some(breaches)
+                    self.by_kind.contains_key(kind) || !found.iter().any(|violation| is_of_type(violation, event));
+                is_known.then_some(found)
             }),
         }
     }
 }
 
 /// Whether a violation is about the event's type. The type is the only top-level string that `other` matches against a pattern.
-fn is_of_type(breach: &Breach, event: &Value) -> bool {
-    let key = breach.pointer.strip_prefix('/').unwrap_or_default();
-    breach.keyword == "pattern" && matches!(key, "type" | "eventType") && event.get(key).is_some()
+fn is_of_type(violation: &Violation, event: &Value) -> bool {
+    let key = violation.pointer.strip_prefix('/').unwrap_or_default();
+    violation.keyword == "pattern" && matches!(key, "type" | "eventType") && event.get(key).is_some()
 }
 
 /// The event types that a document schema defines. A definition counts if it requires its own name as the event's type.

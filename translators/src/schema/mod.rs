@@ -3,23 +3,23 @@
 //! Input: an event's JSON text. Output: nothing, or where and how it violates its schema. Never: a network fetch, event values
 //! in a message, or one large `oneOf` (its errors say nothing useful, and it costs a thousand times as much).
 //!
-//! There are two validators. [`fast`] accepts events that are certainly valid and reports the common violations, without
-//! building a DOM. Everything else goes to `jsonschema`, whose verdict is final.
+//! A verdict comes from the first of these that has one:
+//! 1. [`shapes`]: the cached verdict on objects of the same shape. Valid events and all records are cached.
+//! 2. [`rules`]: accepts what is certainly valid without building a DOM, for a fifth of the instructions of the next step.
+//! 3. `jsonschema`: every violation and its message.
 
 pub mod document;
-pub mod fast;
-mod layouts;
-mod outlines;
+pub mod rules;
+mod shapes;
 
 use crate::encode::EventRef;
-use crate::frame::RecordErrors;
 use crate::hash::HashMap;
 use crate::json::{Fields, Json};
-use fast::{Documents, Shape};
-use jsonschema::Validator;
-use layouts::Layouts;
-use outlines::Outlines;
+use jsonschema::{ValidationError, Validator};
+use rules::{Documents, Rules};
 use serde_json::Value;
+use shapes::ShapeCache;
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// One schema file.
@@ -33,7 +33,7 @@ pub struct SchemaFile {
 
 /// A violation of a schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Breach {
+pub struct Violation {
     /// Where in the event, as a JSON pointer.
     pub pointer: String,
     /// The violated keyword, such as `required`.
@@ -42,19 +42,22 @@ pub struct Breach {
     pub message: String,
 }
 
-/// The violations in an external object, each as a JSON pointer and a message.
-pub(crate) type Told<'i, 'b> = &'i mut dyn Iterator<Item = (&'b str, &'b str)>;
-
-/// The compiled schemas of one contract or of one runner's surface, with cached verdicts on external objects by layout.
-pub struct Schemas<T = RecordErrors> {
-    by_kind: HashMap<&'static str, Compiled<T>>,
+/// The compiled schemas of one contract or of one runner's surface, with the verdicts `V` on objects of known shapes.
+pub struct Schemas<V = Vec<Violation>> {
+    by_kind: HashMap<&'static str, Compiled<V>>,
 }
 
-struct Compiled<T> {
-    shape: Option<Shape>,
-    outlines: Outlines,
-    layouts: Layouts<T>,
+struct Compiled<V> {
+    /// `None` if the schema has keywords that only the full validator knows.
+    rules: Option<Rules>,
+    shapes: ShapeCache<V>,
     validator: Validator,
+}
+
+/// A verdict on a record, and whether it holds for all records of the same shape.
+pub(crate) struct Judged<V> {
+    pub(crate) verdict: V,
+    pub(crate) is_reusable: bool,
 }
 
 impl Schemas {
@@ -72,84 +75,66 @@ impl Schemas {
     /// # Errors
     /// Like [`Schemas::compile`]; also a reference to a schema that is not in `shared`.
     pub fn compile_with(files: &[SchemaFile], shared: &[SchemaFile]) -> Result<Self, String> {
-        let mut registry = jsonschema::Registry::new();
-        for file in shared {
-            let schema = parse(file)?;
-            let id = schema.get("$id").and_then(Value::as_str).unwrap_or_default().to_owned();
-            registry = registry.add(id, schema).map_err(|error| of(file, &error))?;
-        }
-        let registry = registry.prepare().map_err(|error| format!("shared schemas: {error}"))?;
-        let others = Documents::of(shared.iter().filter_map(|file| Json::parse(file.text).ok()));
-        let mut by_kind = HashMap::with_capacity_and_hasher(files.len(), Default::default());
-        for file in files {
-            let schema = parse(file)?;
-            let validator = build(&schema, &registry).map_err(|error| of(file, &error))?;
-            let shape = Json::parse(file.text).ok().and_then(|schema| Shape::compile_with(schema, &others));
-            by_kind.insert(
-                file.kind,
-                Compiled { shape, outlines: Outlines::default(), layouts: Layouts::default(), validator },
-            );
-        }
-        Ok(Self { by_kind })
+        Self::link(&Source::of_all(files)?, &Source::of_all(shared)?)
     }
 
-    /// Sets how many layouts are cached for each kind of object, for [`Schemas::check_fields`].
-    pub(crate) fn with_layouts(mut self, most: usize) -> Self {
-        self.by_kind.values_mut().for_each(|compiled| compiled.layouts = Layouts::of(most));
-        self
-    }
-
-    /// Checks an external object that is already parsed. `tell` turns the violations (JSON pointer and message) into a list of
-    /// faults. The list is cached and reused for objects that violate the schema in the same way, so `tell` must use nothing
-    /// but these violations.
-    pub(crate) fn check_fields(
-        &self,
-        kind: &str,
-        object: Json<'_>,
-        fields: Fields<'_, '_>,
-        tell: &dyn Fn(Told<'_, '_>) -> RecordErrors,
-    ) -> RecordErrors {
-        if let Some(Compiled { shape: Some(shape), layouts, .. }) = self.by_kind.get(kind) {
-            if let Some(faults) = layouts.said(shape, fields) {
-                return faults.clone();
-            }
-            if let Some(found) = shape.found_in(object, fields) {
-                let faults = tell(&mut found.iter().map(|(pointer, _, message)| (pointer, message)));
-                layouts.learn(shape, fields, || Some(faults.clone()));
-                return faults;
-            }
+    /// Checks an event that framegate wrote. An unknown type is a violation.
+    ///
+    /// # Errors
+    /// Every violation that was found, at least one.
+    pub fn check(&self, event: EventRef<'_>) -> Result<(), Vec<Violation>> {
+        let Some(compiled) = self.by_kind.get(event.kind) else { return Err(vec![unknown(event.kind)]) };
+        let has_shape = !event.shape.fields.is_empty();
+        if has_shape && compiled.shapes.event(event.shape).is_some_and(Vec::is_empty) {
+            return Ok(());
         }
-        let breaches = self.check_text(kind, object.text()).err().unwrap_or_default();
-        tell(&mut breaches.iter().map(|breach| (&*breach.pointer, &*breach.message)))
+        let text = std::str::from_utf8(event.payload).unwrap_or_default();
+        compiled.check_text(text, event.known)?;
+        if has_shape && let Some(rules) = &compiled.rules {
+            compiled.shapes.learn_event(rules, event.shape, Vec::new());
+        }
+        Ok(())
     }
 }
 
-impl<T> Schemas<T> {
+impl<V> Schemas<V> {
     /// Compiles schemas that may refer to each other by `$id`. `read` transforms each schema first.
     ///
     /// # Errors
     /// Like [`Schemas::compile`]; also a reference to a schema that is not in `files`.
     pub fn compile_each(files: &[SchemaFile], read: fn(Value) -> Value) -> Result<Self, String> {
-        let documents = files.iter().map(|file| parse(file).map(read)).collect::<Result<Vec<_>, _>>()?;
+        let mut sources = Source::of_all(files)?;
+        for source in &mut sources {
+            source.schema = read(source.schema.take());
+            source.text = source.schema.to_string().into();
+        }
+        Self::link(&sources, &sources)
+    }
+
+    fn link(sources: &[Source<'_>], shared: &[Source<'_>]) -> Result<Self, String> {
         let mut registry = jsonschema::Registry::new();
-        for (file, document) in files.iter().zip(&documents) {
-            if let Some(id) = document.get("$id").and_then(Value::as_str) {
-                registry = registry.add(id, document.clone()).map_err(|error| of(file, &error))?;
+        for Source { kind, schema, .. } in shared {
+            if let Some(id) = schema.get("$id").and_then(Value::as_str) {
+                registry = registry.add(id, schema.clone()).map_err(|error| of(kind, &error))?;
             }
         }
         let registry = registry.prepare().map_err(|error| format!("schemas: {error}"))?;
-        let texts: Vec<String> = documents.iter().map(Value::to_string).collect();
-        let all = Documents::of(texts.iter().filter_map(|text| Json::parse(text).ok()));
-        let mut by_kind = HashMap::with_capacity_and_hasher(files.len(), Default::default());
-        for ((file, document), text) in files.iter().zip(&documents).zip(&texts) {
-            let shape = Json::parse(text).ok().and_then(|schema| Shape::compile_with(schema, &all));
-            let validator = build(document, &registry).map_err(|error| of(file, &error))?;
-            by_kind.insert(
-                file.kind,
-                Compiled { shape, outlines: Outlines::default(), layouts: Layouts::default(), validator },
-            );
+        let documents = Documents::of(shared.iter().filter_map(|source| Json::parse(&source.text).ok()));
+        let mut by_kind = HashMap::with_capacity_and_hasher(sources.len(), Default::default());
+        for Source { kind, text, schema } in sources {
+            let validator = build(schema, &registry).map_err(|error| of(kind, &error))?;
+            let rules = Json::parse(text).ok().and_then(|schema| Rules::compile_with(schema, &documents));
+            by_kind.insert(*kind, Compiled { rules, shapes: ShapeCache::default(), validator });
         }
         Ok(Self { by_kind })
+    }
+
+    /// The same schemas with verdicts of another type, on at most this many shapes of each kind of object.
+    pub(crate) fn caching<W>(self, most: usize) -> Schemas<W> {
+        let with_cache = |(kind, Compiled { rules, validator, .. })| {
+            (kind, Compiled { rules, validator, shapes: ShapeCache::with_capacity(most) })
+        };
+        Schemas { by_kind: self.by_kind.into_iter().map(with_cache).collect() }
     }
 
     /// Whether there is a schema for the type.
@@ -157,133 +142,113 @@ impl<T> Schemas<T> {
         self.by_kind.contains_key(kind)
     }
 
-    /// Checks an event that framegate wrote. An unknown type is a violation.
-    ///
-    /// # Errors
-    /// Every violation that was found, at least one.
-    pub fn check(&self, event: EventRef<'_>) -> Result<(), Vec<Breach>> {
-        let compiled = self.by_kind.get(event.kind);
-        // Most events have the outline of earlier events and need no check of their values.
-        if !event.outline.fields.is_empty() && compiled.is_some_and(|compiled| compiled.outlines.has(event.outline)) {
-            return Ok(());
+    /// The verdict on a parsed record; `None` if its kind is unknown. `judge` derives it from the violations. A reusable verdict
+    /// must contain nothing of the record except places, names of properties, and the types of values.
+    pub(crate) fn verdict(
+        &self,
+        kind: &str,
+        record: Json<'_>,
+        fields: Fields<'_, '_>,
+        judge: impl FnOnce(Vec<ValidationError<'_>>) -> Judged<V>,
+    ) -> Option<Cow<'_, V>>
+    where
+        V: Clone,
+    {
+        let compiled = self.by_kind.get(kind)?;
+        if let Some(verdict) = compiled.cached(fields) {
+            return Some(Cow::Borrowed(verdict));
         }
-        let text = std::str::from_utf8(event.payload).unwrap_or_default();
-        self.check_parts(event.kind, text, event.known, true)?;
-        if let (Some(Compiled { shape: Some(shape), outlines, .. }), [_, ..]) = (compiled, event.outline.fields) {
-            outlines.learn(event.outline, shape);
+        let Judged { verdict, is_reusable } = compiled.judge(record.text(), &[], judge).ok()?;
+        if is_reusable && let Some(rules) = &compiled.rules {
+            compiled.shapes.learn_record(rules, fields, || verdict.clone());
         }
-        Ok(())
+        Some(Cow::Owned(verdict))
     }
 
     /// Checks text that a parser has already accepted as JSON.
     ///
     /// # Errors
     /// Every violation that was found, at least one.
-    pub fn check_text(&self, kind: &str, text: &str) -> Result<(), Vec<Breach>> {
-        self.check_parts(kind, text, &[], false)
-    }
-
-    /// Whether JSON text certainly conforms to the schema of its kind; `false` means unknown.
-    pub(crate) fn surely_keeps(&self, kind: &str, text: &str) -> bool {
-        let shape = self.by_kind.get(kind).and_then(|compiled| compiled.shape.as_ref());
-        shape.is_some_and(|shape| shape.accepts(text, &[]))
-    }
-
-    /// Every violation in JSON text; `None` if only the full validator can tell.
-    #[cfg(test)]
-    pub(crate) fn told(&self, kind: &str, text: &str) -> Option<Vec<Breach>> {
-        self.by_kind.get(kind)?.shape.as_ref()?.breaches(text)
-    }
-
-    /// Whether an external object has the layout of another one of its kind; `None` if that one has no layout.
-    #[cfg(test)]
-    pub(crate) fn laid_out_alike(&self, kind: &str, one: Fields<'_, '_>, other: Fields<'_, '_>) -> Option<bool> {
-        let shape = self.by_kind.get(kind)?.shape.as_ref()?;
-        Some(shape.is_laid_out(&shape.layout(one)?, other))
-    }
-
-    /// The errors of the full validator.
-    pub(crate) fn errors<'v>(&'v self, kind: &str, value: &'v Value) -> Vec<jsonschema::ValidationError<'v>> {
-        let compiled = self.by_kind.get(kind).filter(|compiled| !compiled.validator.is_valid(value));
-        compiled.map(|compiled| compiled.validator.iter_errors(value).collect()).unwrap_or_default()
-    }
-
-    /// The cached value for objects of that kind with this layout; `None` if there is none.
-    pub(crate) fn said(&self, kind: &str, fields: Fields<'_, '_>) -> Option<&T> {
-        let Compiled { shape: Some(shape), layouts, .. } = self.by_kind.get(kind)? else { return None };
-        layouts.said(shape, fields)
-    }
-
-    /// Caches a value for objects with this layout. It must be derived only from the places of the object's `breaches`
-    /// violations and from property names. Nothing is cached unless the fast validator is certain of the same violations.
-    pub(crate) fn keep_said(
-        &self,
-        kind: &str,
-        object: Json<'_>,
-        fields: Fields<'_, '_>,
-        breaches: usize,
-        said: impl FnOnce() -> T,
-    ) {
-        if let Some(Compiled { shape: Some(shape), layouts, .. }) = self.by_kind.get(kind) {
-            let is_sure = || shape.found_in(object, fields).is_some_and(|found| found.len() == breaches);
-            layouts.learn(shape, fields, || is_sure().then(said));
-        }
-    }
-
-    fn check_parts(&self, kind: &str, text: &str, known: &[Range<usize>], ours: bool) -> Result<(), Vec<Breach>> {
-        let Some(compiled) = self.by_kind.get(kind) else { return Err(vec![unknown(kind)]) };
-        if let Some(shape) = &compiled.shape {
-            // What we wrote is nearly always valid, and accepting it is cheaper than finding violations.
-            if ours && shape.accepts(text, known) {
-                return Ok(());
-            }
-            match shape.breaches(text) {
-                Some(breaches) if breaches.is_empty() => return Ok(()),
-                Some(breaches) => return Err(breaches),
-                None if !ours && shape.accepts(text, known) => return Ok(()),
-                None => {}
-            }
-        }
-        let value = crate::json::value(text.as_bytes()).map_err(|error| {
-            vec![Breach { pointer: String::new(), keyword: "json".to_owned(), message: error.to_string() }]
-        })?;
-        compiled.check(&value)
+    pub fn check_text(&self, kind: &str, text: &str) -> Result<(), Vec<Violation>> {
+        self.by_kind.get(kind).map_or_else(|| Err(vec![unknown(kind)]), |compiled| compiled.check_text(text, &[]))
     }
 
     /// Checks an event that is already parsed.
     ///
     /// # Errors
     /// Every violation that was found, at least one.
-    pub fn check_value(&self, kind: &str, event: &Value) -> Result<(), Vec<Breach>> {
-        self.by_kind.get(kind).map_or_else(|| Err(vec![unknown(kind)]), |compiled| compiled.check(event))
+    pub fn check_value(&self, kind: &str, event: &Value) -> Result<(), Vec<Violation>> {
+        self.by_kind.get(kind).map_or_else(|| Err(vec![unknown(kind)]), |compiled| check(&compiled.validator, event))
     }
 }
 
-impl<T> Compiled<T> {
-    fn check(&self, event: &Value) -> Result<(), Vec<Breach>> {
-        breaches(&self.validator, event)
+#[cfg(test)]
+impl<V> Schemas<V> {
+    /// Whether a text is accepted without the full validator.
+    pub(crate) fn accepts(&self, kind: &str, text: &str) -> bool {
+        self.by_kind[kind].rules.as_ref().is_some_and(|rules| rules.accepts(text, &[]))
+    }
+
+    pub(crate) fn is_cached(&self, kind: &str, fields: Fields<'_, '_>) -> bool {
+        self.by_kind[kind].cached(fields).is_some()
+    }
+
+    /// `None` if the first record has no shape.
+    pub(crate) fn have_same_shape(&self, kind: &str, one: Fields<'_, '_>, other: Fields<'_, '_>) -> Option<bool> {
+        shapes::have_same_shape(self.by_kind[kind].rules.as_ref()?, one, other)
     }
 }
 
-fn breaches(validator: &Validator, event: &Value) -> Result<(), Vec<Breach>> {
-    if validator.is_valid(event) {
-        return Ok(());
+#[cfg(test)]
+impl<V> Compiled<V> {
+    fn is_always_valid(&self, fields: &[crate::encode::Field]) -> bool {
+        self.rules.as_ref().is_some_and(|rules| shapes::is_always_valid(rules, fields))
     }
-    let breaches: Vec<Breach> = validator
-        .iter_errors(event)
-        .map(|error| Breach {
-            pointer: error.instance_path().to_string(),
-            keyword: error.schema_path().to_string().rsplit('/').next().unwrap_or_default().to_owned(),
-            message: error.masked().to_string(),
-        })
-        .collect();
-    Err(breaches)
 }
 
-fn build(
-    schema: &Value,
-    registry: &jsonschema::Registry<'_>,
-) -> Result<Validator, jsonschema::ValidationError<'static>> {
+impl<V> Compiled<V> {
+    /// The cached verdict on records of this shape.
+    fn cached(&self, fields: Fields<'_, '_>) -> Option<&V> {
+        self.shapes.record(self.rules.as_ref()?, fields)
+    }
+
+    fn check_text(&self, text: &str, known: &[Range<usize>]) -> Result<(), Vec<Violation>> {
+        let found = self.judge(text, known, |errors| violations(errors)).unwrap_or_else(|error| {
+            vec![Violation { pointer: String::new(), keyword: "json".to_owned(), message: error.to_string() }]
+        });
+        if found.is_empty() { Ok(()) } else { Err(found) }
+    }
+
+    /// Calls `judge` with all violations in a text. The values at `known` are known to be complete.
+    fn judge<T>(
+        &self,
+        text: &str,
+        known: &[Range<usize>],
+        judge: impl FnOnce(Vec<ValidationError<'_>>) -> T,
+    ) -> Result<T, serde_json::Error> {
+        if self.rules.as_ref().is_some_and(|rules| rules.accepts(text, known)) {
+            return Ok(judge(Vec::new()));
+        }
+        let value = crate::json::value(text.as_bytes())?;
+        Ok(judge(self.validator.iter_errors(&value).collect()))
+    }
+}
+
+fn check(validator: &Validator, event: &Value) -> Result<(), Vec<Violation>> {
+    if validator.is_valid(event) { Ok(()) } else { Err(violations(validator.iter_errors(event))) }
+}
+
+/// The validator's errors without the values that violate the schema.
+pub(crate) fn violations<'e>(errors: impl IntoIterator<Item = ValidationError<'e>>) -> Vec<Violation> {
+    let violation = |error: ValidationError<'_>| Violation {
+        pointer: error.instance_path().to_string(),
+        keyword: error.schema_path().to_string().rsplit('/').next().unwrap_or_default().to_owned(),
+        message: error.masked().to_string(),
+    };
+    errors.into_iter().map(violation).collect()
+}
+
+fn build(schema: &Value, registry: &jsonschema::Registry<'_>) -> Result<Validator, ValidationError<'static>> {
     jsonschema::draft202012::options()
         .should_validate_formats(true)
         .with_pattern_options(jsonschema::PatternOptions::regex())
@@ -302,64 +267,43 @@ pub(crate) fn compile_foreign(text: &str) -> Result<Validator, String> {
     build(&schema, &registry).map_err(|error| error.masked().to_string())
 }
 
-fn parse(file: &SchemaFile) -> Result<Value, String> {
-    serde_json::from_str(file.text).map_err(|error| of(file, &error))
+/// A schema before it is compiled.
+struct Source<'f> {
+    kind: &'static str,
+    /// The same schema as text, which has the properties in their order.
+    text: Cow<'f, str>,
+    schema: Value,
 }
 
-fn of(file: &SchemaFile, error: &dyn std::fmt::Display) -> String {
-    format!("schema of {}: {error}", file.kind)
+impl Source<'_> {
+    fn of_all(files: &[SchemaFile]) -> Result<Vec<Self>, String> {
+        let source = |&SchemaFile { kind, text }: &SchemaFile| {
+            let schema = serde_json::from_str(text).map_err(|error| of(kind, &error))?;
+            Ok(Self { kind, text: text.into(), schema })
+        };
+        files.iter().map(source).collect()
+    }
 }
 
-fn unknown(kind: &str) -> Breach {
+fn of(kind: &str, error: &dyn std::fmt::Display) -> String {
+    format!("schema of {kind}: {error}")
+}
+
+fn unknown(kind: &str) -> Violation {
     let shown: String = kind.chars().take(64).collect();
-    Breach { pointer: String::new(), keyword: "type".to_owned(), message: format!("no such event type: {shown:?}") }
+    Violation { pointer: String::new(), keyword: "type".to_owned(), message: format!("no such event type: {shown:?}") }
 }
 
 #[cfg(test)]
 mod agreement;
 
 #[cfg(test)]
+mod keywords;
+
+#[cfg(test)]
 mod tests {
     use super::*;
-    use crate::encode::{EventId, Events, Field, Key, Kind, key};
-
-    #[test]
-    fn an_outline_says_nothing_where_a_value_decides() {
-        let schema = r#"{"type":"object","additionalProperties":false,"required":["a"],"properties":{
-            "a":{"type":"integer","minimum":1},"b":{"type":"string","minLength":2},"c":{"enum":["x"]},
-            "d":{"type":"string","format":"date-time"},"e":{"type":"object","required":["f"]},
-            "g":{"type":"array","items":{"type":"string","minLength":1}},"h":{"type":"string"},"i":{"type":"number"}}}"#;
-        let shape = Shape::compile(Json::parse(schema).unwrap()).unwrap();
-        let free = Shape::compile(
-            Json::parse(&schema.replace("\"a\":{\"type\":\"integer\",\"minimum\":1}", "\"a\":{\"type\":\"integer\"}"))
-                .unwrap(),
-        )
-        .unwrap();
-        let field = |key, kind| Field { key: Box::leak(Box::new(Key::new(key, ""))), kind };
-        let a = field("a", Kind::Unsigned);
-        assert!(!shape.holds_for_all(&[a]) && free.holds_for_all(&[a]));
-        for (key, kind, expected) in [
-            ("b", Kind::Text, false),
-            ("c", Kind::Text, false),
-            ("c", Kind::Word("x"), true),
-            ("c", Kind::Word("y"), false),
-            ("d", Kind::Text, false),
-            ("d", Kind::Uuid, false),
-            ("e", Kind::Object, false),
-            ("g", Kind::Texts, false),
-            ("g", Kind::EmptyArray, true),
-            ("h", Kind::Text, true),
-            ("h", Kind::Uuid, true),
-            ("h", Kind::Null, false),
-            ("i", Kind::Integer, true),
-            ("i", Kind::Number, true),
-            ("i", Kind::Unknown, false),
-            ("z", Kind::Text, false),
-        ] {
-            assert_eq!(free.holds_for_all(&[a, field(key, kind)]), expected, "{key} {kind:?}");
-        }
-        assert!(!free.holds_for_all(&[field("h", Kind::Text)]), "a is missing");
-    }
+    use crate::encode::{EventId, Events, key};
 
     #[test]
     fn an_event_that_is_accepted_lets_no_other_one_pass() {

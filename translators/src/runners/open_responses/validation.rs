@@ -10,7 +10,9 @@ use crate::frame::RecordErrors;
 use crate::hash::HashMap;
 use crate::json::{Fields, Json, Kind};
 use crate::normalizer::Normalizer;
-use crate::schema::{SchemaFile, Schemas};
+use crate::schema::{Judged, SchemaFile, Schemas, Violation, violations};
+use jsonschema::ValidationError;
+use std::borrow::Cow;
 use std::sync::{LazyLock, OnceLock};
 
 /// The error for an event type that is not published but sent by other implementations.
@@ -23,16 +25,16 @@ const MAX_REPORTED: usize = 40;
 struct EventSchema {
     file: &'static SchemaFile,
     is_published: bool,
-    schemas: OnceLock<Option<Schemas>>,
+    schemas: OnceLock<Option<Schemas<RecordErrors>>>,
 }
 
 impl EventSchema {
     /// The compiled schema. A test checks that all of them compile.
-    fn schemas(&self) -> Option<&Schemas> {
+    fn schemas(&self) -> Option<&Schemas<RecordErrors>> {
         let compile = || {
             let schemas = Schemas::compile_with(std::slice::from_ref(self.file), &[RESPONSE]).ok()?;
             let holds_item = matches!(Event::of(self.file.kind), Event::ItemAdded | Event::ItemDone);
-            Some(if holds_item { schemas.with_layouts(ITEM_LAYOUTS) } else { schemas })
+            Some(schemas.caching(if holds_item { ITEM_SHAPES } else { SHAPES }))
         };
         self.schemas.get_or_init(compile).as_ref()
     }
@@ -50,16 +52,19 @@ fn schema_of(kind: &str) -> Option<&'static EventSchema> {
     KNOWN.get(kind)
 }
 
-/// The number of response layouts that are cached. Every server uses several.
-const LAYOUTS: usize = 128;
+/// How many shapes of each event type are cached.
+const SHAPES: usize = 32;
 
-/// The number of cached layouts of an event that contains an item. There are many types of items.
-const ITEM_LAYOUTS: usize = 64;
+/// How many shapes of an event that contains an item are cached. There are many types of items.
+const ITEM_SHAPES: usize = 64;
+
+/// How many shapes of responses are cached. Every server uses several.
+const RESPONSE_SHAPES: usize = 128;
 
 /// The compiled schema of the response object.
-fn response_schema() -> Option<&'static Schemas> {
-    static COMPILED: OnceLock<Option<Schemas>> = OnceLock::new();
-    let compile = || Schemas::compile(&[RESPONSE]).ok().map(|schemas| schemas.with_layouts(LAYOUTS));
+fn response_schema() -> Option<&'static Schemas<RecordErrors>> {
+    static COMPILED: OnceLock<Option<Schemas<RecordErrors>>> = OnceLock::new();
+    let compile = || Schemas::compile(&[RESPONSE]).ok().map(|schemas| schemas.caching(RESPONSE_SHAPES));
     COMPILED.get_or_init(compile).as_ref()
 }
 
@@ -114,8 +119,8 @@ impl CheckedResponse {
     fn response(&mut self, object: Json<'_>, fields: Fields<'_, '_>, event: Event, normalizer: &mut Normalizer) {
         let Some(schemas) = response_schema() else { return };
         if self.object.is_empty() || self.object != object.text() {
-            self.errors =
-                schemas.check_fields(RESPONSE.kind, object, fields, &|violations| violation_texts(None, violations));
+            let errors = schemas.verdict(RESPONSE.kind, object, fields, |errors| texts(None, errors));
+            self.errors = errors.map(Cow::into_owned).unwrap_or_default();
             self.object.clear();
             // A response that has ended is not repeated.
             if event != Event::Terminal && object.text().len() <= REMEMBERED_BYTES {
@@ -131,28 +136,23 @@ fn check_event(record: &Record<'_>, kind: &str, normalizer: &mut Normalizer) {
     let first = schema.is_none_or(|schema| !schema.is_published).then_some(NOT_PUBLISHED);
     match schema.and_then(EventSchema::schemas) {
         Some(schemas) => {
-            let fields = record.fields.fields();
-            normalizer.add_errors(
-                &schemas.check_fields(kind, record.json, fields, &|violations| violation_texts(first, violations)),
-            );
+            let errors = schemas.verdict(kind, record.json, record.fields.fields(), |errors| texts(first, errors));
+            normalizer.add_errors(&errors.unwrap_or_default());
         }
         None => first.into_iter().for_each(|error| normalizer.add_error(error)),
     }
 }
 
 /// The reported errors: `first`, followed by the violations of one object.
-fn violation_texts(first: Option<&str>, mut violations: &mut dyn Iterator<Item = (&str, &str)>) -> RecordErrors {
-    let mut texts: Vec<String> = first.map(str::to_owned).into_iter().collect();
-    let listed = (&mut violations).take(MAX_REPORTED).map(|(pointer, message)| match pointer {
-        "" => message.to_owned(),
-        pointer => [pointer, ": ", message].concat(),
+fn texts(first: Option<&str>, errors: Vec<ValidationError<'_>>) -> Judged<RecordErrors> {
+    let more = errors.len().saturating_sub(MAX_REPORTED);
+    let violations = violations(errors.into_iter().take(MAX_REPORTED)).into_iter();
+    let texts = violations.map(|Violation { pointer, message, .. }| match &*pointer {
+        "" => message,
+        pointer => [pointer, ": ", &message].concat(),
     });
-    texts.extend(listed);
-    let more = violations.count();
-    if more > 0 {
-        texts.push(format!("and {more} more"));
-    }
-    texts.into()
+    let more = (more > 0).then(|| format!("and {more} more"));
+    Judged { verdict: first.map(str::to_owned).into_iter().chain(texts).chain(more).collect(), is_reusable: true }
 }
 
 fn short(text: &str) -> String {

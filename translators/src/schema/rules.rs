@@ -4,93 +4,90 @@
 //! `true` for an event that the schema rejects. `false` means unknown: the caller then asks the full validator, which also
 //! gives the reasons.
 //!
-//! It knows the keywords that our schemas use. A schema with any other keyword has no [`Shape`], so all of its events go to the
+//! It knows the keywords that our schemas use. A schema with any other keyword has no [`Rules`], so all of its events go to the
 //! full validator. If only a property has such a schema, the events with that property do.
 
-mod breaches;
 mod by_type;
 mod compile;
-mod fields;
 mod format;
-mod found;
-mod layout;
-mod outline;
-mod told;
 mod variants;
 
 use crate::json::scan::{Quoted, Scan};
 use by_type::ByType;
 pub use compile::Documents;
-use fields::Head;
-use format::{Format, Spelling, is_ulid};
-pub(super) use layout::{Glance, Layout};
+pub(super) use format::Format;
+use format::{Spelling, is_ulid};
 use std::ops::Range;
-use told::Told;
 use variants::Variants;
+
+/// The types of values, as a bit set.
+pub(super) const NULL: u8 = 1;
+pub(super) const BOOLEAN: u8 = 1 << 1;
+pub(super) const INTEGER: u8 = 1 << 2;
+/// Numbers that are not integers.
+pub(super) const FRACTION: u8 = 1 << 3;
+pub(super) const STRING: u8 = 1 << 4;
+pub(super) const ARRAY: u8 = 1 << 5;
+pub(super) const OBJECT: u8 = 1 << 6;
+pub(super) const ALL_TYPES: u8 = (1 << 7) - 1;
 
 /// A schema, compiled for reading along with a text.
 #[derive(Debug)]
-pub struct Shape {
+pub struct Rules {
     /// Every value is valid.
-    any: bool,
-    null: bool,
-    bool: bool,
-    integer: bool,
-    number: bool,
-    minimum: Option<f64>,
-    maximum: Option<f64>,
-    string: Option<StringShape>,
-    array: Option<ArrayShape>,
-    object: Option<Box<ObjectShape>>,
+    pub(super) any: bool,
+    pub(super) null: bool,
+    pub(super) bool: bool,
+    pub(super) integer: bool,
+    pub(super) number: bool,
+    pub(super) minimum: Option<f64>,
+    pub(super) maximum: Option<f64>,
+    pub(super) string: Option<StringRules>,
+    pub(super) array: Option<ArrayRules>,
+    pub(super) object: Option<Box<ObjectRules>>,
     /// Rules by type of value, replacing all the fields above.
-    by_type: Option<ByType>,
-    /// The messages for violations; `None` if only the full validator knows them.
-    told: Option<Box<Told>>,
+    pub(super) by_type: Option<ByType>,
+    /// Bit set of types: all values of such a type have the same violations, if any.
+    pub(super) same_for_all: u8,
 }
 
 #[derive(Clone, Debug, Default)]
-struct StringShape {
-    one_of: Option<Vec<String>>,
-    spelling: Option<Spelling>,
-    format: Option<Format>,
+pub(super) struct StringRules {
+    pub(super) one_of: Option<Vec<String>>,
+    pub(super) spelling: Option<Spelling>,
+    pub(super) format: Option<Format>,
     /// The prefix of an id that is a ULID, including its `_`.
-    ulid: Option<String>,
-    min_length: usize,
+    pub(super) ulid: Option<String>,
+    pub(super) min_length: usize,
 }
 
 #[derive(Debug)]
-struct ArrayShape {
-    items: Option<Box<Shape>>,
-    min_items: usize,
+pub(super) struct ArrayRules {
+    pub(super) items: Option<Box<Rules>>,
+    pub(super) min_items: usize,
 }
 
 #[derive(Debug)]
-struct ObjectShape {
-    properties: Vec<(String, Shape)>,
-    /// For each property: what is compared first.
-    heads: Vec<Head>,
+pub(super) struct ObjectRules {
+    pub(super) properties: Vec<(String, Rules)>,
     /// Each property's key as we write it: `"key":`.
-    keys: Vec<String>,
+    pub(super) keys: Vec<String>,
     /// Bit set of the required properties.
-    required: u64,
-    /// The required properties in the schema's order, each with the message for its absence.
-    required_in_order: Vec<(usize, String)>,
-    /// For each property, its position when names are sorted by bytes.
-    ranks: Vec<usize>,
+    pub(super) required: u64,
     /// What other properties are allowed.
-    rest: Rest,
+    pub(super) rest: Rest,
     /// Additional rules for objects of one type.
-    variants: Option<Variants>,
+    pub(super) variants: Option<Variants>,
 }
 
 #[derive(Debug)]
-enum Rest {
+pub(super) enum Rest {
     Closed,
     Open,
-    Each(Box<Shape>),
+    Each(Box<Rules>),
 }
 
-impl Shape {
+impl Rules {
     /// Whether the JSON text is certainly a valid event. The values at `known` are known to be complete.
     pub fn accepts(&self, text: &str, known: &[Range<usize>]) -> bool {
         let mut scan = Scan::knowing(text, known);
@@ -106,16 +103,37 @@ impl Shape {
         }
         match scan.peek() {
             Some(b'"') => match (&self.string, scan.string()) {
-                (Some(shape), Some(text)) => shape.accepts(text),
+                (Some(rules), Some(text)) => rules.accepts(text),
                 _ => false,
             },
-            Some(b'{') => self.object.as_deref().is_some_and(|shape| shape.reads(scan)),
-            Some(b'[') => self.array.as_ref().is_some_and(|shape| shape.reads(scan)),
+            Some(b'{') => self.object.as_deref().is_some_and(|rules| rules.reads(scan)),
+            Some(b'[') => self.array.as_ref().is_some_and(|rules| rules.reads(scan)),
             Some(b'n') => self.null && scan.value() == Some("null"),
             Some(b't' | b'f') => self.bool && matches!(scan.value(), Some("true" | "false")),
             Some(_) => scan.value().is_some_and(|number| self.is_number(number)),
             None => false,
         }
+    }
+
+    /// Bit set of the types whose values are all valid.
+    pub(super) fn valid_types(&self) -> u8 {
+        if self.any {
+            return ALL_TYPES;
+        }
+        if let Some(by_type) = &self.by_type {
+            return by_type.iter().fold(0, |all, (types, rules)| all | (types & rules.valid_types()));
+        }
+        let accepted = [
+            (NULL, self.null),
+            (BOOLEAN, self.bool),
+            (INTEGER, self.integer || self.number),
+            (FRACTION, self.number),
+            (STRING, self.string.is_some()),
+            (ARRAY, self.array.is_some()),
+            (OBJECT, self.object.is_some()),
+        ];
+        let accepted = accepted.iter().filter(|(_, is)| *is).fold(0, |all, (of, _)| all | of);
+        accepted & self.same_for_all
     }
 
     fn is_number(&self, text: &str) -> bool {
@@ -130,12 +148,12 @@ impl Shape {
 }
 
 /// Whether a number is an integer in any spelling. A number out of range parses as infinity and counts as an integer.
-fn is_integer(text: &str) -> bool {
+pub(super) fn is_integer(text: &str) -> bool {
     let is_spelled_so = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
     is_spelled_so || text.parse().is_ok_and(|number: f64| number.is_infinite() || number.fract() == 0.0)
 }
 
-impl ArrayShape {
+impl ArrayRules {
     fn reads(&self, scan: &mut Scan<'_>) -> bool {
         if !scan.take(b'[') {
             return false;
@@ -155,7 +173,7 @@ impl ArrayShape {
     }
 }
 
-impl ObjectShape {
+impl ObjectRules {
     fn reads(&self, scan: &mut Scan<'_>) -> bool {
         let start = *scan;
         self.reads_fields(scan) && self.variants.as_ref().is_none_or(|variants| variants.read(start))
@@ -189,7 +207,7 @@ impl ObjectShape {
                     let fits = match &self.rest {
                         Rest::Closed => false,
                         Rest::Open => scan.value().is_some(),
-                        Rest::Each(shape) => shape.reads(scan),
+                        Rest::Each(rules) => rules.reads(scan),
                     };
                     if !fits {
                         return false;
@@ -200,8 +218,13 @@ impl ObjectShape {
         scan.take(b'}') && seen & self.required == self.required
     }
 
-    fn position(&self, name: &str) -> Option<usize> {
+    pub(super) fn position(&self, name: &str) -> Option<usize> {
         self.properties.iter().position(|(known, _)| known == name)
+    }
+
+    /// Whether every object is valid.
+    pub(super) fn is_free(&self) -> bool {
+        self.properties.is_empty() && self.required == 0 && matches!(self.rest, Rest::Open) && self.variants.is_none()
     }
 
     /// Consumes the expected key. We write properties in the schema's order, so it is the next property, or the one after it if
@@ -211,10 +234,10 @@ impl ObjectShape {
     }
 }
 
-impl StringShape {
-    /// Whether every string is valid.
-    fn is_any(&self) -> bool {
-        self.is_free() && self.min_length == 0
+impl StringRules {
+    /// Whether a string is unconstrained except for its minimum length.
+    pub(super) fn is_free(&self) -> bool {
+        self.one_of.is_none() && self.spelling.is_none() && self.format.is_none() && self.ulid.is_none()
     }
 
     fn accepts(&self, text: Quoted<'_>) -> bool {
@@ -227,7 +250,8 @@ impl StringShape {
         !escaped && self.accepts_plain(text)
     }
 
-    fn accepts_plain(&self, text: &str) -> bool {
+    /// Whether a string without escapes is valid.
+    pub(super) fn accepts_plain(&self, text: &str) -> bool {
         self.one_of.as_ref().is_none_or(|words| words.iter().any(|word| word == text))
             && self.spelling.as_ref().is_none_or(|spelling| spelling.accepts(text))
             && self.is_formed(text)
@@ -263,7 +287,7 @@ mod tests {
             }
         });
         let text = schema.to_string();
-        let shape = Shape::compile(Json::parse(&text).unwrap()).unwrap();
+        let rules = Rules::compile(Json::parse(&text).unwrap()).unwrap();
         let full = jsonschema::draft202012::options().should_validate_formats(true).build(&schema).unwrap();
         let uuid = "00000000-0000-5000-8000-000000000000";
         for (event, expected) in [
@@ -291,7 +315,7 @@ mod tests {
             (json!({"a": 1, "u": uuid, "i": "run_U0000000000000000000000000"}), false),
         ] {
             let text = event.to_string();
-            assert_eq!(shape.accepts(&text, &[]), expected, "{text}");
+            assert_eq!(rules.accepts(&text, &[]), expected, "{text}");
             assert_eq!(full.is_valid(&event), expected, "{text}");
         }
     }
@@ -299,18 +323,16 @@ mod tests {
     #[test]
     fn a_property_with_an_unknown_keyword_is_left_to_the_full_validator() {
         let schema = r#"{"type":"object","properties":{"a":{"type":"array","uniqueItems":true},"b":{"type":"null"}}}"#;
-        let shape = Shape::compile(Json::parse(schema).unwrap()).unwrap();
-        assert!(shape.accepts(r#"{"b":null}"#, &[]));
-        assert_eq!(shape.breaches(r#"{"b":null}"#), Some(vec![]));
-        assert_eq!(shape.breaches(r#"{"b":1}"#).map(|breaches| breaches.len()), Some(1));
+        let rules = Rules::compile(Json::parse(schema).unwrap()).unwrap();
+        assert!(rules.accepts(r#"{"b":null}"#, &[]));
+        assert!(!rules.accepts(r#"{"b":1}"#, &[]));
         for event in [r#"{"a":[1,1]}"#, r#"{"a":[1,2]}"#, r#"{"a":[1,1],"b":1}"#] {
-            assert!(!shape.accepts(event, &[]));
-            assert_eq!(shape.breaches(event), None);
+            assert!(!rules.accepts(event, &[]));
         }
     }
 
     #[test]
-    fn a_schema_with_an_unknown_keyword_has_no_shape() {
+    fn a_schema_with_an_unknown_keyword_has_no_rules() {
         for schema in [
             r#"{"type":"string","pattern":"^x"}"#,
             r#"{"oneOf":[]}"#,
@@ -326,7 +348,7 @@ mod tests {
             r#"{"type":"object","allOf":[{"if":{"properties":{"a":{"const":"x"}}},"then":{},"else":{}}]}"#,
             r#"{"type":"object","allOf":[{"if":{"properties":{"a":{"const":"x"}}},"then":{}},{"if":{"properties":{"b":{"const":"x"}}},"then":{}}]}"#,
         ] {
-            assert!(Shape::compile(Json::parse(schema).unwrap()).is_none(), "{schema}");
+            assert!(Rules::compile(Json::parse(schema).unwrap()).is_none(), "{schema}");
         }
     }
 }

@@ -1,22 +1,21 @@
 //! Rules by type of value: `type`, with only an `allOf` of branches whose `if` is a type and whose `then` is a schema.
 //!
-//! Input: such a schema, once; then values. Output: whether a value certainly conforms to the rules for its type, or how it
-//! violates them. Never: a verdict on a type that the list does not name.
+//! Input: such a schema, once; then values. Output: whether a value certainly conforms to the rules for its type. Never: `true` for
+//! a type that the list does not name.
 
-use super::Shape;
 use super::compile::Document;
-use super::found::{Found, Place};
+use super::{ARRAY, BOOLEAN, FRACTION, INTEGER, NULL, OBJECT, Rules, STRING};
 use crate::json::scan::Scan;
 use crate::json::{Json, Kind, Object};
 
 #[derive(Debug)]
-pub(super) struct ByType(Vec<(Kind, Shape)>);
+pub(in super::super) struct ByType(Vec<(Kind, Rules)>);
 
 impl ByType {
     /// Compiles the schema; `None` if it has another form.
     pub(super) fn compile(map: &Object<'_>, document: Document<'_>) -> Option<Self> {
         let types: Vec<_> = map.get("type")?.items().into_iter().map(Json::str).collect::<Option<_>>()?;
-        let mut branches: Vec<(Kind, Shape)> = Vec::new();
+        let mut branches: Vec<(Kind, Rules)> = Vec::new();
         for branch in map.items("allOf") {
             let branch = branch.object().filter(|branch| branch.len() == 2)?;
             let when = branch.object("if").filter(|when| when.len() == 1)?;
@@ -31,14 +30,14 @@ impl ByType {
             if branches.iter().any(|(known, _)| *known == kind) {
                 return None;
             }
-            branches.push((kind, Shape::within_document(branch.get("then")?, document)?));
+            branches.push((kind, Rules::within_document(branch.get("then")?, document)?));
         }
         let are_the_types = types.len() == branches.len()
             && types.iter().all(|name| branches.iter().any(|(kind, _)| kind.as_str() == name));
         (!branches.is_empty() && are_the_types).then_some(Self(branches))
     }
 
-    fn of(&self, scan: &mut Scan<'_>) -> Option<&Shape> {
+    fn of(&self, scan: &mut Scan<'_>) -> Option<&Rules> {
         let kind = match scan.peek()? {
             b'n' => Kind::Null,
             b't' | b'f' => Kind::Bool,
@@ -47,24 +46,29 @@ impl ByType {
             b'{' => Kind::Object,
             _ => Kind::Number,
         };
-        self.shape(kind)
+        self.rules(kind)
     }
 
     /// The rules for values of a type.
-    pub(super) fn shape(&self, kind: Kind) -> Option<&Shape> {
-        self.0.iter().find(|(known, _)| *known == kind).map(|(_, shape)| shape)
+    pub(in super::super) fn rules(&self, kind: Kind) -> Option<&Rules> {
+        self.0.iter().find(|(known, _)| *known == kind).map(|(_, rules)| rules)
+    }
+
+    /// The rules for each type, which is given as a bit.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u8, &Rules)> {
+        let bit = |kind: Kind| match kind {
+            Kind::Null => NULL,
+            Kind::Bool => BOOLEAN,
+            Kind::Number => INTEGER | FRACTION,
+            Kind::String => STRING,
+            Kind::Array => ARRAY,
+            Kind::Object => OBJECT,
+        };
+        self.0.iter().map(move |(kind, rules)| (bit(*kind), rules))
     }
 
     /// Whether the value at this place conforms to the rules for its type.
     pub(super) fn read(&self, scan: &mut Scan<'_>) -> bool {
-        self.of(scan).is_some_and(|shape| shape.reads(scan))
-    }
-
-    /// Reports how the value at this place violates the rules for its type; `Some(false)` if there are none for its type.
-    pub(super) fn tell<'s>(&'s self, scan: &mut Scan<'_>, place: Place<'_>, found: &mut Found<'s>) -> Option<bool> {
-        match self.of(scan) {
-            Some(shape) => shape.tell(scan, place, found).map(|()| true),
-            None => Some(false),
-        }
+        self.of(scan).is_some_and(|rules| rules.reads(scan))
     }
 }

@@ -1,21 +1,17 @@
 //! String formats, in the spellings that framegate and the runners write.
 //!
 //! Input: a string without escapes. Output: `true` if it certainly has the format. Never: `true` for a string that the full
-//! validator rejects. For other spellings, the full validator's own check of the format runs on that string alone.
-
-use jsonschema::Validator;
-use serde_json::{Value, json};
-use std::sync::OnceLock;
+//! validator rejects.
 
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Format {
+pub(in super::super) enum Format {
     Uuid,
     DateTime,
 }
 
 impl Format {
     /// Whether this is the UUID format.
-    pub(super) fn is_uuid(self) -> bool {
+    pub(in super::super) fn is_uuid(self) -> bool {
         matches!(self, Self::Uuid)
     }
 
@@ -30,30 +26,6 @@ impl Format {
                 bytes.len() == 36 && is_dashed && count(u8::is_ascii_hexdigit) == 32
             }
             Self::DateTime => date_time(bytes),
-        }
-    }
-
-    /// Whether a string has the format in any spelling; `None` if unknown.
-    pub(super) fn is_kept_by(self, text: &str) -> Option<bool> {
-        static UUID: OnceLock<Option<Validator>> = OnceLock::new();
-        static DATE_TIME: OnceLock<Option<Validator>> = OnceLock::new();
-        if self.accepts(text) {
-            return Some(true);
-        }
-        let (judge, name) = match self {
-            Self::Uuid => (&UUID, "uuid"),
-            Self::DateTime => (&DATE_TIME, "date-time"),
-        };
-        let options = || jsonschema::draft202012::options().should_validate_formats(true);
-        let judge = judge.get_or_init(|| options().build(&json!({ "format": name })).ok());
-        Some(judge.as_ref()?.is_valid(&Value::String(text.to_owned())))
-    }
-
-    /// The message for a string without this format.
-    pub(super) fn message(self) -> &'static str {
-        match self {
-            Self::Uuid => "value is not a \"uuid\"",
-            Self::DateTime => "value is not a \"date-time\"",
         }
     }
 }
@@ -92,7 +64,7 @@ pub(super) fn is_ulid(text: &str) -> bool {
 
 /// A pattern of allowed words: `^(word|word|…)$`. One alternative may be `[^:]+:.+`, a name with its owner.
 #[derive(Clone, Debug)]
-pub(super) struct Spelling {
+pub(in super::super) struct Spelling {
     words: Vec<String>,
     named: bool,
 }

@@ -1,16 +1,15 @@
 //! Rules by an object's type field: `allOf` of branches whose `if` compares the type with a word and whose `then` is a schema.
 //!
-//! Input: such a list, once; then objects. Output: whether an object certainly conforms to the rules for its type, or how it
-//! violates them. Never: a verdict if its type is uncertain.
+//! Input: such a list, once; then objects. Output: whether an object certainly conforms to the rules for its type. Never: a
+//! verdict if its type is uncertain.
 
-use super::Shape;
+use super::Rules;
 use super::compile::Document;
-use super::found::{Found, Place};
 use crate::json::scan::{Scan, mark};
 use crate::json::{Fields, Json, Object};
 
 #[derive(Debug)]
-pub(super) struct Variants {
+pub(in super::super) struct Variants {
     /// The field with the type.
     key: String,
     branches: Vec<Branch>,
@@ -21,7 +20,7 @@ struct Branch {
     word: String,
     /// The condition also requires the field to be present.
     needs_word: bool,
-    then: Shape,
+    then: Rules,
 }
 
 /// The type field of an object.
@@ -43,7 +42,7 @@ impl Variants {
                 return None;
             }
             this.key = key;
-            let then = Shape::within_document(branch.get("then")?, document)?;
+            let then = Rules::within_document(branch.get("then")?, document)?;
             this.branches.push(Branch { word, needs_word, then });
         }
         (!this.key.is_empty()).then_some(this)
@@ -55,41 +54,23 @@ impl Variants {
         self.meant(&said).all(|then| then.reads(&mut object.clone()))
     }
 
-    /// Reports how the object at this place violates the rules for its type; `None` if the full validator must decide.
-    pub(super) fn tell<'s>(&'s self, object: Scan<'_>, place: Place<'_>, found: &mut Found<'s>) -> Option<()> {
-        let said = self.said(object)?;
-        self.meant(&said).try_for_each(|then| then.tell(&mut object.clone(), place, found))
-    }
-
-    /// Reports how a value that is not an object violates the rules. Such a value meets every condition.
-    pub(super) fn tell_every<'s>(&'s self, value: Scan<'_>, place: Place<'_>, found: &mut Found<'s>) -> Option<()> {
-        self.branches.iter().try_for_each(|branch| branch.then.tell(&mut value.clone(), place, found))
-    }
-
-    /// Reports how a parsed object violates the rules for its type.
-    pub(super) fn tell_fields<'s>(
-        &'s self,
-        value: Json<'_>,
-        fields: Fields<'_, '_>,
-        place: Place<'_>,
-        found: &mut Found<'s>,
-    ) -> Option<()> {
-        let said = self.said_in(fields)?;
-        self.meant(&said).try_for_each(|then| then.tell_fields(value, fields, place, found))
-    }
-
     /// The field with the type.
-    pub(super) fn key(&self) -> &str {
+    pub(in super::super) fn key(&self) -> &str {
         &self.key
     }
 
-    /// The schema of one branch.
-    pub(super) fn branch(&self, at: usize) -> Option<&Shape> {
+    /// The rules of all branches.
+    pub(super) fn branches(&self) -> impl Iterator<Item = &Rules> {
+        self.branches.iter().map(|branch| &branch.then)
+    }
+
+    /// The rules of one branch.
+    pub(in super::super) fn branch(&self, at: usize) -> Option<&Rules> {
         self.branches.get(at).map(|branch| &branch.then)
     }
 
     /// The branches that apply to a parsed object; `None` if that is uncertain.
-    pub(super) fn meant_in(&self, fields: Fields<'_, '_>) -> Option<Vec<usize>> {
+    pub(in super::super) fn meant_in(&self, fields: Fields<'_, '_>) -> Option<Vec<usize>> {
         let said = self.said_in(fields)?;
         let holds = self.branches.iter().enumerate().filter(|(_, branch)| branch.holds(&said));
         Some(holds.map(|(at, _)| at).collect())
@@ -108,7 +89,7 @@ impl Variants {
         })
     }
 
-    fn meant<'s>(&'s self, said: &Said<'_>) -> impl Iterator<Item = &'s Shape> {
+    fn meant<'s>(&'s self, said: &Said<'_>) -> impl Iterator<Item = &'s Rules> {
         self.branches.iter().filter(move |branch| branch.holds(said)).map(|branch| &branch.then)
     }
 
@@ -186,7 +167,7 @@ mod tests {
             }
         });
         let text = schema.to_string();
-        let shape = Shape::compile(Json::parse(&text).unwrap()).unwrap();
+        let rules = Rules::compile(Json::parse(&text).unwrap()).unwrap();
         let full = jsonschema::draft202012::options().build(&schema).unwrap();
         for (part, expected) in [
             (json!({"type": "a", "in": ["x"]}), true),
@@ -201,18 +182,18 @@ mod tests {
             (json!(1), false),
         ] {
             let event = json!({"type": "m", "parts": [{"type": "c"}, part], "by": {"k": {"n": 1}}});
-            assert_eq!(shape.accepts(&event.to_string(), &[]), expected, "{event}");
+            assert_eq!(rules.accepts(&event.to_string(), &[]), expected, "{event}");
             assert_eq!(full.is_valid(&event), expected, "{event}");
         }
         for (maybe, expected) in [(json!(null), true), (json!({"n": 1}), true), (json!({}), false), (json!("x"), false)]
         {
             let event = json!({"type": "m", "parts": [], "maybe": maybe});
-            assert_eq!(shape.accepts(&event.to_string(), &[]), expected, "{event}");
+            assert_eq!(rules.accepts(&event.to_string(), &[]), expected, "{event}");
             assert_eq!(full.is_valid(&event), expected, "{event}");
         }
         for (by, expected) in [(json!({}), true), (json!({"k": {"n": "1"}}), false), (json!({"k": 1}), false)] {
             let event = json!({"type": "m", "parts": [], "by": by});
-            assert_eq!(shape.accepts(&event.to_string(), &[]), expected, "{event}");
+            assert_eq!(rules.accepts(&event.to_string(), &[]), expected, "{event}");
             assert_eq!(full.is_valid(&event), expected, "{event}");
         }
     }
@@ -220,10 +201,10 @@ mod tests {
     #[test]
     fn of_a_repeated_type_nothing_is_sure() {
         let schema = r#"{"type":"object","properties":{"type":{"enum":["a","b"]}},"allOf":[{"if":{"properties":{"type":{"const":"a"}}},"then":{"properties":{"x":{"type":"null"}}}}]}"#;
-        let shape = Shape::compile(Json::parse(schema).unwrap()).unwrap();
-        assert!(shape.accepts(r#"{"type":"b","x":1}"#, &[]));
+        let rules = Rules::compile(Json::parse(schema).unwrap()).unwrap();
+        assert!(rules.accepts(r#"{"type":"b","x":1}"#, &[]));
         // The full validator uses the last one.
-        assert!(!shape.accepts(r#"{"type":"b","type":"a","x":1}"#, &[]));
-        assert!(!shape.accepts(r#"{"type":"a","type":"b","x":1}"#, &[]));
+        assert!(!rules.accepts(r#"{"type":"b","type":"a","x":1}"#, &[]));
+        assert!(!rules.accepts(r#"{"type":"a","type":"b","x":1}"#, &[]));
     }
 }

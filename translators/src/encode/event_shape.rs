@@ -1,10 +1,11 @@
-//! The outline of an event: its keys in order, with the kind of each value as far as the writer knows it.
+//! The shape of an event: its keys in order, with the kind of each value as far as the writer knows it.
 //!
 //! Input: the calls of an [`ObjectWriter`](super::ObjectWriter). Output: one [`Field`] for each field, including those of
 //! nested objects. Never: a kind that does not fit the value; if the writer does not know the kind, it is [`Kind::Unknown`].
-//! Many events share an outline, so what a schema says about an outline is determined only once.
+//! Many events have the same shape, so what a schema says about a shape is determined only once.
 
 use crate::frame::RecordErrors;
+use crate::hash::Fingerprint;
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
@@ -95,7 +96,7 @@ pub enum Kind {
     Object,
     /// An object: its fields follow, up to [`Kind::End`].
     Fields,
-    /// An array of at least one object. The distinct outlines of its items follow, each starting with [`Kind::Fields`], up to
+    /// An array of at least one object. The distinct shapes of its items follow, each starting with [`Kind::Fields`], up to
     /// [`Kind::End`].
     Items,
     /// The end of an object's fields, or of an array's objects. It has no key.
@@ -104,7 +105,7 @@ pub enum Kind {
     Unknown,
 }
 
-/// Keys and words are compared by address, not by content. Equal outlines therefore certainly describe the same fields.
+/// Keys and words are compared by address, not by content. Equal shapes therefore certainly consist of the same fields.
 impl PartialEq for Field {
     fn eq(&self, other: &Self) -> bool {
         std::ptr::eq(self.key, other.key)
@@ -118,40 +119,39 @@ impl PartialEq for Field {
 
 /// The fields of an event, in order.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Outline<'a> {
+pub struct EventShape<'a> {
     /// The fields; empty if they were not recorded.
     pub fields: &'a [Field],
-    /// A fingerprint: equal outlines have the same one, others mostly a different one.
-    print: u64,
+    fingerprint: Fingerprint,
 }
 
-impl<'a> Outline<'a> {
-    /// An outline of these fields.
+impl<'a> EventShape<'a> {
+    /// A shape of these fields.
     pub fn new(fields: &'a [Field]) -> Self {
-        Self { fields, print: fields.iter().fold(0, |print, field| field.onto(print)) }
+        Self::with_fingerprint(fields, fields.iter().fold(Fingerprint::default(), |all, field| field.onto(all)))
     }
 
-    /// An outline whose fingerprint is already known.
-    pub(super) fn known(fields: &'a [Field], print: u64) -> Self {
-        Self { fields, print }
+    /// A shape whose fingerprint is already known.
+    pub(super) fn with_fingerprint(fields: &'a [Field], fingerprint: Fingerprint) -> Self {
+        Self { fields, fingerprint }
     }
 
-    /// The fingerprint.
-    pub(crate) fn print(&self) -> u64 {
-        self.print
+    /// Equal shapes have the same fingerprint, others mostly a different one.
+    pub(crate) fn fingerprint(&self) -> Fingerprint {
+        self.fingerprint
     }
 }
 
 impl Field {
     /// Extends the fingerprint of the preceding fields by this field.
-    pub(super) fn onto(&self, print: u64) -> u64 {
-        let mine = std::ptr::from_ref(self.key).addr() as u64 ^ self.kind.print();
-        (print.rotate_left(23) ^ mine).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+    pub(super) fn onto(&self, preceding: Fingerprint) -> Fingerprint {
+        preceding.with(std::ptr::from_ref(self.key).addr() as u64 ^ self.kind.word())
     }
 }
 
 impl Kind {
-    fn print(self) -> u64 {
+    /// What a fingerprint contains of it.
+    fn word(self) -> u64 {
         let of_text = |text: &'static str| text.as_ptr().addr() as u64;
         match self {
             Self::Null => 1 << 56,
@@ -178,26 +178,26 @@ impl Kind {
 }
 
 /// A value whose kind follows from its type.
-pub(crate) trait Outlined {
+pub(crate) trait HasKind {
     /// The kind of the value.
     fn kind(&self) -> Kind;
 }
 
-impl<T: Outlined> Outlined for Option<T> {
+impl<T: HasKind> HasKind for Option<T> {
     fn kind(&self) -> Kind {
-        self.as_ref().map_or(Kind::Null, Outlined::kind)
+        self.as_ref().map_or(Kind::Null, HasKind::kind)
     }
 }
 
-impl<T: Outlined + ?Sized> Outlined for &T {
+impl<T: HasKind + ?Sized> HasKind for &T {
     fn kind(&self) -> Kind {
         (**self).kind()
     }
 }
 
-macro_rules! outlined {
+macro_rules! has_kind {
     ($($type:ty: $kind:ident),+ $(,)?) => {
-        $(impl Outlined for $type {
+        $(impl HasKind for $type {
             fn kind(&self) -> Kind {
                 Kind::$kind
             }
@@ -205,9 +205,9 @@ macro_rules! outlined {
     };
 }
 
-outlined!(bool: Bool, u16: Unsigned, u32: Unsigned, u64: Unsigned, usize: Unsigned, i32: Integer, Uuid: Uuid);
+has_kind!(bool: Bool, u16: Unsigned, u32: Unsigned, u64: Unsigned, usize: Unsigned, i32: Integer, Uuid: Uuid);
 
-impl Outlined for f64 {
+impl HasKind for f64 {
     /// JSON has no infinity or NaN, so those are written as null.
     fn kind(&self) -> Kind {
         match self {
@@ -218,37 +218,37 @@ impl Outlined for f64 {
     }
 }
 
-impl Outlined for str {
+impl HasKind for str {
     fn kind(&self) -> Kind {
         if self.is_empty() { Kind::EmptyText } else { Kind::Text }
     }
 }
 
-impl Outlined for String {
+impl HasKind for String {
     fn kind(&self) -> Kind {
         self.as_str().kind()
     }
 }
 
-impl<T: AsRef<str>> Outlined for Vec<T> {
+impl<T: AsRef<str>> HasKind for Vec<T> {
     fn kind(&self) -> Kind {
         self.as_slice().kind()
     }
 }
 
-impl<T: AsRef<str>> Outlined for [T] {
+impl<T: AsRef<str>> HasKind for [T] {
     fn kind(&self) -> Kind {
         if self.is_empty() { Kind::EmptyArray } else { Kind::Texts }
     }
 }
 
-impl Outlined for RecordErrors {
+impl HasKind for RecordErrors {
     fn kind(&self) -> Kind {
         (**self).kind()
     }
 }
 
-impl Outlined for RawValue {
+impl HasKind for RawValue {
     fn kind(&self) -> Kind {
         of_json(self.get())
     }
