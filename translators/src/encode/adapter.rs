@@ -36,8 +36,8 @@ pub(crate) trait StreamEncoder: Clone + Send + Serialize + DeserializeOwned + 's
         None
     }
 
-    /// See [`Encoder::heeds_options`].
-    fn heeds_options(&self) -> bool {
+    /// See [`Encoder::uses_options`].
+    fn uses_options(&self) -> bool {
         false
     }
 
@@ -73,8 +73,8 @@ impl<E: StreamEncoder> Encoder for Adapter<E> {
         self.0.first_event_of(frame)
     }
 
-    fn heeds_options(&self) -> bool {
-        self.0.heeds_options()
+    fn uses_options(&self) -> bool {
+        self.0.uses_options()
     }
 
     fn save(&self) -> Option<Vec<u8>> {

@@ -6,7 +6,7 @@
 use super::held::HeldEnd;
 use super::stream_state::StreamState;
 use super::{Normalizer, RunEnd, Target};
-use crate::frame::{Body, EndReason, ProviderEvent, RUN_ENDED_FIRST, SessionEnded, SharedStr, Stream, StreamKind};
+use crate::frame::{Body, EndReason, RUN_ENDED_FIRST, SessionEnded, SharedStr, Stream, StreamKind};
 use crate::sequence::StreamKey;
 use std::sync::Arc;
 use uuid::Uuid;
