@@ -3,12 +3,14 @@
 //! Input: frames in order, starting with the first one. Output: events, written directly to bytes. Never: a runner's
 //! vocabulary, a clock, or randomness. The events depend only on the frames, so a replay equals what the live client saw.
 
+mod adapter;
 mod data;
 mod escape;
 mod event_shape;
 mod object;
 mod writer;
 
+pub(crate) use adapter::{StreamEncoder, encoder};
 pub(crate) use data::{Data, Flat, Null, Time, Ulid, Value, Word, data};
 pub(crate) use event_shape::key;
 pub use event_shape::{EventShape, Field, Key, Kind};

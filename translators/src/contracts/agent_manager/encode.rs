@@ -7,12 +7,11 @@
 use crate::contracts::tool_output::ToolOutputs;
 use crate::contracts::wire::{EmittedTexts, Times, as_object};
 use crate::derived::numbered;
-use crate::encode::{Encoder, EncoderOptions, EventId, Events, Pruned, Value, Word, data, key};
+use crate::encode::{Encoder, EncoderOptions, EventId, Events, Pruned, StreamEncoder, Value, Word, data, encoder, key};
 use crate::frame::{
     Body, EndReason, Figures, Frame, LogLevel, SessionEnded, SharedStr, Stream, StreamKind, ToolCall, Usage, UsageScope,
 };
 use crate::hash::HashSet;
-use crate::saved;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::sync::Arc;
@@ -20,9 +19,6 @@ use uuid::Uuid;
 
 /// The beginning of the log message that replaces all events that are no longer kept.
 pub(super) const PRUNED: &str = "events are missing: 0 to ";
-
-/// The version of the saved state.
-const STATE: u32 = 1;
 
 pub(super) fn new(stream: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn Encoder>> {
     let runner = match stream.provider {
@@ -32,7 +28,7 @@ pub(super) fn new(stream: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn En
         "openresponses" => "Open Responses",
         other => other,
     };
-    let encoder = AgentManager {
+    let manager = AgentManager {
         runner,
         times: Times::MILLIS,
         next: 0,
@@ -45,7 +41,7 @@ pub(super) fn new(stream: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn En
         model: None,
         told: Figures::default(),
     };
-    (stream.kind == StreamKind::Session).then(|| Box::new(encoder) as Box<dyn Encoder>)
+    (stream.kind == StreamKind::Session).then(|| encoder(manager))
 }
 
 #[derive(Clone, Serialize, Deserialize)]
@@ -140,7 +136,9 @@ pub(super) fn write(
     });
 }
 
-impl Encoder for AgentManager {
+impl StreamEncoder for AgentManager {
+    const STATE: &[u32] = &[1];
+
     fn frame(&mut self, frame: &Frame, out: &mut Events) {
         match &frame.body {
             Body::SessionStarted { .. } => {
@@ -218,22 +216,12 @@ impl Encoder for AgentManager {
         }
     }
 
-    fn fork(&self) -> Box<dyn Encoder> {
-        Box::new(self.clone())
-    }
-
     fn held_bytes(&self) -> usize {
         self.outputs.held_bytes()
     }
 
-    fn save(&self) -> Option<Vec<u8>> {
-        saved::save(STATE, self)
-    }
-
-    fn restore(&mut self, saved: &[u8]) -> bool {
-        let Some(state) = saved::restore::<Self>(STATE, saved) else { return false };
-        *self = Self { runner: self.runner, times: self.times.clone(), ..state };
-        true
+    fn resumed(&self, state: Self) -> Self {
+        Self { runner: self.runner, times: self.times.clone(), ..state }
     }
 
     fn pruned(&self, pruned: &Pruned<'_>, out: &mut Events) {

@@ -13,10 +13,10 @@ mod wire;
 mod withheld;
 
 use super::{Contract, SseStyle};
-use crate::encode::{Encoder, EncoderOptions, EventId, Events, PreparedFields, Pruned};
+use crate::encode::{Encoder, EncoderOptions, EventId, Events, PreparedFields, Pruned, StreamEncoder, encoder};
 use crate::frame::{Body, Frame, ProviderEvent, ProviderStatus, RecordErrors, SharedStr, Stream};
-use crate::saved;
 use crate::schema::SchemaFile;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use tails::Tails;
 use wire::Version;
@@ -77,30 +77,52 @@ pub const V2: Contract = Contract {
     dropped: dropped::v2,
 };
 
-/// The version of the saved state.
-const STATE: u32 = 1;
-
-/// The version of the state of v1 if output is held.
-const STATE_WITH_TAILS: u32 = 2;
-
 /// The `event_name` of the v1 event that replaces frames that are no longer kept.
 const PRUNED: &str = "framegate.events_pruned";
 
 fn new_v1(stream: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn Encoder>> {
-    Some(Box::new(FramesV1 { next_seq: 0, tails: Tails::default(), shared: wire::shared_fields(stream, Version::V1) }))
+    Some(encoder(FramesV1 { next_seq: 0, tails: Tails::default(), shared: wire::shared_fields(stream, Version::V1) }))
 }
 
 fn new_v2(stream: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn Encoder>> {
-    Some(Box::new(FramesV2 { shared: wire::shared_fields(stream, Version::V2) }))
+    Some(encoder(FramesV2 { shared: wire::shared_fields(stream, Version::V2) }))
 }
 
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(from = "V1State", into = "V1State")]
 struct FramesV1 {
     next_seq: u64,
     /// Output that is held until its beginning is known.
     tails: Tails,
     /// The constant fields of the envelope.
     shared: PreparedFields,
+}
+
+/// The state of [`FramesV1`]. Usually no output is held.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum V1State {
+    Plain(u64),
+    WithTails(u64, Tails),
+}
+
+impl From<FramesV1> for V1State {
+    fn from(encoder: FramesV1) -> Self {
+        match encoder.tails.is_empty() {
+            true => Self::Plain(encoder.next_seq),
+            false => Self::WithTails(encoder.next_seq, encoder.tails),
+        }
+    }
+}
+
+impl From<V1State> for FramesV1 {
+    fn from(state: V1State) -> Self {
+        let (next_seq, tails) = match state {
+            V1State::Plain(next_seq) => (next_seq, Tails::default()),
+            V1State::WithTails(next_seq, tails) => (next_seq, tails),
+        };
+        Self { next_seq, tails, shared: PreparedFields::default() }
+    }
 }
 
 impl FramesV1 {
@@ -113,7 +135,10 @@ impl FramesV1 {
     }
 }
 
-impl Encoder for FramesV1 {
+impl StreamEncoder for FramesV1 {
+    // Earlier versions wrote 2 where output was held.
+    const STATE: &[u32] = &[1, 2];
+
     fn frame(&mut self, frame: &Frame, out: &mut Events) {
         if let Some(whole) = self.tails.before(frame) {
             self.write(&whole, out);
@@ -127,23 +152,8 @@ impl Encoder for FramesV1 {
         self.tails.bytes()
     }
 
-    fn fork(&self) -> Box<dyn Encoder> {
-        Box::new(self.clone())
-    }
-
-    fn save(&self) -> Option<Vec<u8>> {
-        // Usually nothing is held; then the state is written in the form that earlier versions read.
-        if self.tails.is_empty() {
-            saved::save(STATE, &self.next_seq)
-        } else {
-            saved::save(STATE_WITH_TAILS, &(self.next_seq, &self.tails))
-        }
-    }
-
-    fn restore(&mut self, saved: &[u8]) -> bool {
-        let held = || saved::restore(STATE_WITH_TAILS, saved);
-        let state = saved::restore(STATE, saved).map(|next_seq| (next_seq, Tails::default())).or_else(held);
-        state.map(|(next_seq, tails)| (self.next_seq, self.tails) = (next_seq, tails)).is_some()
+    fn resumed(&self, state: Self) -> Self {
+        Self { shared: self.shared.clone(), ..state }
     }
 
     /// v1 has no frame for a gap, so this is a `provider_event` with a name that no runner uses.
@@ -190,12 +200,16 @@ fn in_v1(frame: &Frame) -> bool {
     }
 }
 
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 struct FramesV2 {
+    /// The constant fields of the envelope.
+    #[serde(skip)]
     shared: PreparedFields,
 }
 
-impl Encoder for FramesV2 {
+impl StreamEncoder for FramesV2 {
+    const STATE: &[u32] = &[1];
+
     fn frame(&mut self, frame: &Frame, out: &mut Events) {
         let seq = frame.seq;
         out.object(frame.body.kind(), EventId::Number(seq), |map| {
@@ -203,8 +217,8 @@ impl Encoder for FramesV2 {
         });
     }
 
-    fn fork(&self) -> Box<dyn Encoder> {
-        Box::new(self.clone())
+    fn resumed(&self, _: Self) -> Self {
+        self.clone()
     }
 
     fn first_event_of(&self, frame: u64) -> Option<u64> {

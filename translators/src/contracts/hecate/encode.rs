@@ -11,10 +11,9 @@ use super::tools::{Outcome, Tools};
 use super::turns::Turns;
 use crate::artifacts::OutputRef;
 use crate::contracts::wire::{as_object, rfc3339_millis};
-use crate::encode::{Encoder, EncoderOptions, Events, Pruned, Time, Word, data};
+use crate::encode::{Encoder, EncoderOptions, Events, Pruned, StreamEncoder, Time, Word, data, encoder};
 use crate::frame::{Body, EndReason, Frame, RawJson, SessionEnded, Stream, StreamKind, UserMessage};
 use crate::normalizer::{PROXY_RESTARTED, STREAM_ENDED};
-use crate::saved;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::sync::Arc;
@@ -22,14 +21,11 @@ use std::sync::Arc;
 /// Duration of the nominal worker lease in milliseconds. The vocabulary has no event that renews it.
 const LEASE_MS: u64 = 30_000;
 
-/// The version of the saved state.
-const STATE: u32 = 2;
-
 pub(super) fn new(stream: &Arc<Stream>, options: &EncoderOptions) -> Option<Box<dyn Encoder>> {
     if stream.kind != StreamKind::Session {
         return None;
     }
-    Some(Box::new(Hecate {
+    Some(encoder(Hecate {
         outlet: EventSequence::new(stream),
         provider: stream.provider,
         thinking: options.experimental || options.thinking,
@@ -136,7 +132,9 @@ data! {
     }
 }
 
-impl Encoder for Hecate {
+impl StreamEncoder for Hecate {
+    const STATE: &[u32] = &[2];
+
     fn frame(&mut self, frame: &Frame, out: &mut Events) {
         let mut sink = EventSink::new(&mut self.outlet, out, frame);
         let sink = &mut sink;
@@ -237,17 +235,13 @@ impl Encoder for Hecate {
         }
     }
 
-    fn paused(&self, until_ms: u64, out: &mut Events) -> Option<Box<dyn Encoder>> {
+    fn paused(&self, until_ms: u64, out: &mut Events) -> Option<Self> {
         if !self.outlet.held.is_due(until_ms) {
             return None;
         }
         let mut after = self.clone();
         after.outlet.flush(out);
-        Some(Box::new(after))
-    }
-
-    fn fork(&self) -> Box<dyn Encoder> {
-        Box::new(self.clone())
+        Some(after)
     }
 
     fn held_bytes(&self) -> usize {
@@ -258,13 +252,8 @@ impl Encoder for Hecate {
         true
     }
 
-    fn save(&self) -> Option<Vec<u8>> {
-        saved::save(STATE, self)
-    }
-
-    fn restore(&mut self, saved: &[u8]) -> bool {
-        let Some(state) = saved::restore::<Self>(STATE, saved) else { return false };
-        *self = Self {
+    fn resumed(&self, state: Self) -> Self {
+        Self {
             outlet: state.outlet.named_as(&self.outlet),
             provider: self.provider,
             thinking: self.thinking,
@@ -272,8 +261,7 @@ impl Encoder for Hecate {
             user_messages: self.user_messages,
             meter: state.meter.budgeted_as(&self.meter),
             ..state
-        };
-        true
+        }
     }
 
     fn pruned(&self, pruned: &Pruned<'_>, out: &mut Events) {

@@ -13,9 +13,8 @@ use super::subagents::{Subagent, Subagents};
 use super::usage::ReportedUsage;
 use super::writer::Writer;
 use crate::contracts::wire::{EmittedTexts, as_object};
-use crate::encode::{Encoder, EncoderOptions, Events, Flat, Pruned, Value, Word};
+use crate::encode::{Encoder, EncoderOptions, Events, Flat, Pruned, StreamEncoder, Value, Word, encoder};
 use crate::frame::{BlockDelta, Body, Frame, RawJson, SharedStr, SkillEvent, Stream, StreamKind};
-use crate::saved;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -23,11 +22,8 @@ use std::sync::Arc;
 /// out.
 const UNKNOWN_MODEL: &str = "unknown";
 
-/// The version of the saved state.
-const STATE: u32 = 1;
-
 pub(super) fn new(stream: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn Encoder>> {
-    (stream.kind == StreamKind::Session).then(|| Box::new(Pixir::new(stream)) as Box<dyn Encoder>)
+    (stream.kind == StreamKind::Session).then(|| encoder(Pixir::new(stream)))
 }
 
 /// The encoder of one run.
@@ -50,7 +46,9 @@ pub(super) struct Pixir {
     pub(super) usage: ReportedUsage,
 }
 
-impl Encoder for Pixir {
+impl StreamEncoder for Pixir {
+    const STATE: &[u32] = &[1];
+
     fn frame(&mut self, frame: &Frame, out: &mut Events) {
         if !matches!(frame.body, Body::ProviderEvent(_)) {
             self.open_turn(frame, out);
@@ -62,22 +60,12 @@ impl Encoder for Pixir {
         }
     }
 
-    fn fork(&self) -> Box<dyn Encoder> {
-        Box::new(self.clone())
-    }
-
     fn held_bytes(&self) -> usize {
         self.said.held_bytes() + self.calls.held_bytes()
     }
 
-    fn save(&self) -> Option<Vec<u8>> {
-        saved::save(STATE, self)
-    }
-
-    fn restore(&mut self, saved: &[u8]) -> bool {
-        let Some(state) = saved::restore::<Self>(STATE, saved) else { return false };
-        *self = Self { writer: state.writer.named_as(&self.writer), ..state };
-        true
+    fn resumed(&self, state: Self) -> Self {
+        Self { writer: state.writer.named_as(&self.writer), ..state }
     }
 
     fn pruned(&self, pruned: &Pruned<'_>, out: &mut Events) {

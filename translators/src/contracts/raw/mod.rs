@@ -7,9 +7,8 @@
 //! On a wire with its own framing, the records are numbered objects. Both forms use the same numbers.
 
 use super::{Contract, SseStyle};
-use crate::encode::{Encoder, EncoderOptions, EventId, Events, key};
+use crate::encode::{Encoder, EncoderOptions, EventId, Events, StreamEncoder, encoder, key};
 use crate::frame::{Body, Frame, ProviderEvent, Stream};
-use crate::saved;
 use crate::verify::{Finding, Verifier};
 use serde_json::Value;
 use std::sync::Arc;
@@ -36,15 +35,12 @@ pub const RAW: Contract = Contract {
 /// the values of `provider_event`. `raw` is set if `data` alone cannot reproduce the record.
 pub const NUMBERED: Contract = Contract { sse: SseStyle::Bare, encoder: new_numbered, ..RAW };
 
-/// The version of the saved state.
-const STATE: u32 = 1;
-
 fn new(_: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn Encoder>> {
-    Some(Box::new(Raw { records: 0 }))
+    Some(encoder(Raw { records: 0 }))
 }
 
 fn new_numbered(_: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn Encoder>> {
-    Some(Box::new(Numbered(Raw { records: 0 })))
+    Some(encoder(Numbered(Raw { records: 0 })))
 }
 
 #[derive(Clone, serde::Serialize, serde::Deserialize)]
@@ -53,7 +49,9 @@ struct Raw {
     records: u64,
 }
 
-impl Encoder for Raw {
+impl StreamEncoder for Raw {
+    const STATE: &[u32] = &[1];
+
     fn frame(&mut self, frame: &Frame, out: &mut Events) {
         let Some((number, record)) = self.next(frame) else { return };
         let id = EventId::Number(number);
@@ -76,16 +74,8 @@ impl Encoder for Raw {
         }
     }
 
-    fn fork(&self) -> Box<dyn Encoder> {
-        Box::new(self.clone())
-    }
-
-    fn save(&self) -> Option<Vec<u8>> {
-        saved::save(STATE, self)
-    }
-
-    fn restore(&mut self, saved: &[u8]) -> bool {
-        saved::restore(STATE, saved).map(|state| *self = state).is_some()
+    fn resumed(&self, state: Self) -> Self {
+        state
     }
 }
 
@@ -99,10 +89,13 @@ impl Raw {
     }
 }
 
-#[derive(Clone)]
+#[derive(Clone, serde::Serialize, serde::Deserialize)]
 struct Numbered(Raw);
 
-impl Encoder for Numbered {
+impl StreamEncoder for Numbered {
+    // Both forms have the same state, so their checkpoints are interchangeable.
+    const STATE: &[u32] = Raw::STATE;
+
     fn frame(&mut self, frame: &Frame, out: &mut Events) {
         let Some((number, record)) = self.0.next(frame) else { return };
         out.object("record", EventId::Number(number), |map| {
@@ -114,17 +107,8 @@ impl Encoder for Numbered {
         });
     }
 
-    fn fork(&self) -> Box<dyn Encoder> {
-        Box::new(self.clone())
-    }
-
-    // Both forms have the same state, so their checkpoints are interchangeable.
-    fn save(&self) -> Option<Vec<u8>> {
-        self.0.save()
-    }
-
-    fn restore(&mut self, saved: &[u8]) -> bool {
-        self.0.restore(saved)
+    fn resumed(&self, state: Self) -> Self {
+        state
     }
 }
 

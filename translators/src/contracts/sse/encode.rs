@@ -2,24 +2,22 @@
 
 use crate::contracts::tool_output::{ToolOutput, ToolOutputs};
 use crate::contracts::wire::{Times, as_object};
-use crate::encode::{Encoder, EncoderOptions, EventId, Events, PreparedFields, Value, Word, data, key};
+use crate::encode::{
+    Encoder, EncoderOptions, EventId, Events, PreparedFields, StreamEncoder, Value, Word, data, encoder, key,
+};
 use crate::frame::{Body, Decision, EndReason, Frame, SessionEnded, SharedStr, Stream, StreamKind};
 use crate::hash::{HashMap, HashSet};
-use crate::saved;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::sync::Arc;
 use uuid::Uuid;
 
-/// The version of the saved state.
-const STATE: u32 = 1;
-
 pub(super) fn new(stream: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn Encoder>> {
     if stream.kind != StreamKind::Session {
         return None;
     }
-    Some(Box::new(Sse {
+    Some(encoder(Sse {
         prefix: format!("evt_{}_", stream.id.simple()),
         shared: shared_fields(stream),
         times: Times::SECONDS,
@@ -119,7 +117,9 @@ pub(super) fn write(
     });
 }
 
-impl Encoder for Sse {
+impl StreamEncoder for Sse {
+    const STATE: &[u32] = &[1];
+
     fn frame(&mut self, frame: &Frame, out: &mut Events) {
         match &frame.body {
             Body::SessionStarted { .. } => self.event(frame, "run_started", &Status { status: Word("running") }, out),
@@ -164,22 +164,13 @@ impl Encoder for Sse {
         }
     }
 
-    fn fork(&self) -> Box<dyn Encoder> {
-        Box::new(self.clone())
-    }
-
     fn held_bytes(&self) -> usize {
         self.outputs.held_bytes()
     }
 
-    fn save(&self) -> Option<Vec<u8>> {
-        saved::save(STATE, self)
-    }
-
-    fn restore(&mut self, saved: &[u8]) -> bool {
-        let Some(Self { next, outputs, asked, refused, .. }) = saved::restore(STATE, saved) else { return false };
-        *self = Self { next, outputs, asked, refused, ..self.clone() };
-        true
+    fn resumed(&self, state: Self) -> Self {
+        let Self { next, outputs, asked, refused, .. } = state;
+        Self { next, outputs, asked, refused, ..self.clone() }
     }
 }
 
