@@ -18,17 +18,37 @@ for component in rustfmt clippy; do
     cargo "${component/rustfmt/fmt}" --version >/dev/null 2>&1 || rustup component add "$component"
 done
 
+# Names the next stage, and the time since the start. CONTRIBUTING.md lists the slowest stages.
+stage() { echo "== $(printf '%02d:%02d' $((SECONDS / 60)) $((SECONDS % 60))) $1"; }
+
+stage "format and lints"
 cargo fmt --all --check
 cargo clippy --workspace --all-targets --features framegate/otel --locked -- -D warnings
 cargo clippy --locked -- -D warnings
 cargo clippy --locked --no-default-features -- -D warnings
+stage "documentation"
 RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
+stage "packages"
+# Each package is unpacked and compiled on its own, with what the lints compiled of its dependencies.
+packages=$(mktemp -d)
+trap 'rm -rf "$packages"' EXIT
+cargo package --package framegate-translators --package framegate --no-verify --allow-dirty --locked --quiet
+for package in framegate-translators framegate; do
+    tar --extract --gzip --directory "$packages" --file "$(echo target/package/$package-[0-9]*.crate)"
+    mv "$packages/$package"-[0-9]* "$packages/$package"
+    CARGO_TARGET_DIR=$PWD/target cargo check --manifest-path "$packages/$package/Cargo.toml" --offline \
+        --config "patch.crates-io.framegate-translators.path='$packages/framegate-translators'" \
+        --config "patch.crates-io.httpdate.path='$PWD/httpdate'"
+done
+
+stage "tests"
 # All tests run with the optional features; the checks above cover the default build. Every command uses the same features
 # and packages, so that nothing is compiled twice.
 tests=(cargo test --workspace --features framegate/otel --locked)
 "${tests[@]}"
 not_done=()
 
+stage "licences and declarations"
 if command -v cargo-deny >/dev/null; then
     # Advisories are left out because they need the network and change over time; `cargo deny check` includes them.
     cargo deny --locked check bans licenses sources
@@ -49,6 +69,7 @@ else
 fi
 
 # Third-party clients read the proxy's streams. The versions and hashes of their libraries are pinned.
+stage "clients in JavaScript"
 ignored_clients() { "${tests[@]}" --test serve -- --ignored "$1"; }
 if command -v node >/dev/null && command -v npm >/dev/null; then
     # Reinstall if the installed packages differ from the lock file.
@@ -71,6 +92,7 @@ if command -v node >/dev/null && command -v npm >/dev/null; then
 else
     not_done+=("node or npm is missing: the clients of tests/clients were NOT run (https://nodejs.org)")
 fi
+stage "real runners"
 # The proxy starts real runners against a scripted model. If the system allows it, they can only reach loopback.
 if command -v node >/dev/null && command -v npm >/dev/null; then
     runners=ready
@@ -93,6 +115,7 @@ if command -v node >/dev/null && command -v npm >/dev/null; then
 else
     not_done+=("node or npm is missing: the real runners of tests/runners were NOT started (https://nodejs.org)")
 fi
+stage "clients in Python"
 if command -v python3 >/dev/null && python3 -m pip --version >/dev/null 2>&1; then
     if ! cmp -s tests/clients/requirements.txt tests/clients/python_modules/requirements.txt; then
         rm -rf tests/clients/python_modules
@@ -108,9 +131,11 @@ else
     not_done+=("python3 or pip is missing: httpx-sse and openai were NOT run against the proxy (https://www.python.org)")
 fi
 
+stage "benchmarks"
 # Run the benchmarks briefly, to check that they still work.
 "${tests[@]}" --bench '*'
 
+stage "instruction counts"
 # Compare the instruction counts of each stage with the baseline.
 if [ "${CI:-}" = true ] && ! command -v valgrind >/dev/null && command -v apt-get >/dev/null; then
     { apt-get update --quiet && apt-get install --yes --quiet valgrind; } || true
@@ -126,6 +151,7 @@ else
     not_done+=("valgrind is missing: the instructions of each stage were NOT counted (apt-get install valgrind)")
 fi
 
+stage "end"
 for what in ${not_done[@]+"${not_done[@]}"}; do
     echo "$what" >&2
 done

@@ -11,7 +11,7 @@ macro_rules! document_schema {
     ($folder:literal) => {
         Some(crate::schema::SchemaFile {
             kind: "document",
-            text: include_str!(concat!("../../../../schemas/", $folder, "/document.json")),
+            text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/schemas/", $folder, "/document.json")),
         })
     };
 }

@@ -15,7 +15,7 @@ macro_rules! schemas {
     ($($kind:literal),+ $(,)?) => {
         &[$(SchemaFile {
             kind: $kind,
-            text: include_str!(concat!("../../../../schemas/agent-manager/v1/", $kind, ".schema.json")),
+            text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/schemas/agent-manager/v1/", $kind, ".schema.json")),
         }),+]
     };
 }

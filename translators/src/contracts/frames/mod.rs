@@ -25,7 +25,7 @@ macro_rules! schemas {
     ($version:literal: $($kind:literal),+ $(,)?) => {
         &[$(SchemaFile {
             kind: $kind,
-            text: include_str!(concat!("../../../../schemas/frames/", $version, "/", $kind, ".schema.json")),
+            text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/schemas/frames/", $version, "/", $kind, ".schema.json")),
         }),+]
     };
 }

@@ -51,7 +51,7 @@ macro_rules! schemas {
     ($($kind:literal),+ $(,)?) => {
         &[$(SchemaFile {
             kind: $kind,
-            text: include_str!(concat!("../../../../schemas/hecate/v1/", $kind, ".schema.json")),
+            text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/schemas/hecate/v1/", $kind, ".schema.json")),
         }),+]
     };
 }

@@ -57,7 +57,7 @@ macro_rules! schemas {
     ($($kind:literal),+ $(,)?) => {
         &[$(SchemaFile {
             kind: $kind,
-            text: include_str!(concat!("../../../../schemas/pixir/v1/", $kind, ".schema.json")),
+            text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/schemas/pixir/v1/", $kind, ".schema.json")),
         }),+]
     };
 }

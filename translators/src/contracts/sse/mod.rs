@@ -18,7 +18,7 @@ macro_rules! schemas {
     ($($kind:literal),+ $(,)?) => {
         &[$(SchemaFile {
             kind: $kind,
-            text: include_str!(concat!("../../../../schemas/sse/v1/", $kind, ".schema.json")),
+            text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/schemas/sse/v1/", $kind, ".schema.json")),
         }),+]
     };
 }

@@ -17,7 +17,7 @@ macro_rules! schemas {
         &[$(SchemaFile {
             kind: $kind,
             text: include_str!(concat!(
-                "../../../../schemas/runners/claude-code/", $surface, "/", $kind, ".schema.json"
+                env!("CARGO_MANIFEST_DIR"), "/schemas/runners/claude-code/", $surface, "/", $kind, ".schema.json"
             )),
         }),+]
     };

@@ -11,7 +11,13 @@ macro_rules! file {
     ($kind:expr, $folder:literal) => {
         SchemaFile {
             kind: $kind,
-            text: include_str!(concat!("../../../../schemas/runners/open-responses/", $folder, $kind, ".schema.json")),
+            text: include_str!(concat!(
+                env!("CARGO_MANIFEST_DIR"),
+                "/schemas/runners/open-responses/",
+                $folder,
+                $kind,
+                ".schema.json"
+            )),
         }
     };
 }

@@ -12,7 +12,7 @@ macro_rules! files {
         &[$(SchemaFile {
             kind: $kind,
             text: include_str!(concat!(
-                "../../../../schemas/runners/opencode/", $surface, "/", $kind, ".schema.json"
+                env!("CARGO_MANIFEST_DIR"), "/schemas/runners/opencode/", $surface, "/", $kind, ".schema.json"
             )),
         }),+]
     };
