@@ -1,47 +1,18 @@
-//! `[approvals]` and `[[approvals.rule]]`: requests that are decided without asking a client, and the decision if no client
-//! answers.
+//! `[[approvals.rule]]`: the rules that decide a runner's requests without asking a client.
 //!
-//! Input: the section, and the tables of rules in the file. Output: valid rules, in the order of the file. Never: a rule that
-//! is silently left out, or that matches more than intended because one of its keys is unknown.
+//! Input: the tables of rules in the file. Output: valid rules, in the order of the file, and the policy of the proxy. Never: a
+//! rule that is silently left out, or that matches more than intended because one of its keys is unknown.
 
 use super::error::{Problem, unknown};
-use super::source::{misfit, sections};
+use super::source::misfit;
+use super::table::{Table, find, keys, settings};
+use super::{Approvals, Unanswered};
 use figment::value::{Dict, Value};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// How runners' approval requests are decided.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Approvals {
-    /// How long clients may take to answer a request.
-    pub timeout_ms: u64,
-    /// The decision on an unanswered request.
-    pub unanswered: Unanswered,
-    /// Rules that decide requests; the first match wins. They can only be configured in the file.
-    #[serde(skip)]
-    pub rule: Vec<Rule>,
-}
-
-impl Default for Approvals {
-    fn default() -> Self {
-        Self { timeout_ms: 600_000, unanswered: Unanswered::Deny, rule: Vec::new() }
-    }
-}
-
-/// The decision on an unanswered request.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Unanswered {
-    /// The request is denied.
-    #[default]
-    Deny,
-    /// The request is allowed.
-    Allow,
-}
-
 /// The decision of a rule.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// The tool may run.
@@ -49,26 +20,25 @@ pub enum Verdict {
     /// The tool may not run.
     Deny,
     /// The clients are asked.
-    #[default]
     Ask,
 }
 
-/// One rule. An empty field matches everything.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Rule {
-    /// Its name, for the frames that report its decisions.
-    pub name: String,
-    /// The upstream that it applies to.
-    pub upstream: String,
-    /// A regular expression that must match the whole name of the tool.
-    pub tool: String,
-    /// Regular expressions by argument; each must match the whole argument.
-    pub arguments: BTreeMap<String, String>,
-    /// The decision.
-    pub decision: Verdict,
-    /// The reason, for the runner and its model.
-    pub reason: String,
+settings! {
+    /// One rule. Rules match what the runner sent; an empty setting matches everything.
+    pub struct Rule {
+        /// Name, for the frames that report decisions of the rule. Empty: its number.
+        name: String = String::new();
+        /// Upstream whose questions the rule decides. Empty: any.
+        upstream: String = String::new();
+        /// Regular expression that must match the whole name of the tool. Empty: any tool.
+        tool: String = String::new();
+        /// Arguments, by name or JSON Pointer, and regular expressions that must match their whole values.
+        arguments: BTreeMap<String, String> = BTreeMap::new();
+        /// The decision: allow, deny, or ask (the clients decide). Each rule must have one.
+        decision: Verdict = Verdict::Ask;
+        /// Reason that the runner and its model are given.
+        reason: String = String::new();
+    }
 }
 
 /// The maximum number of rules: each is tried for each request.
@@ -107,12 +77,11 @@ pub(super) fn read(tables: &Value, spell: &dyn Fn(&str) -> String, problems: &mu
 }
 
 fn one(table: &Dict, report: &mut dyn FnMut(&str, String)) -> Option<Rule> {
-    let known = sections(&Rule::default());
     let mut fits = true;
     for (key, value) in table {
-        let message = match known.get(key) {
-            None => Some(unknown("setting of a rule", key, known.keys().map(String::as_str))),
-            Some(default) => misfit(key, value, default, &[]),
+        let message = match find(Rule::SETTINGS, key) {
+            None => Some(unknown("setting of a rule", key, keys(Rule::SETTINGS))),
+            Some(setting) => misfit(value, setting),
         };
         if let Some(message) = message {
             report(key, message);

@@ -1,5 +1,6 @@
 //! Problems in a configuration, with enough context to fix them.
 
+use super::SECTIONS;
 use crate::nearest::nearest;
 use figment::providers::{Format, Toml};
 use std::fmt::Write;
@@ -15,8 +16,7 @@ pub struct ConfigError {
 impl ConfigError {
     /// Adds a hint if the default file has none of framegate's sections: it may belong to another program.
     pub(super) fn of_default_file(mut self, text: &str) -> Self {
-        let ours = super::source::sections(&super::Config::default());
-        let is_ours = |key: &String| ours.contains_key(key) || key == super::load::UPSTREAM;
+        let is_ours = |key: &String| SECTIONS.iter().any(|section| section.name == key) || key == super::load::UPSTREAM;
         let parsed: Result<figment::value::Dict, _> = Toml::from_str(text);
         if !text.trim().is_empty() && !parsed.is_ok_and(|file| file.keys().any(is_ours)) {
             let message =

@@ -3,7 +3,7 @@
 use super::Config;
 use super::approvals;
 use super::error::{ConfigError, Problem, unknown};
-use super::source::{Source, sections};
+use super::source::Source;
 use super::upstream;
 use figment::Figment;
 use figment::error::Kind;
@@ -75,18 +75,14 @@ impl Sources {
             // The parser's message spans lines, because it shows the line and the position. It is used as it is.
             Problem { place: name.clone(), message: format!("is not valid TOML: {}", error.to_string().trim_end()) }
         })?;
-        let defaults = sections(&Config::default());
         let mut problems = Vec::new();
         let spell = |key: &str| format!("{name}, {key}");
         let upstream = file.remove(UPSTREAM).map(|tables| upstream::read(&tables, &spell, &mut problems));
         let rules = take_rules(&mut file).map(|tables| approvals::read(&tables, &spell, &mut problems));
         let mut figment = Figment::from(Serialized::defaults(Config::default()));
-        for mut source in [
-            Source::file(name, file),
-            Source::environment(&self.environment, &defaults),
-            Source::flags(&self.flags, &defaults),
-        ] {
-            source.take_misfits(&defaults, &mut problems);
+        for mut source in [Source::file(name, file), Source::environment(&self.environment), Source::flags(&self.flags)]
+        {
+            source.take_misfits(&mut problems);
             figment = figment.merge(source);
         }
         match figment.extract::<Config>() {
@@ -140,41 +136,11 @@ pub(super) fn message_of(key: &str, kind: &Kind) -> String {
 mod tests {
     use super::*;
 
-    const SHIPPED: &str = include_str!("../../config.toml");
-
     fn load(text: &str, environment: &[(&str, &str)], flags: &[(&str, &str)]) -> Result<Config, String> {
         let owned =
             |list: &[(&str, &str)]| list.iter().map(|(key, text)| ((*key).to_owned(), (*text).to_owned())).collect();
         let sources = Sources { file: None, environment: owned(environment), flags: owned(flags) };
         sources.load_with("config.toml".to_owned(), text).map_err(|error| error.to_string())
-    }
-
-    #[test]
-    fn the_shipped_file_has_every_default_with_a_comment() {
-        assert_eq!(load(SHIPPED, &[], &[]).unwrap(), Config::default());
-        let file: toml_shape::Keys = toml_shape::keys(&Toml::from_str::<Dict>(SHIPPED).unwrap());
-        assert_eq!(file, toml_shape::keys(&sections(&Config::default())));
-        let lines: Vec<&str> = SHIPPED.lines().collect();
-        for (at, line) in lines.iter().enumerate().filter(|(_, line)| line.contains(" = ") && !line.starts_with('#')) {
-            assert!(lines[at - 1].starts_with("# "), "{line} has no comment above it");
-            assert!(!lines[at - 2].starts_with('#'), "{line} has more than one line of comment");
-        }
-    }
-
-    #[test]
-    fn every_number_has_a_range_that_contains_its_default() {
-        let defaults = sections(&Config::default());
-        let numbers: Vec<String> = toml_shape::keys(&defaults)
-            .into_iter()
-            .filter(|key| {
-                let (section, key) = key.split_once('.').unwrap();
-                defaults[section].as_dict().unwrap()[key].to_num().is_some()
-            })
-            .collect();
-        let mut ranged: Vec<String> = super::super::ranges::RANGES.iter().map(|(key, ..)| (*key).to_owned()).collect();
-        ranged.sort();
-        assert_eq!(numbers, ranged);
-        assert!(load(SHIPPED, &[], &[]).is_ok());
     }
 
     #[test]
@@ -319,21 +285,5 @@ mod tests {
         assert!(Sources::new(None, [("OTHER".into(), bytes())]).is_ok());
         let error = Sources::new(None, [("FRAMEGATE__SERVER__LISTEN".into(), bytes())]).unwrap_err();
         assert!(error.to_string().contains("FRAMEGATE__SERVER__LISTEN: the value is not valid Unicode"), "{error}");
-    }
-
-    mod toml_shape {
-        use super::Dict;
-        use figment::value::Value;
-
-        pub(super) type Keys = Vec<String>;
-
-        pub(super) fn keys(sections: &Dict) -> Keys {
-            let mut keys = Keys::new();
-            for (section, value) in sections {
-                let Value::Dict(_, settings) = value else { panic!("{section} is not a section") };
-                keys.extend(settings.keys().map(|key| format!("{section}.{key}")));
-            }
-            keys
-        }
     }
 }

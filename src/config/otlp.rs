@@ -1,53 +1,8 @@
-//! `[otlp]`: the collector that receives spans of runs, turns and tools.
+//! `[otlp]`: the constraints on the collector that receives spans of runs, turns and tools.
 
+use super::Otlp;
 use hyper::Uri;
 use hyper::header::{CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderName, TRANSFER_ENCODING};
-use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
-use std::path::PathBuf;
-
-/// The OTLP collector, and the limits of the export.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Otlp {
-    /// The URL that accepts traces. Empty: none are sent.
-    pub endpoint: String,
-    /// The root certificates for the collector, as PEM. Empty: those of the machine.
-    pub ca_file: PathBuf,
-    /// Additional request headers; the values are read from files.
-    pub header_files: BTreeMap<String, PathBuf>,
-    /// Additional request headers; the values are read from environment variables.
-    pub header_env: BTreeMap<String, String>,
-    /// The timeout for connecting.
-    pub connect_timeout_ms: u64,
-    /// The timeout for an answer.
-    pub timeout_ms: u64,
-    /// The maximum number of finished spans in the queue. Further spans are dropped.
-    pub queue_spans: usize,
-    /// The maximum number of spans in one request.
-    pub batch_spans: usize,
-    /// How long a span waits for others to be sent with it.
-    pub interval_ms: u64,
-    /// The maximum number of open spans. Further spans are not reported.
-    pub max_open_spans: usize,
-}
-
-impl Default for Otlp {
-    fn default() -> Self {
-        Self {
-            endpoint: String::new(),
-            ca_file: PathBuf::new(),
-            header_files: BTreeMap::new(),
-            header_env: BTreeMap::new(),
-            connect_timeout_ms: 5_000,
-            timeout_ms: 10_000,
-            queue_spans: 8_192,
-            batch_spans: 512,
-            interval_ms: 1_000,
-            max_open_spans: 65_536,
-        }
-    }
-}
 
 /// The error for an endpoint in a build without the feature.
 const NOT_BUILT: &str =
@@ -103,6 +58,7 @@ fn is_endpoint(url: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::PathBuf;
 
     fn wrong(otlp: &Otlp) -> String {
         let mut found = Vec::new();

@@ -3,7 +3,9 @@
 //! Input: settings from a file, the environment or the command line. Output: the same settings with the types of the defaults,
 //! and the values that do not fit. The default's type decides how text is parsed, so that a host name of digits stays text.
 
+use super::SECTIONS;
 use super::error::{Problem, unknown};
+use super::table::{Section, Setting, find, keys, sorted};
 use figment::value::{Dict, Map, Num, Tag, Value};
 use figment::{Metadata, Profile, Provider};
 
@@ -35,24 +37,22 @@ impl Source {
     }
 
     /// Creates a source from `FRAMEGATE__SECTION__KEY` variables; other variables are ignored.
-    pub(super) fn environment(variables: &[(String, String)], defaults: &Dict) -> Self {
+    pub(super) fn environment(variables: &[(String, String)]) -> Self {
         let settings = variables.iter().filter_map(|(name, text)| {
             let key = name.strip_prefix(super::load::ENV_PREFIX)?;
             Some((key.to_ascii_lowercase().replace("__", "."), text.clone()))
         });
-        let spell =
-            |_: &str, key: &str| format!("{}{}", super::load::ENV_PREFIX, key.to_ascii_uppercase().replace('.', "__"));
-        Self { name: "the environment".to_owned(), settings: nested(settings, defaults), spell }
+        Self { name: "the environment".to_owned(), settings: nested(settings), spell: |_, key| variable(key) }
     }
 
     /// Creates a source from the settings of the command line, given as `section.key` and text.
-    pub(super) fn flags(flags: &[(String, String)], defaults: &Dict) -> Self {
-        let settings = nested(flags.iter().cloned(), defaults);
+    pub(super) fn flags(flags: &[(String, String)]) -> Self {
+        let settings = nested(flags.iter().cloned());
         Self { name: "the command line".to_owned(), settings, spell: |name, key| format!("{name}, {key}") }
     }
 
-    /// Removes and reports everything that the defaults do not have, or have with another type.
-    pub(super) fn take_misfits(&mut self, defaults: &Dict, problems: &mut Vec<Problem>) {
+    /// Removes and reports everything that is not a setting, or not a value of its setting.
+    pub(super) fn take_misfits(&mut self, problems: &mut Vec<Problem>) {
         let (name, spell) = (self.name.clone(), self.spell);
         let mut report = |key: String, message: String| {
             problems.push(Problem { place: spell(&name, &key), message });
@@ -65,27 +65,22 @@ impl Source {
                 );
                 return false;
             }
-            let Some(known) = defaults.get(section) else {
-                report(section.clone(), unknown("section", section, defaults.keys().map(String::as_str)));
+            let Some(Section { settings: known, .. }) = SECTIONS.iter().find(|known| known.name == section) else {
+                report(section.clone(), unknown("section", section, sorted(SECTIONS.iter().map(|known| known.name))));
                 return false;
             };
-            let Value::Dict(_, keys) = value else {
-                let known = known.as_dict().into_iter().flat_map(Dict::keys).map(String::as_str);
-                report(
-                    section.clone(),
-                    format!("must be a section with the keys {}", known.collect::<Vec<_>>().join(", ")),
-                );
+            let Value::Dict(_, given) = value else {
+                let known = keys(known).collect::<Vec<_>>().join(", ");
+                report(section.clone(), format!("must be a section with the keys {known}"));
                 return false;
             };
-            let known = known.as_dict().cloned().unwrap_or_default();
-            keys.retain(|key, value| {
+            given.retain(|key, value| {
                 let path = format!("{section}.{key}");
-                let Some(default) = known.get(key) else {
-                    let what = format!("setting in [{section}]:");
-                    report(path, unknown(&what, key, known.keys().map(String::as_str)));
+                let Some(setting) = find(known, key) else {
+                    report(path, unknown(&format!("setting in [{section}]:"), key, keys(known)));
                     return false;
                 };
-                let Some(message) = misfit(&path, value, default, super::ranges::RANGES) else { return true };
+                let Some(message) = misfit(value, setting) else { return true };
                 report(path, message);
                 false
             });
@@ -94,26 +89,36 @@ impl Source {
     }
 }
 
-/// The bounds of a number: key, minimum, maximum.
-type Range = (&'static str, u64, u64);
+/// The environment variable of a setting.
+pub(super) fn variable(path: &str) -> String {
+    format!("{}{}", super::load::ENV_PREFIX, path.to_ascii_uppercase().replace('.', "__"))
+}
 
-/// The problem with a value, or `None` if it fits. `default` has the right type.
-pub(super) fn misfit(path: &str, value: &Value, default: &Value, ranges: &[Range]) -> Option<String> {
-    match (default, value) {
+/// The problem with a value of a setting, or `None` if it fits. The default has the right type.
+pub(super) fn misfit(value: &Value, setting: &Setting) -> Option<String> {
+    let default = (setting.default)();
+    match (&default, value) {
         (Value::Num(..), Value::Num(_, number)) if whole(*number).is_some() => {
             let number = whole(*number).unwrap_or_default();
-            let (_, least, most) = ranges.iter().find(|(key, ..)| *key == path)?;
-            let fits = (i128::from(*least)..=i128::from(*most)).contains(&number);
+            let (least, most) = setting.range.clone()?.into_inner();
+            let fits = (i128::from(least)..=i128::from(most)).contains(&number);
             (!fits).then(|| format!("{number} is out of range: use a whole number from {least} to {most}"))
         }
         (Value::Num(..), _) => {
-            Some(format!("{} is not a whole number; the default is {}", shown(value), shown(default)))
+            Some(format!("{} is not a whole number; the default is {}", shown(value), shown(&default)))
         }
         (Value::String(..), Value::String(..)) | (Value::Bool(..), Value::Bool(..)) => None,
         (Value::String(..), _) => Some(format!("{} is not a string; put it in quotes", shown(value))),
         (Value::Bool(..), _) => Some(format!("{} is neither true nor false", shown(value))),
-        (Value::Array(..), Value::Array(_, items)) if items.iter().all(|item| item.as_str().is_some()) => None,
-        (Value::Array(..), _) => Some(format!("{} is not a list of strings such as [\"a\", \"b\"]", shown(value))),
+        // A list has no default if it replaces a list that depends on other settings.
+        (Value::Array(..) | Value::Empty(..), Value::Array(_, items))
+            if items.iter().all(|item| item.as_str().is_some()) =>
+        {
+            None
+        }
+        (Value::Array(..) | Value::Empty(..), _) => {
+            Some(format!("{} is not a list of strings such as [\"a\", \"b\"]", shown(value)))
+        }
         (Value::Dict(..), Value::Dict(_, items)) if items.values().all(|item| item.as_str().is_some()) => None,
         (Value::Dict(..), _) => Some(format!("{} is not a table of strings such as {{ a = \"b\" }}", shown(value))),
         _ => None,
@@ -141,7 +146,7 @@ fn shown(value: &Value) -> String {
 }
 
 /// Converts texts under dotted keys to sections whose values have the types of the defaults.
-fn nested(settings: impl Iterator<Item = (String, String)>, defaults: &Dict) -> Dict {
+fn nested(settings: impl Iterator<Item = (String, String)>) -> Dict {
     let mut sections = Dict::new();
     for (path, text) in settings {
         let (section, key) = path.split_once('.').unwrap_or((&path, ""));
@@ -149,8 +154,8 @@ fn nested(settings: impl Iterator<Item = (String, String)>, defaults: &Dict) -> 
             sections.insert(section.to_owned(), Value::from(text));
             continue;
         }
-        let default = defaults.get(section).and_then(|section| section.as_dict()?.get(key));
-        let value = typed(text, default);
+        let known = SECTIONS.iter().find(|known| known.name == section).and_then(|known| find(known.settings, key));
+        let value = typed(text, known.map(|setting| (setting.default)()));
         let entry = sections.entry(section.to_owned()).or_insert_with(|| Value::from(Dict::new()));
         if let Value::Dict(_, keys) = entry {
             keys.insert(key.to_owned(), value);
@@ -160,7 +165,7 @@ fn nested(settings: impl Iterator<Item = (String, String)>, defaults: &Dict) -> 
 }
 
 /// Parses text as the default's type. If that fails it stays text, and is reported as a misfit later.
-fn typed(text: String, default: Option<&Value>) -> Value {
+fn typed(text: String, default: Option<Value>) -> Value {
     match default {
         Some(Value::Num(..)) => text.trim().parse::<i64>().map_or_else(|_| Value::from(text), Value::from),
         Some(Value::Bool(..)) => text.trim().parse::<bool>().map_or_else(|_| Value::from(text), Value::from),
@@ -175,12 +180,4 @@ fn list(text: &str) -> Value {
     let inner = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
     let items = inner.split(',').map(|item| item.trim().trim_matches(['"', '\''])).filter(|item| !item.is_empty());
     Value::Array(Tag::Default, items.map(Value::from).collect())
-}
-
-/// The sections of a serialisable value. Empty if it does not serialise to a table; that does not happen.
-pub(super) fn sections(value: &impl serde::Serialize) -> Dict {
-    match Value::serialize(value) {
-        Ok(Value::Dict(_, sections)) => sections,
-        Ok(_) | Err(_) => Dict::new(),
-    }
 }

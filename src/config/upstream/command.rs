@@ -1,65 +1,64 @@
 //! The settings of an upstream of kind `command`.
 
+use crate::config::table::settings;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// A program that is started for each run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Command {
-    /// The runner whose command line is built in.
-    pub preset: Preset,
-    /// The program: a path, or a name to look up in the proxy's `PATH`. Empty: the preset's.
-    pub program: String,
-    /// Its arguments; with a preset, additional ones. `{prompt}`, `{session}`, `{model}` and `{cwd}` are replaced by the
-    /// request's values.
-    pub arguments: Vec<String>,
-    /// The arguments for continuing a session. Empty: sessions cannot be continued. Not allowed with a preset, which has its
-    /// own.
-    pub resume_arguments: Vec<String>,
-    /// The directories in which runs may work, including subdirectories. The first one is the default. Empty: runs work in the
-    /// proxy's directory.
-    pub directories: Vec<PathBuf>,
-    /// Additional environment variables.
-    pub environment: BTreeMap<String, String>,
-    /// Variables that are passed on from the proxy's environment; a final `*` matches any suffix. `None`: those that every
-    /// program needs, and those of the preset ([`environment::passed`](super::environment::passed)).
-    pub pass_environment: Option<Vec<String>>,
-    /// Environment variables whose values are read from files.
-    pub secret_files: BTreeMap<String, PathBuf>,
-    /// Environment variables whose values are copied from variables of the proxy, possibly under other names.
-    pub secret_variables: BTreeMap<String, String>,
-    /// The model if a request does not specify one. Empty: the runner's own choice.
-    pub model: String,
-    /// The maximum size of a prompt.
-    pub max_prompt_bytes: usize,
-    /// The timeout until the runner has sent enough records for a run to begin.
-    pub start_timeout_ms: u64,
-    /// How long the runner may be silent; 0: no limit. Time spent waiting for an answer does not count.
-    pub idle_timeout_ms: u64,
-    /// The maximum lifetime of the process; 0: no limit.
-    pub run_timeout_ms: u64,
-    /// How long a runner that accepts several prompts waits for the next one.
-    pub linger_ms: u64,
-    /// How long the runner may take to stop after it was asked to, before it gets a signal.
-    pub interrupt_grace_ms: u64,
-    /// How long it may take after the signal before it is killed.
-    pub signal_grace_ms: u64,
-    /// How long its output may stay open after it exits, and how long it may live after its output ends.
-    pub exit_grace_ms: u64,
-    /// The maximum length of a line of its standard error in the log.
-    pub stderr_line_bytes: usize,
-    /// How much of its standard error is logged.
-    pub stderr_bytes: usize,
+settings! {
+    /// A program that is started for each run.
+    pub struct Command {
+        /// Runner whose command line is built in: claude-code, codex-exec, codex-app-server, opencode-run, or none.
+        preset: Preset = Preset::None;
+        /// Program: a path, or a name that is looked up in the `PATH` of the proxy. Empty: that of the preset.
+        program: String = String::new();
+        /// Its arguments; with a preset, further ones. `{prompt}`, `{session}`, `{model}` and `{cwd}` are replaced by the
+        /// values of the request.
+        arguments: Vec<String> = Vec::new();
+        /// Its arguments if a session is continued. Empty: sessions cannot be continued. A preset has its own.
+        resume_arguments: Vec<String> = Vec::new();
+        /// Absolute paths of directories in which, or inside which, runs may work. The first one is the default. Empty: runs
+        /// work where the proxy does.
+        directories: Vec<PathBuf> = Vec::new();
+        /// Further environment variables.
+        environment: BTreeMap<String, String> = BTreeMap::new();
+        /// Variables of the proxy that are passed on; a `*` at the end matches any suffix. Without it: those that every
+        /// program needs, and those of the preset.
+        pass_environment: Option<Vec<String>> = None;
+        /// Environment variables whose values are in files.
+        secret_files: BTreeMap<String, PathBuf> = BTreeMap::new();
+        /// Environment variables whose values are those of variables of the proxy, perhaps under other names.
+        secret_variables: BTreeMap<String, String> = BTreeMap::new();
+        /// Model if the request names none. Empty: the choice of the runner.
+        model: String = String::new();
+        /// Maximum size of a prompt. As an argument it cannot be longer than 131071.
+        max_prompt_bytes: usize = 1 << 20, in 1..=8 << 20;
+        /// Time until the records of the runner begin a run.
+        start_timeout_ms: u64 = 60_000, in 100..=3_600_000;
+        /// Silence of the runner after which its run fails. Time spent waiting for an answer does not count. 0: no limit.
+        idle_timeout_ms: u64 = 1_800_000, in 0..=604_800_000;
+        /// Lifetime of the process. 0: no limit.
+        run_timeout_ms: u64 = 21_600_000, in 0..=604_800_000;
+        /// Time that a runner that takes several prompts waits for the next one.
+        linger_ms: u64 = 300_000, in 0..=86_400_000;
+        /// Time for the runner to stop after it was asked to, before it gets a signal.
+        interrupt_grace_ms: u64 = 5000, in 0..=600_000;
+        /// Time for it to stop after the signal, before it is killed.
+        signal_grace_ms: u64 = 5000, in 0..=600_000;
+        /// Time that its output may stay open after its exit, and that it may live after the end of its output.
+        exit_grace_ms: u64 = 5000, in 0..=600_000;
+        /// Maximum length of a logged line of its standard error.
+        stderr_line_bytes: usize = 2048, in 64..=65_536;
+        /// Bytes of its standard error that are logged.
+        stderr_bytes: usize = 65_536, in 0..=16 << 20;
+    }
 }
 
 /// A runner whose command line is built in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Preset {
     /// No preset: the settings name the program and all arguments.
-    #[default]
     None,
     /// `claude -p`, controlled through its standard input.
     ClaudeCode,
@@ -89,33 +88,6 @@ impl Preset {
             Self::ClaudeCode => "claude",
             Self::CodexExec | Self::CodexAppServer => "codex",
             Self::OpencodeRun => "opencode",
-        }
-    }
-}
-
-impl Default for Command {
-    fn default() -> Self {
-        Self {
-            preset: Preset::None,
-            program: String::new(),
-            arguments: Vec::new(),
-            resume_arguments: Vec::new(),
-            directories: Vec::new(),
-            environment: BTreeMap::new(),
-            pass_environment: None,
-            secret_files: BTreeMap::new(),
-            secret_variables: BTreeMap::new(),
-            model: String::new(),
-            max_prompt_bytes: 1 << 20,
-            start_timeout_ms: 60_000,
-            idle_timeout_ms: 1_800_000,
-            run_timeout_ms: 21_600_000,
-            linger_ms: 300_000,
-            interrupt_grace_ms: 5000,
-            signal_grace_ms: 5000,
-            exit_grace_ms: 5000,
-            stderr_line_bytes: 2048,
-            stderr_bytes: 65_536,
         }
     }
 }

@@ -1,16 +1,16 @@
 //! Settings that all HTTP upstreams share: the URL, the credentials and the connection.
 
+use crate::config::table::settings;
 use hyper::Uri;
 use hyper::header::HeaderName;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// Whose credentials requests to an upstream carry.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Authorization {
     /// No credentials.
-    #[default]
     None,
     /// The secret in `secret_file` or `secret_env`.
     Configured,
@@ -18,41 +18,27 @@ pub enum Authorization {
     Passthrough,
 }
 
-/// The URL, credentials and connection settings of an upstream.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Http {
-    /// Its URL. For a server, the prefix of `/responses`, such as `https://api.example/v1`; for a feed, the URL of the feed
-    /// itself, such as `http://127.0.0.1:4096/event`.
-    pub url: String,
-    /// Whose credentials requests carry.
-    pub authorization: Authorization,
-    /// The header that carries the configured credentials.
-    pub credential_header: String,
-    /// The scheme before the secret in `authorization`. Any other header contains only the secret.
-    pub credential_scheme: String,
-    /// A file with the secret on one line. Empty: none.
-    pub secret_file: PathBuf,
-    /// An environment variable with the secret. Empty: none.
-    pub secret_env: String,
-    /// Root certificates to trust, as PEM. Empty: those of the machine.
-    pub ca_file: PathBuf,
-    /// The timeout for connecting.
-    pub connect_timeout_ms: u64,
-}
-
-impl Default for Http {
-    fn default() -> Self {
-        Self {
-            url: String::new(),
-            authorization: Authorization::None,
-            credential_header: "authorization".to_owned(),
-            credential_scheme: "Bearer".to_owned(),
-            secret_file: PathBuf::new(),
-            secret_env: String::new(),
-            ca_file: PathBuf::new(),
-            connect_timeout_ms: 10_000,
-        }
+settings! {
+    /// The URL, credentials and connection settings of an upstream.
+    pub struct Http {
+        /// URL: of a server, the prefix of `/responses`, such as `https://api.example/v1`; of a feed, the feed itself, such as
+        /// `http://127.0.0.1:4096/event`, which may have a query.
+        url: String = String::new();
+        /// Credentials that requests carry: none, configured (`secret_file` or `secret_env`), or passthrough (those of the
+        /// client; not for a feed).
+        authorization: Authorization = Authorization::None;
+        /// Header that carries the configured secret.
+        credential_header: String = "authorization".to_owned();
+        /// Scheme before the secret in `authorization`. Any other header has the secret alone.
+        credential_scheme: String = "Bearer".to_owned();
+        /// File with the secret on one line. Empty: none.
+        secret_file: PathBuf = PathBuf::new();
+        /// Environment variable with the secret. Empty: none.
+        secret_env: String = String::new();
+        /// Certificates to trust, as PEM. Empty: those of the machine.
+        ca_file: PathBuf = PathBuf::new();
+        /// Time to connect.
+        connect_timeout_ms: u64 = 10_000, in 100..=600_000;
     }
 }
 

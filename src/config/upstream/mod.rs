@@ -16,11 +16,11 @@ pub use responses::{Responses, Retrieve};
 pub use sse::Sse;
 
 use super::error::{Problem, unknown};
-use super::source::{misfit, sections};
+use super::source::misfit;
+use super::table::{Table, find, keys, settings};
 use figment::value::{Dict, Value};
 use framegate_translators::runners::{RUNNERS, runner};
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 
 /// One runner that the proxy starts or connects to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,49 +46,20 @@ pub enum Kind {
     Responses(Box<Responses>),
 }
 
-/// The settings that every kind has.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Common {
-    name: String,
-    runner: String,
-    max_runs: usize,
-}
-
-impl Default for Common {
-    fn default() -> Self {
-        Self { name: String::new(), runner: String::new(), max_runs: 8 }
+settings! {
+    /// The settings that every kind has.
+    pub(super) struct Common {
+        /// Name by which clients ask for it: letters, digits, `-`, `_` and `.`, at most 64. Each upstream must have one.
+        name: String = String::new();
+        /// Runner whose output it gives. Empty: that of the preset, opencode for a feed, open-responses for a server.
+        runner: String = String::new();
+        /// Maximum number of concurrent runs; of a feed, of runs that are being started.
+        max_runs: usize = 8, in 1..=100_000;
     }
 }
 
 /// The values of `kind`.
 const KINDS: [&str; 3] = ["command", "sse", "responses"];
-
-/// The bounds of every number: key, minimum, maximum.
-const RANGES: &[(&str, u64, u64)] = &[
-    ("upstream.max_runs", 1, 100_000),
-    ("upstream.max_prompt_bytes", 1, 8 << 20),
-    ("upstream.start_timeout_ms", 100, 3_600_000),
-    ("upstream.idle_timeout_ms", 0, 604_800_000),
-    ("upstream.run_timeout_ms", 0, 604_800_000),
-    ("upstream.linger_ms", 0, 86_400_000),
-    ("upstream.interrupt_grace_ms", 0, 600_000),
-    ("upstream.signal_grace_ms", 0, 600_000),
-    ("upstream.exit_grace_ms", 0, 600_000),
-    ("upstream.stderr_line_bytes", 64, 65_536),
-    ("upstream.stderr_bytes", 0, 16 << 20),
-    ("upstream.connect_timeout_ms", 100, 600_000),
-    ("upstream.answer_timeout_ms", 100, 3_600_000),
-    ("upstream.max_connections", 1, 100_000),
-    ("upstream.max_queued", 0, 100_000),
-    ("upstream.queue_timeout_ms", 0, 600_000),
-    ("upstream.max_request_bytes", 1, 4 << 30),
-    ("upstream.client_buffer_bytes", 4096, 1 << 30),
-    ("upstream.slow_client_ms", 0, 3_600_000),
-    ("upstream.reconnect_min_ms", 10, 600_000),
-    ("upstream.reconnect_max_ms", 10, 3_600_000),
-    ("upstream.lost_after_ms", 0, 86_400_000),
-];
 
 /// Reads the tables. Adds problems to `problems`; `spell` formats the position of a key.
 pub(super) fn read(tables: &Value, spell: &dyn Fn(&str) -> String, problems: &mut Vec<Problem>) -> Vec<Upstream> {
@@ -134,15 +105,11 @@ fn one(mut table: Dict, report: &mut dyn FnMut(&str, String)) -> Option<Upstream
             return None;
         }
     };
-    let is_own = match kind {
-        // `None` would have no type to compare values with.
-        "command" => sections(&Command { pass_environment: Some(Vec::new()), ..Command::default() }),
-        "sse" => sections(&Sse::default()),
-        _ => sections(&Responses::default()),
+    let (of_http, of_kind) = match kind {
+        "command" => (&[][..], Command::SETTINGS),
+        "sse" => (Http::SETTINGS, Sse::SETTINGS),
+        _ => (Http::SETTINGS, Responses::SETTINGS),
     };
-    let common_default = Common::default();
-    let of_all = sections(&common_default);
-    let of_http = if kind == "command" { Dict::new() } else { sections(&Http::default()) };
     let mut fits = true;
     let mut report = |key: &str, message: String| {
         fits = false;
@@ -150,9 +117,10 @@ fn one(mut table: Dict, report: &mut dyn FnMut(&str, String)) -> Option<Upstream
     };
     // For kind `responses`, `max_runs` is an alias of `max_connections`.
     if kind == "responses"
+        && let Some(max_runs) = find(Common::SETTINGS, "max_runs")
         && let Some(value) = table.remove("max_runs")
     {
-        match misfit("upstream.max_runs", &value, &Value::from(common_default.max_runs), RANGES) {
+        match misfit(&value, max_runs) {
             Some(message) => report("max_runs", message),
             None if table.contains_key("max_connections") => {
                 report("max_runs", "means the same as max_connections for this kind; remove one of them".to_owned());
@@ -164,14 +132,14 @@ fn one(mut table: Dict, report: &mut dyn FnMut(&str, String)) -> Option<Upstream
     }
     let (mut common, mut http, mut own) = (Dict::new(), Dict::new(), Dict::new());
     for (key, value) in table {
-        let sides = [(&of_all, &mut common), (&of_http, &mut http), (&is_own, &mut own)];
-        let found = sides.into_iter().find_map(|(known, side)| Some((known.get(&key)?, side)));
-        let Some((default, side)) = found else {
-            let known = of_all.keys().chain(of_http.keys()).chain(is_own.keys()).map(String::as_str);
+        let sides = [(Common::SETTINGS, &mut common), (of_http, &mut http), (of_kind, &mut own)];
+        let found = sides.into_iter().find_map(|(known, side)| Some((find(known, &key)?, side)));
+        let Some((setting, side)) = found else {
+            let known = keys(Common::SETTINGS).chain(keys(of_http)).chain(keys(of_kind));
             report(&key, unknown(&format!("setting of an upstream of kind {kind:?}:"), &key, known));
             continue;
         };
-        if let Some(message) = misfit(&format!("upstream.{key}"), &value, default, RANGES) {
+        if let Some(message) = misfit(&value, setting) {
             report(&key, message);
             continue;
         }
@@ -237,6 +205,7 @@ fn is_name(name: &str) -> bool {
 mod tests {
     use super::*;
     use figment::providers::{Format, Toml};
+    use std::ops::RangeInclusive;
 
     fn load(text: &str) -> Result<Vec<Upstream>, String> {
         let file: Dict = Toml::from_str(text).unwrap();
@@ -257,53 +226,28 @@ mod tests {
     }
 
     #[test]
-    fn every_number_has_a_range_that_contains_its_default() {
-        let settings = [
-            sections(&Common::default()),
-            sections(&Http::default()),
-            sections(&Command::default()),
-            sections(&Sse::default()),
-            sections(&Responses::default()),
-        ];
-        let mut numbers = std::collections::BTreeSet::new();
-        for (key, value) in settings.iter().flatten().filter(|(_, value)| value.to_num().is_some()) {
-            let path = format!("upstream.{key}");
-            assert_eq!(misfit(&path, value, value, RANGES), None, "{path}");
-            numbers.insert(path);
-        }
-        let ranged: std::collections::BTreeSet<String> = RANGES.iter().map(|(key, ..)| (*key).to_owned()).collect();
-        assert_eq!(numbers, ranged);
-    }
-
-    /// The keys of a kind that is reached over HTTP.
-    fn with_http(own: Dict) -> Dict {
-        sections(&Http::default()).into_iter().chain(own).collect()
-    }
-
-    #[test]
     fn each_number_is_accepted_at_its_bounds_and_refused_beyond_them() {
         let kinds = [
-            ("kind = \"command\"\npreset = \"codex-exec\"", sections(&Command::default())),
-            ("kind = \"sse\"\nurl = \"http://localhost/event\"", with_http(sections(&Sse::default()))),
-            ("kind = \"responses\"\nurl = \"http://localhost/v1\"", with_http(sections(&Responses::default()))),
+            ("kind = \"command\"\npreset = \"codex-exec\"", &[][..], Command::SETTINGS),
+            ("kind = \"sse\"\nurl = \"http://localhost/event\"", Http::SETTINGS, Sse::SETTINGS),
+            ("kind = \"responses\"\nurl = \"http://localhost/v1\"", Http::SETTINGS, Responses::SETTINGS),
         ];
-        let all = kinds.iter().flat_map(|kind| RANGES.iter().map(move |range| (kind, range)));
-        for ((kind, own), (path, least, most)) in all {
-            let key = path.strip_prefix("upstream.").unwrap();
-            if key != "max_runs" && !own.contains_key(key) {
-                continue;
-            }
-            // These two settings are also compared with each other.
-            let other = match key {
-                "reconnect_min_ms" => "reconnect_max_ms = 3600000",
-                "reconnect_max_ms" => "reconnect_min_ms = 10",
-                _ => "",
-            };
-            let with = |value: i128| load(&format!("[[upstream]]\nname = \"a\"\n{kind}\n{other}\n{key} = {value}"));
-            assert!(with(i128::from(*least)).is_ok() && with(i128::from(*most)).is_ok(), "{key}");
-            for beyond in [i128::from(*least) - 1, i128::from(*most) + 1] {
-                let message = with(beyond).unwrap_err();
-                assert!(message.contains(&format!("upstream \"a\", {key}: {beyond} is out of range")), "{message}");
+        for (kind, of_http, of_kind) in kinds {
+            for setting in Common::SETTINGS.iter().chain(of_http).chain(of_kind) {
+                let Some((least, most)) = setting.range.clone().map(RangeInclusive::into_inner) else { continue };
+                let key = setting.key;
+                // These two settings are also compared with each other.
+                let other = match key {
+                    "reconnect_min_ms" => "reconnect_max_ms = 3600000",
+                    "reconnect_max_ms" => "reconnect_min_ms = 10",
+                    _ => "",
+                };
+                let with = |value: i128| load(&format!("[[upstream]]\nname = \"a\"\n{kind}\n{other}\n{key} = {value}"));
+                assert!(with(i128::from(least)).is_ok() && with(i128::from(most)).is_ok(), "{key}");
+                for beyond in [i128::from(least) - 1, i128::from(most) + 1] {
+                    let message = with(beyond).unwrap_err();
+                    assert!(message.contains(&format!("upstream \"a\", {key}: {beyond} is out of range")), "{message}");
+                }
             }
         }
     }

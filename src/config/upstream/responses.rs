@@ -1,78 +1,54 @@
 //! The settings of an upstream of kind `responses`.
 
 use super::http::Http;
+use crate::config::table::settings;
 use crate::headers::Passing;
 use serde::{Deserialize, Serialize};
 
-/// A server of the Responses API to which requests are forwarded.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Responses {
+settings! {
+    /// A server of the Responses API to which requests are forwarded.
+    pub struct Responses {
+        /// Request headers that pass. `*` is all of them, and at the end of a name any suffix.
+        request_headers: Vec<String> = vec!["*".to_owned()];
+        /// Request headers that do not pass although `request_headers` names them.
+        remove_request_headers: Vec<String> = Vec::new();
+        /// Response headers that pass.
+        response_headers: Vec<String> = vec!["*".to_owned()];
+        /// Response headers that do not pass although `response_headers` names them.
+        remove_response_headers: Vec<String> = Vec::new();
+        /// Maximum number of concurrent requests. `max_runs` is another name for it.
+        max_connections: usize = 128, in 1..=100_000;
+        /// Maximum number of requests that wait for a connection.
+        max_queued: usize = 256, in 0..=100_000;
+        /// Time that a request waits for a connection.
+        queue_timeout_ms: u64 = 10_000, in 0..=600_000;
+        /// Time until the head of an answer.
+        answer_timeout_ms: u64 = 600_000, in 100..=3_600_000;
+        /// Silence after which an answer breaks off. 0: no limit.
+        idle_timeout_ms: u64 = 300_000, in 0..=604_800_000;
+        /// Maximum size of the body of a request. A larger one gets 413.
+        max_request_bytes: u64 = 64 << 20, in 1..=4 << 30;
+        /// Cancel a response if its client disconnects.
+        cancel_on_disconnect: bool = false;
+        /// Bytes that may be pending for a client.
+        client_buffer_bytes: usize = 4 << 20, in 4096..=1 << 30;
+        /// Time that a response waits for its client in total.
+        slow_client_ms: u64 = 60_000, in 0..=3_600_000;
+        /// What answers `GET /v1/responses/{id}`: upstream, or kept (the log, as far as it has the response).
+        retrieve: Retrieve = Retrieve::Upstream;
+    }
     /// Its URL and connection settings, in the same table of the file.
-    #[serde(skip)]
-    pub http: Http,
-    /// Request headers that are passed on; `*` means all.
-    pub request_headers: Vec<String>,
-    /// Exceptions from `request_headers`.
-    pub remove_request_headers: Vec<String>,
-    /// Response headers that are passed on; `*` means all.
-    pub response_headers: Vec<String>,
-    /// Exceptions from `response_headers`.
-    pub remove_response_headers: Vec<String>,
-    /// The maximum number of concurrent connections to the server.
-    pub max_connections: usize,
-    /// The maximum number of requests that wait for a connection.
-    pub max_queued: usize,
-    /// How long a request waits for a connection.
-    pub queue_timeout_ms: u64,
-    /// The timeout for the start of an answer.
-    pub answer_timeout_ms: u64,
-    /// How long an answer may be silent; 0: no limit.
-    pub idle_timeout_ms: u64,
-    /// The maximum size of a request's body.
-    pub max_request_bytes: u64,
-    /// Whether a response is cancelled when its client disconnects.
-    pub cancel_on_disconnect: bool,
-    /// The maximum number of bytes that are buffered for a client.
-    pub client_buffer_bytes: usize,
-    /// The total time that a response may wait for its client.
-    pub slow_client_ms: u64,
-    /// The source of a response that a client requests by its id.
-    pub retrieve: Retrieve,
+    with http: Http;
 }
 
 /// The source of a response that a client requests by its id.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Retrieve {
     /// The log, as far as it has the response.
     Kept,
     /// The upstream.
-    #[default]
     Upstream,
-}
-
-impl Default for Responses {
-    fn default() -> Self {
-        let all = || vec!["*".to_owned()];
-        Self {
-            http: Http::default(),
-            request_headers: all(),
-            remove_request_headers: Vec::new(),
-            response_headers: all(),
-            remove_response_headers: Vec::new(),
-            max_connections: 128,
-            max_queued: 256,
-            queue_timeout_ms: 10_000,
-            answer_timeout_ms: 600_000,
-            idle_timeout_ms: 300_000,
-            max_request_bytes: 64 << 20,
-            cancel_on_disconnect: false,
-            client_buffer_bytes: 4 << 20,
-            slow_client_ms: 60_000,
-            retrieve: Retrieve::Upstream,
-        }
-    }
 }
 
 impl Responses {

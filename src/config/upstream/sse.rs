@@ -1,44 +1,28 @@
 //! The settings of an upstream of kind `sse`.
 
 use super::http::Http;
-use serde::{Deserialize, Serialize};
+use crate::config::table::settings;
 
-/// An event feed that the proxy follows.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Sse {
-    /// Its URL and connection settings, in the same table of the file.
-    #[serde(skip)]
-    pub http: Http,
-    /// The timeout for the start of an answer.
-    pub answer_timeout_ms: u64,
-    /// The silence of the feed after which the proxy reconnects; 0: never.
-    pub idle_timeout_ms: u64,
-    /// The initial pause before reconnecting.
-    pub reconnect_min_ms: u64,
-    /// The maximum pause: it doubles with each attempt.
-    pub reconnect_max_ms: u64,
-    /// After the feed was lost, how long a run may be silent before it ends as interrupted.
-    pub lost_after_ms: u64,
-    /// The timeout for the feed to report a run that was started.
-    pub start_timeout_ms: u64,
-    /// Whether the proxy is not ready (`/readyz`) while the feed is disconnected.
-    pub required: bool,
-}
-
-impl Default for Sse {
-    fn default() -> Self {
-        Self {
-            http: Http::default(),
-            answer_timeout_ms: 30_000,
-            idle_timeout_ms: 60_000,
-            reconnect_min_ms: 500,
-            reconnect_max_ms: 30_000,
-            lost_after_ms: 60_000,
-            start_timeout_ms: 30_000,
-            required: true,
-        }
+settings! {
+    /// An event feed that the proxy follows.
+    pub struct Sse {
+        /// Time until the head of an answer.
+        answer_timeout_ms: u64 = 30_000, in 100..=3_600_000;
+        /// Silence of the feed after which the proxy reconnects. 0: never.
+        idle_timeout_ms: u64 = 60_000, in 0..=604_800_000;
+        /// Pause before the first attempt to reconnect. It doubles with each attempt.
+        reconnect_min_ms: u64 = 500, in 10..=600_000;
+        /// Longest pause between attempts.
+        reconnect_max_ms: u64 = 30_000, in 10..=3_600_000;
+        /// Silence of a run, after the feed was lost, after which the run is interrupted.
+        lost_after_ms: u64 = 60_000, in 0..=86_400_000;
+        /// Time until the feed is connected, and then until it reports a run that was started.
+        start_timeout_ms: u64 = 30_000, in 100..=3_600_000;
+        /// Answer `/readyz` with 503 while the feed is not connected.
+        required: bool = true;
     }
+    /// Its URL and connection settings, in the same table of the file.
+    with http: Http;
 }
 
 impl Sse {

@@ -1,87 +1,11 @@
-//! The valid range of each setting, and the constraints between settings.
+//! What makes a value wrong besides its type and its range: its form, and its relation to other settings.
 //!
-//! Input: a configuration. Output: the settings that contradict each other. Never: a range that applies to only one of the
-//! sources.
+//! Input: a configuration in which every value is in its range. Output: the settings that cannot be used, each with what is
+//! wrong.
 
 use super::{Artifacts, Config, Server, error};
 use crate::network::Network;
 use framegate_translators::redact::SettingsError;
-
-/// The bounds of every number: key, minimum, maximum.
-pub(super) const RANGES: &[(&str, u64, u64)] = &[
-    ("server.max_connections", 1, 1_000_000),
-    ("server.reserved_connections", 0, 100_000),
-    ("server.send_buffer_bytes", 0, 1 << 30),
-    ("server.tcp_keepalive_ms", 0, 86_400_000),
-    ("server.http2_max_streams", 1, 100_000),
-    ("server.http2_ping_ms", 100, 3_600_000),
-    ("server.http2_ping_timeout_ms", 100, 600_000),
-    ("tls.handshake_timeout_ms", 100, 600_000),
-    ("tls.reload_interval_ms", 0, 86_400_000),
-    ("tls.hsts_seconds", 0, 1 << 32),
-    ("limits.requests_per_second", 0, 1_000_000_000),
-    ("limits.request_burst", 1, 1_000_000_000),
-    ("limits.ingest_bytes_per_second", 0, 1 << 50),
-    ("limits.ingest_burst_bytes", 1, 1 << 50),
-    ("limits.max_event_streams", 1, 100_000_000),
-    ("limits.max_event_streams_per_client", 1, 100_000_000),
-    ("limits.max_event_streams_per_address", 1, 100_000_000),
-    ("limits.max_ingests_per_client", 1, 1_000_000),
-    ("limits.max_ingests_per_address", 1, 1_000_000),
-    ("limits.max_connections_per_address", 1, 1_000_000),
-    ("limits.max_open_runs", 1, 100_000_000),
-    ("limits.max_records_per_run", 1, 1 << 50),
-    ("server.header_read_timeout_ms", 100, 600_000),
-    // The HTTP library does not accept less.
-    ("server.max_header_bytes", 8192, 16 << 20),
-    ("server.max_body_bytes", 0, 1 << 50),
-    ("server.view_bytes", 0, 4 << 30),
-    ("server.heartbeat_ms", 100, 3_600_000),
-    ("server.sse_retry_ms", 0, 3_600_000),
-    ("server.shutdown_grace_ms", 0, 3_600_000),
-    ("server.shutdown_flush_ms", 0, 3_600_000),
-    ("server.page_limit_default", 1, 100_000),
-    ("server.page_limit_max", 1, 100_000),
-    ("ingest.max_record_bytes", 1024, 4 << 30),
-    ("ingest.max_open_tools", 16, 1_000_000),
-    ("ingest.preview_bytes", 0, 1 << 20),
-    ("ingest.start_timeout_ms", 0, 604_800_000),
-    ("ingest.idle_timeout_ms", 0, 604_800_000),
-    ("ingest.max_compression_ratio", 1, 1_000_000),
-    ("ingest.max_decompressed_bytes", 0, 1 << 50),
-    ("ingest.max_open", 1, 1_000_000),
-    ("ingest.ahead_bytes", 0, 1 << 30),
-    ("ingest.end_hold_ms", 0, 10_000),
-    ("ingest.max_idempotency_keys", 0, 1_000_000),
-    ("ingest.idempotency_key_ms", 0, 2_678_400_000),
-    ("redaction.hold_ms", 0, 60_000),
-    ("redaction.hold_secret_ms", 0, 60_000),
-    ("redaction.hold_bytes", 1024, 64 << 20),
-    ("log.fsync_interval_ms", 10, 3_600_000),
-    ("log.queue_appends", 1, 65_536),
-    ("log.read_connections", 1, 256),
-    ("log.recent_bytes", 0, 1 << 40),
-    ("log.max_runs", 1, 100_000_000),
-    ("log.max_bytes", 1 << 20, 1 << 50),
-    ("log.max_file_bytes", 0, 1 << 43),
-    ("log.max_age_hours", 0, 1_000_000),
-    ("approvals.timeout_ms", 1_000, 604_800_000),
-    ("log.run_max_frames", 0, 1 << 40),
-    ("log.run_max_bytes", 0, 1 << 50),
-    ("log.run_max_age_hours", 0, 1_000_000),
-    ("artifacts.inline_bytes", 0, 1 << 30),
-    ("artifacts.preview_bytes", 0, 1 << 20),
-    ("artifacts.max_bytes", 1024, 4 << 30),
-    ("artifacts.max_open_bytes", 1024, 1 << 40),
-    ("artifacts.max_total_bytes", 1 << 20, 1 << 50),
-    ("hecate.task_budget_micros_usd", 0, 1 << 50),
-    ("otlp.connect_timeout_ms", 100, 600_000),
-    ("otlp.timeout_ms", 100, 600_000),
-    ("otlp.queue_spans", 1, 1_000_000),
-    ("otlp.batch_spans", 1, 65_536),
-    ("otlp.interval_ms", 1, 600_000),
-    ("otlp.max_open_spans", 1, 10_000_000),
-];
 
 impl Config {
     /// Checks constraints between settings. Returns the key to report and the problem.
