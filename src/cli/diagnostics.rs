@@ -185,7 +185,7 @@ impl Diagnostics {
 
 impl Watched {
     fn add(&mut self, warning: Warning, frame: &Frame) {
-        let runner = name_of(frame.stream.provider);
+        let runner = name_of(frame.stream.provider.name);
         let first = || Found { runner, seq: frame.seq, message: warning.message(), count: 0 };
         self.found.entry(warning.code()).or_insert_with(first).count += 1;
     }
@@ -199,7 +199,7 @@ fn times(count: u64) -> String {
 fn tell(frame: &Frame, event_type: &'static str, withheld: bool, breach: &Breach) {
     tracing::warn!(
         stream = %frame.stream.id,
-        runner = name_of(frame.stream.provider),
+        runner = name_of(frame.stream.provider.name),
         seq = frame.seq,
         event_type,
         withheld,
@@ -236,7 +236,13 @@ mod tests {
     fn frame(kind: StreamKind) -> Frame {
         let id = Uuid::from_u128(7);
         let session = Arc::new(Session { id, name: "s".into() });
-        let stream = Stream { kind, id, session, origin_run: None, provider: "codex" };
+        let stream = Stream {
+            kind,
+            id,
+            session,
+            origin_run: None,
+            provider: framegate_translators::runners::runner("codex").unwrap().provider,
+        };
         let message = UserMessage { message_id: "m".into(), text: String::new(), attachments: Vec::new() };
         Frame {
             stream: Arc::new(stream),

@@ -18,8 +18,8 @@ mod tool_tests;
 mod usage;
 
 use crate::frame::{
-    ApprovalResolved, Body, EndReason, Frame, ProviderEvent, RUN_ENDED_FIRST, RawJson, RecordErrors, SessionEnded,
-    SharedStr, Stream, StreamKind,
+    ApprovalResolved, Body, EndReason, Frame, Provider, ProviderEvent, RUN_ENDED_FIRST, RawJson, RecordErrors,
+    SessionEnded, SharedStr, Stream, StreamKind,
 };
 use crate::hash::HashMap;
 use crate::json::Utf16Text;
@@ -89,7 +89,7 @@ impl std::fmt::Debug for dyn Memory {
 
 impl Normalizer {
     /// An empty normalizer.
-    pub fn new(provider: &'static str, identity: Identity) -> Self {
+    pub fn new(provider: Provider, identity: Identity) -> Self {
         Self {
             sequencer: Sequencer::new(provider, identity),
             open: BTreeMap::new(),

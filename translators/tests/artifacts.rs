@@ -27,7 +27,7 @@ const SMALL: Bounds = Bounds { inline_bytes: 100, preview_bytes: 20, max_bytes: 
 
 /// The frames and artifacts of an input in these chunks.
 fn staged<'c>(
-    runner: &Runner,
+    runner: &'static Runner,
     chunks: impl IntoIterator<Item = &'c [u8]>,
     bounds: Bounds,
 ) -> (Vec<Frame>, Vec<Artifact>) {
@@ -42,7 +42,7 @@ fn staged<'c>(
     (frames, artifacts)
 }
 
-fn translated(runner: &Runner, contract: &'static Contract, bytes: &[u8], options: EncoderOptions) -> Vec<u8> {
+fn translated(runner: &'static Runner, contract: &'static Contract, bytes: &[u8], options: EncoderOptions) -> Vec<u8> {
     let ingest = ingest(runner, Limits::default()).with_artifacts(SMALL);
     let mut translator = Translator::new(ingest, contract, options);
     let mut out = Vec::new();
@@ -225,7 +225,13 @@ fn an_image_in_a_prompt_is_attached_by_reference() {
 
 fn stream() -> Arc<Stream> {
     let session = Arc::new(Session { id: Uuid::nil(), name: SharedStr::from("s") });
-    Arc::new(Stream { kind: StreamKind::Session, id: Uuid::from_u128(1), session, origin_run: None, provider: "codex" })
+    Arc::new(Stream {
+        kind: StreamKind::Session,
+        id: Uuid::from_u128(1),
+        session,
+        origin_run: None,
+        provider: framegate_translators::runners::runner("codex").unwrap().provider,
+    })
 }
 
 fn tool() -> Tool {

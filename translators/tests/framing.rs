@@ -16,7 +16,12 @@ use serde_json::Value;
 use support::{EPOCH_MS, identity, lines};
 
 /// The output for an input in a contract, and the number of records.
-fn printed(runner: &Runner, to: &'static Contract, framing: Option<Framing>, chunks: &[&[u8]]) -> (Vec<u8>, u64) {
+fn printed(
+    runner: &'static Runner,
+    to: &'static Contract,
+    framing: Option<Framing>,
+    chunks: &[&[u8]],
+) -> (Vec<u8>, u64) {
     let ingest = Ingest::new(runner, framing, Limits::default(), identity());
     let mut translator = Translator::new(ingest, to, EncoderOptions::default());
     let mut out = Vec::new();
@@ -33,7 +38,7 @@ fn printed(runner: &Runner, to: &'static Contract, framing: Option<Framing>, chu
     (out, records)
 }
 
-fn records(runner: &Runner, framing: Option<Framing>, text: &str) -> Vec<Value> {
+fn records(runner: &'static Runner, framing: Option<Framing>, text: &str) -> Vec<Value> {
     let out = printed(runner, contract("frames.v1").unwrap(), framing, &[text.as_bytes()]).0;
     let events = lines(&out).into_iter().map(|line| serde_json::from_slice::<Value>(&line).unwrap());
     events.filter(|event| event["type"] == "provider_event").collect()

@@ -160,7 +160,7 @@ async fn a_follower_of_a_dropped_run_gets_the_notice_last() {
 fn frames_of(run: &[Arc<Frame>], id: u128, places: &[usize], seq: u64) -> Vec<Arc<Frame>> {
     let Stream { kind, session, provider, .. } = &*run[0].stream;
     let id = Uuid::from_u128(id);
-    let stream = Arc::new(Stream { kind: *kind, id, session: session.clone(), origin_run: None, provider });
+    let stream = Arc::new(Stream { kind: *kind, id, session: session.clone(), origin_run: None, provider: *provider });
     let frames = places.iter().zip(seq..);
     frames.map(|(&at, seq)| Arc::new(Frame { stream: stream.clone(), seq, ..Frame::clone(&run[at]) })).collect()
 }

@@ -25,15 +25,8 @@ pub(super) const PRUNED: &str = "events are missing: 0 to ";
 const STATE: u32 = 1;
 
 pub(super) fn new(stream: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn Encoder>> {
-    let runner = match stream.provider {
-        "claude-code" => "Claude Code",
-        "codex" => "Codex",
-        "opencode" => "OpenCode",
-        "openresponses" => "Open Responses",
-        other => other,
-    };
     let encoder = AgentManager {
-        runner,
+        runner: stream.provider.title,
         times: Times::MILLIS,
         next: 0,
         status: SharedStr::from("running"),
