@@ -214,7 +214,7 @@ fn tell(frame: &Frame, event_type: &'static str, withheld: bool, breach: &Breach
 mod tests {
     use super::super::output::Form;
     use super::*;
-    use framegate_translators::contracts::frames::V2;
+    use framegate_translators::contracts::DEFAULT;
     use framegate_translators::encode::{EventId, Outline};
     use framegate_translators::frame::{Body, Session, Stream, UserMessage};
     use std::sync::{Arc, Mutex, PoisonError};
@@ -262,8 +262,8 @@ mod tests {
         let (log, mut out) = (Sink::default(), Vec::new());
         let to = log.clone();
         let subscriber = tracing_subscriber::fmt().json().flatten_event(true).with_writer(move || to.clone()).finish();
-        let mut diagnostics = Diagnostics::new(&V2, mode, 20).unwrap();
-        let mut writer = EventWriter::new(&mut out, &V2, Form::Ndjson);
+        let mut diagnostics = Diagnostics::new(DEFAULT, mode, 20).unwrap();
+        let mut writer = EventWriter::new(&mut out, DEFAULT, Form::Ndjson);
         tracing::subscriber::with_default(subscriber, || {
             let event = EventRef {
                 kind: "user_message",

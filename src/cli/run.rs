@@ -17,6 +17,7 @@ use crate::stopping::Phase;
 use crate::upstream::Host;
 use crate::upstream::command::{CommandUpstream, Launched};
 use anyhow::{Context, anyhow, bail};
+use framegate_translators::contracts::DEFAULT;
 use framegate_translators::encode::EncoderOptions;
 use framegate_translators::frame::StreamKind;
 use framegate_translators::framing::Limits;
@@ -40,7 +41,7 @@ pub(super) struct Args {
     /// The prompt for the runner; if it is - or missing, it is read from standard input
     prompt: Option<String>,
     /// The contract of the output
-    #[arg(long, value_name = "CONTRACT", value_parser = names::contract(), default_value = "frames.v2")]
+    #[arg(long, value_name = "CONTRACT", value_parser = names::contract(), default_value = DEFAULT.name)]
     to: ContractName,
     /// The framing of events in the output
     #[arg(long = "as", value_name = "FORM", default_value = "ndjson")]
@@ -57,8 +58,7 @@ pub(super) struct Args {
     /// Also emit what the contract calls experimental
     #[arg(long)]
     experimental: bool,
-    /// Also emit the user's messages and attachments in hecate.v1, whose core does not have them
-    #[arg(long)]
+    #[arg(long, help = names::user_messages("emit"))]
     user_messages: bool,
     /// The configuration file [default: config.toml, if it is there]
     #[arg(long, value_name = "FILE")]

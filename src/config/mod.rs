@@ -410,7 +410,7 @@ impl Default for Server {
             shutdown_flush_ms: 5000,
             page_limit_default: 200,
             page_limit_max: 500,
-            default_contract: "frames.v2".to_owned(),
+            default_contract: framegate_translators::contracts::DEFAULT.name.to_owned(),
             token_file: PathBuf::new(),
         }
     }

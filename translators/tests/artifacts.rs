@@ -48,7 +48,11 @@ fn translated(runner: &'static Runner, contract: &'static Contract, bytes: &[u8]
     let mut out = Vec::new();
     let mut sink = |_: &Frame, events: &mut dyn Iterator<Item = EventRef<'_>>| {
         for event in events {
-            if contract.name == "raw" { write_raw(event, &mut out) } else { write_ndjson(event, &mut out) }
+            if contract.name == framegate_translators::contracts::RECORDS.name {
+                write_raw(event, &mut out)
+            } else {
+                write_ndjson(event, &mut out)
+            }
         }
     };
     translator.feed(bytes, EPOCH_MS, &mut sink);

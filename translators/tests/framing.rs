@@ -27,7 +27,11 @@ fn printed(
     let mut out = Vec::new();
     let mut sink = |_: &Frame, events: &mut dyn Iterator<Item = EventRef<'_>>| {
         for event in events {
-            if to.name == "raw" { write_raw(event, &mut out) } else { write_ndjson(event, &mut out) }
+            if to.name == framegate_translators::contracts::RECORDS.name {
+                write_raw(event, &mut out)
+            } else {
+                write_ndjson(event, &mut out)
+            }
         }
     };
     for chunk in chunks {
@@ -128,8 +132,8 @@ proptest! {
         cuts.extend([0, bytes.len()]);
         cuts.sort_unstable();
         let chunks: Vec<&[u8]> = cuts.windows(2).map(|pair| &bytes[pair[0]..pair[1]]).collect();
-        let runner = &RUNNERS[which.index(RUNNERS.len())];
-        let raw = contract("raw").unwrap();
+        let runner = which.get(RUNNERS);
+        let raw = framegate_translators::contracts::RECORDS;
         let (out, count) = printed(runner, raw, framing, &chunks);
         prop_assert_eq!(lines(&out), lines(&bytes), "{:?}", String::from_utf8_lossy(&bytes));
         prop_assert_eq!(&printed(runner, raw, framing, &[&bytes]), &(out, count), "the cuts do not matter");

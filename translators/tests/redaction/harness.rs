@@ -23,7 +23,11 @@ pub fn run(ingest: Ingest, contract: &'static Contract, chunks: &[&[u8]], flushe
     let mut out = Vec::new();
     let mut sink = |_: &Frame, events: &mut dyn Iterator<Item = EventRef<'_>>| {
         for event in events {
-            if contract.name == "raw" { write_raw(event, &mut out) } else { write_ndjson(event, &mut out) }
+            if contract.name == framegate_translators::contracts::RECORDS.name {
+                write_raw(event, &mut out)
+            } else {
+                write_ndjson(event, &mut out)
+            }
         }
     };
     for chunk in chunks {

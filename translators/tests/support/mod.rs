@@ -93,7 +93,11 @@ pub fn translate_chunks<'c>(
     let mut out = Vec::new();
     let mut sink = |_: &Frame, events: &mut dyn Iterator<Item = framegate_translators::encode::EventRef<'_>>| {
         for event in events {
-            if contract.name == "raw" { write_raw(event, &mut out) } else { write_ndjson(event, &mut out) }
+            if contract.name == framegate_translators::contracts::RECORDS.name {
+                write_raw(event, &mut out)
+            } else {
+                write_ndjson(event, &mut out)
+            }
         }
     };
     for chunk in chunks {
