@@ -72,7 +72,7 @@ impl Quill {
     fn end_of_run(&mut self, fields: &Object<'_>, normalizer: &mut Normalizer) {
         let run = self.run(normalizer);
         self.run = None;
-        normalizer.complete(Target::main(run), MESSAGE, None);
+        normalizer.complete(Target::main(run), MESSAGE, None, None);
         normalizer.turn_ended(run, None);
         let end = match fields.str("error") {
             Some(error) => RunEnd::failed("quill_error", error),

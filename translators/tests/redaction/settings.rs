@@ -2,7 +2,6 @@
 
 use crate::harness::{input, redacting, run, run_text};
 use crate::support::EPOCH_MS;
-use framegate_translators::contracts::CONTRACTS;
 use framegate_translators::frame::Frame;
 use framegate_translators::redact::{Rules, Settings, SettingsError};
 use framegate_translators::runners::{RUNNERS, runner};
