@@ -109,7 +109,7 @@ pub fn runners() -> Vec<RunnerEntry> {
         .map(|runner| RunnerEntry {
             name: runner.name,
             about: runner.about,
-            provider: runner.provider,
+            provider: runner.provider.name,
             surfaces: surfaces(runner.surfaces),
         })
         .collect()

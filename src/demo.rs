@@ -1,31 +1,19 @@
-//! `serve --demo`: ingests recordings that are compiled into the program, one for each runner, so that a user without a runner
+//! `serve --demo`: ingests the samples of all runners, so that a user without a runner
 //! can watch events.
 //!
-//! Input: the built-in recordings. Output: their runs, record by record, slowly enough to read. Never: a file read at run time,
+//! Input: the samples, which are compiled into the program. Output: their runs, record by record, slowly enough to read. Never: a file read at run time,
 //! a pause after a record that shows nothing, a record that was not redacted.
 
 use crate::ingest::{Ingest, IngestError};
 use crate::runs::{Ingested, Runs};
 use framegate_translators::frame::StreamKind;
-use framegate_translators::framing::Limits;
+use framegate_translators::framing::{Framing, Limits};
 use framegate_translators::redact::Rules;
-use framegate_translators::runners::runner;
+use framegate_translators::runners::{RUNNERS, Sample};
 use framegate_translators::when::FirstTime;
 use std::sync::Arc;
 use std::time::Duration;
 use uuid::Uuid;
-
-/// A recording: the runner, its bytes, and the separator between records.
-type Recording = (&'static str, &'static [u8], &'static [u8]);
-
-/// One recording for each runner, in playing order. If the runner can ask for approval, the recording contains a question and
-/// its answer.
-const RECORDINGS: [Recording; 4] = [
-    ("claude-code", include_bytes!("../tests/fixtures/claude-code/control_permission.partial.ndjson"), b"\n"),
-    ("codex", include_bytes!("../tests/fixtures/codex/appserver-approval-accept.ndjson"), b"\n"),
-    ("opencode", include_bytes!("../tests/fixtures/opencode/event-permission-once.sse"), b"\n\n"),
-    ("open-responses", include_bytes!("../tests/fixtures/open-responses/litellm__texttool.sse"), b"\n\n"),
-];
 
 /// The pause after a record that shows something.
 const PACE: Duration = Duration::from_millis(250);
@@ -42,8 +30,8 @@ pub async fn play(
     rules: Option<Arc<Rules>>,
     mut started: impl FnMut(&'static str, Uuid),
 ) -> Result<(), IngestError> {
-    for (name, bytes, end) in RECORDINGS {
-        let Some(runner) = runner(name) else { continue };
+    for runner in RUNNERS {
+        let (name, Sample { bytes, framing, .. }) = (runner.name, runner.sample);
         let mut ingest = Ingest::new(runs.clone(), runner, None, Limits::default());
         if let Some(rules) = &rules {
             ingest = ingest.redacting(rules.clone());
@@ -53,7 +41,7 @@ pub async fn play(
         }
         let ingested = ingest.ingested();
         let (mut begun, mut seen) = (false, 0);
-        for record in records(bytes, end) {
+        for record in records(bytes, framing) {
             ingest.feed(record).await?;
             let run = ingested.entries().into_iter().find(|entry| entry.stream.kind == StreamKind::Session);
             if let Some(run) = run.filter(|_| !begun) {
@@ -81,7 +69,8 @@ fn shown(ingested: &Ingested) -> (u64, bool) {
 }
 
 /// Splits a recording into its records; each keeps its separator.
-fn records<'r>(bytes: &'r [u8], end: &'r [u8]) -> impl Iterator<Item = &'r [u8]> {
+fn records(bytes: &[u8], framing: Framing) -> impl Iterator<Item = &[u8]> {
+    let end: &[u8] = if framing == Framing::Sse { b"\n\n" } else { b"\n" };
     let mut rest = bytes;
     std::iter::from_fn(move || {
         let length = memchr::memmem::find(rest, end).map_or(rest.len(), |at| at + end.len());
@@ -94,13 +83,14 @@ fn records<'r>(bytes: &'r [u8], end: &'r [u8]) -> impl Iterator<Item = &'r [u8]>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use framegate_translators::runners::Runner;
 
     #[test]
     fn recordings_are_split_into_records_without_loss() {
-        for (name, bytes, end) in RECORDINGS {
-            let cut: Vec<&[u8]> = records(bytes, end).collect();
-            assert!(cut.len() > 10, "{name}: {}", cut.len());
-            assert_eq!(cut.concat(), bytes, "{name}");
+        for Runner { name, sample, .. } in RUNNERS {
+            let cut: Vec<&[u8]> = records(sample.bytes, sample.framing).collect();
+            assert!(cut.len() > 10, "the sample of {name} has {} records: use a recording of a whole run", cut.len());
+            assert_eq!(cut.concat(), sample.bytes, "{name}");
         }
     }
 }

@@ -302,7 +302,7 @@ fn a_finding_has_the_line_of_its_event_in_every_form_of_input() {
 #[test]
 fn every_contract_can_be_checked_in_every_form() {
     let ids = ["--run-id", "one", "--session-id", "two", "--epoch-ms", "0"];
-    for contract in ["frames.v1", "frames.v2", "sse.v1", "agent-manager.v1", "pixir.v1", "hecate.v1"] {
+    for contract in framegate_translators::contracts::names_with_schemas() {
         for form in ["ndjson", "sse", "list"] {
             let translate = ["translate", "--from", "claude-code", "--to", contract, "--as", form];
             let events = run(&[&translate[..], &ids].concat(), bytes("bash_ok.ndjson")).exits(0).out;
@@ -330,7 +330,7 @@ fn every_contract_can_be_checked_in_every_form() {
 
 #[test]
 fn the_output_of_a_runner_is_translated_and_checked_in_one_step() {
-    for contract in ["frames.v1", "frames.v2", "sse.v1", "agent-manager.v1", "pixir.v1", "hecate.v1"] {
+    for contract in framegate_translators::contracts::names_with_schemas() {
         for from in ["claude-code", "auto"] {
             let ran = run(&["check", "--from", from, "--contract", contract, &path("bash_ok.ndjson")], "").exits(0);
             assert!(ran.out.starts_with("0 errors, 0 warnings in "), "{contract}: {}", ran.out);
@@ -359,7 +359,7 @@ fn a_finding_in_translated_output_has_its_source_record() {
     lines.splice(0..0, [String::new(), "{\"cut\":".to_owned()]);
     let input = lines.join("\n") + "\n";
     let offset = |line: usize| lines[..line].iter().map(|line| line.len() + 1).sum::<usize>();
-    for contract in ["frames.v1", "frames.v2", "sse.v1", "agent-manager.v1", "pixir.v1", "hecate.v1"] {
+    for contract in framegate_translators::contracts::names_with_schemas() {
         let args = ["check", "--from", "claude-code", "--contract", contract, "--format", "json"];
         let report = run(&args, &input).exits(1).json();
         let place = |rule: &str| {

@@ -77,11 +77,15 @@ fn an_export_equals_what_the_proxy_serves_even_while_it_runs() {
     let db = database(&scratch);
     let proxy = Proxy::with(&[("FRAMEGATE__LOG__KIND", "sqlite"), ("FRAMEGATE__LOG__PATH", &db)]);
     let ids = ids(&db);
-    for contract in ["frames.v1", "frames.v2", "sse.v1", "agent-manager.v1", "pixir.v1", "hecate.v1", "raw"] {
+    for contract in framegate_translators::contracts::names() {
         for id in &ids {
             let path = format!("/v1/runs/{id}/events?contract={contract}");
             // `raw` as NDJSON wraps each record; the bytes themselves have a different media type.
-            let accept = if contract == "raw" { "application/octet-stream" } else { "application/x-ndjson" };
+            let accept = if contract == framegate_translators::contracts::RECORDS.name {
+                "application/octet-stream"
+            } else {
+                "application/x-ndjson"
+            };
             let served = get(proxy.address, &path, &[("accept", accept)]).text();
             let exported = log(&db, &["export", id, "--to", contract]).exits(0);
             assert!(exported.out == served, "{contract} {id}");

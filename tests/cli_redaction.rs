@@ -18,7 +18,7 @@ fn translate(args: &[&str]) -> cli::Ran {
 
 #[test]
 fn a_secret_is_neither_in_the_output_nor_in_the_log() {
-    for contract in ["frames.v1", "frames.v2", "sse.v1", "agent-manager.v1", "pixir.v1", "hecate.v1"] {
+    for contract in framegate_translators::contracts::names_with_schemas() {
         let ran = translate(&["--to", contract]);
         assert!(!ran.out.contains("q7ZkVx2m") && !ran.err.contains("q7ZkVx2m"), "{ran:#?}");
     }

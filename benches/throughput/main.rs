@@ -54,7 +54,7 @@ fn main() {
 }
 
 /// The recordings of a runner, each as a separate input, repeated up to a total size.
-fn corpus(runner: &Runner, size: usize) -> Vec<Vec<u8>> {
+fn corpus(runner: &'static Runner, size: usize) -> Vec<Vec<u8>> {
     let recordings = recordings(runner);
     let mut inputs = Vec::new();
     let mut total = 0;

@@ -168,7 +168,13 @@ mod tests {
     fn artifact(run: u128, first: u8, size: usize) -> Arc<Artifact> {
         let session = Arc::new(Session { id: Uuid::nil(), name: "s".into() });
         let id = Uuid::from_u128(run);
-        let stream = Stream { kind: StreamKind::Session, id, session, origin_run: None, provider: "codex" };
+        let stream = Stream {
+            kind: StreamKind::Session,
+            id,
+            session,
+            origin_run: None,
+            provider: framegate_translators::runners::runner("codex").unwrap().provider,
+        };
         Arc::new(Artifact {
             stream: Arc::new(stream),
             digest: [first; 32],

@@ -11,6 +11,7 @@ pub use memory::MemoryStore;
 use crate::storage::{LogError, StreamId};
 use async_trait::async_trait;
 use framegate_translators::artifacts::Artifact;
+use framegate_translators::contracts::CONTRACTS;
 use std::sync::Arc;
 
 /// The key to look up an artifact.
@@ -18,15 +19,15 @@ use std::sync::Arc;
 pub enum Key {
     /// The SHA-256 of its bytes.
     Digest([u8; 32]),
-    /// The first 128 bits of the digest, most significant first. A Hecate id encodes these.
+    /// The first 128 bits of the digest, most significant first. The ids of some contracts encode these.
     Front(u128),
 }
 
 impl Key {
-    /// Parses `sha256:` and the digest in hex, the digest alone, or `art_` and a ULID; `None` for anything else.
+    /// Parses `sha256:` and the digest in hex, the digest alone, or the id that a contract gives it; `None` for anything else.
     pub fn parse(text: &str) -> Option<Self> {
-        if let Some(front) = framegate_translators::contracts::hecate::ids::uuid_of("art_", text) {
-            return Some(Self::Front(front.as_u128()));
+        if let Some(front) = CONTRACTS.iter().find_map(|contract| contract.artifact_id?(text)) {
+            return Some(Self::Front(front));
         }
         let hex = text.strip_prefix("sha256:").unwrap_or(text);
         let mut digest = [0; 32];

@@ -70,7 +70,7 @@ impl Restriction {
             StreamKind::Session => Some(stream.id),
             _ => stream.origin_run,
         };
-        self.admits_run(run, stream.session.id, &stream.session.name, name_of(stream.provider))
+        self.admits_run(run, stream.session.id, &stream.session.name, name_of(stream.provider.name))
     }
 
     /// The same check for the parts of a run's identity.
@@ -193,7 +193,7 @@ mod tests {
             id: Uuid::from_u128(id),
             session,
             origin_run: origin_run.map(Uuid::from_u128),
-            provider: "codex",
+            provider: framegate_translators::runners::runner("codex").unwrap().provider,
         }
     }
 

@@ -198,7 +198,7 @@ impl Diagnostics {
 
 impl Watched {
     fn add(&mut self, warning: Warning, frame: &Frame) {
-        let runner = name_of(frame.stream.provider);
+        let runner = name_of(frame.stream.provider.name);
         let first = || Found { runner, seq: frame.seq, message: warning.message(), count: 0 };
         self.found.entry(warning.code()).or_insert_with(first).count += 1;
     }
@@ -212,7 +212,7 @@ fn times(count: u64) -> String {
 fn tell(frame: &Frame, event_type: &'static str, withheld: bool, violation: &Violation) {
     tracing::warn!(
         stream = %frame.stream.id,
-        runner = name_of(frame.stream.provider),
+        runner = name_of(frame.stream.provider.name),
         seq = frame.seq,
         event_type,
         withheld,
@@ -227,7 +227,7 @@ fn tell(frame: &Frame, event_type: &'static str, withheld: bool, violation: &Vio
 mod tests {
     use super::super::output::Form;
     use super::*;
-    use framegate_translators::contracts::frames::V2;
+    use framegate_translators::contracts::DEFAULT;
     use framegate_translators::encode::{EventId, EventShape};
     use framegate_translators::frame::{Body, Session, Stream, UserMessage};
     use std::sync::{Arc, Mutex, PoisonError};
@@ -249,7 +249,13 @@ mod tests {
     fn frame(kind: StreamKind) -> Frame {
         let id = Uuid::from_u128(7);
         let session = Arc::new(Session { id, name: "s".into() });
-        let stream = Stream { kind, id, session, origin_run: None, provider: "codex" };
+        let stream = Stream {
+            kind,
+            id,
+            session,
+            origin_run: None,
+            provider: framegate_translators::runners::runner("codex").unwrap().provider,
+        };
         let message = UserMessage { message_id: "m".into(), text: String::new(), attachments: Vec::new() };
         Frame {
             stream: Arc::new(stream),
@@ -269,8 +275,8 @@ mod tests {
         let (log, mut out) = (Sink::default(), Vec::new());
         let to = log.clone();
         let subscriber = tracing_subscriber::fmt().json().flatten_event(true).with_writer(move || to.clone()).finish();
-        let mut diagnostics = Diagnostics::new(&V2, mode, 20).unwrap();
-        let mut writer = EventWriter::new(&mut out, &V2, Form::Ndjson);
+        let mut diagnostics = Diagnostics::new(DEFAULT, mode, 20).unwrap();
+        let mut writer = EventWriter::new(&mut out, DEFAULT, Form::Ndjson);
         tracing::subscriber::with_default(subscriber, || {
             let event = EventRef {
                 kind: "user_message",

@@ -80,3 +80,10 @@ pub(super) fn runner() -> impl TypedValueParser<Value = RunnerName> {
     PossibleValuesParser::new(RUNNERS.iter().map(|runner| PossibleValue::new(runner.name).help(runner.about)))
         .try_map(|name| framegate_translators::runners::runner(&name).map(RunnerName).context("not registered"))
 }
+
+/// The help of the option for the user's messages.
+pub(super) fn user_messages(verb: &str) -> String {
+    let names = CONTRACTS.iter().filter(|contract| contract.has_user_messages).map(|contract| contract.name);
+    let names = names.collect::<Vec<_>>().join(" and ");
+    format!("Also {verb} the user's messages and attachments in {names}, whose core does not have them")
+}

@@ -17,11 +17,13 @@ use crate::stopping::Phase;
 use crate::upstream::Host;
 use crate::upstream::command::{CommandUpstream, Launched};
 use anyhow::{Context, anyhow, bail};
+use framegate_translators::contracts::DEFAULT;
 use framegate_translators::encode::EncoderOptions;
 use framegate_translators::frame::StreamKind;
 use framegate_translators::framing::Limits;
 use framegate_translators::host::{Opening, Wish};
 use framegate_translators::normalizer::EndHold;
+use framegate_translators::runners::presets;
 use std::io::{IsTerminal, Read, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -34,13 +36,12 @@ use uuid::Uuid;
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXIT_CODES)]
 pub(super) struct Args {
-    /// A configured upstream of kind "command", or a preset: claude-code (or claude), codex-exec (or codex), codex-app-server,
-    /// opencode-run (or opencode)
+    #[arg(help = upstream_help())]
     upstream: String,
     /// The prompt for the runner; if it is - or missing, it is read from standard input
     prompt: Option<String>,
     /// The contract of the output
-    #[arg(long, value_name = "CONTRACT", value_parser = names::contract(), default_value = "frames.v2")]
+    #[arg(long, value_name = "CONTRACT", value_parser = names::contract(), default_value = DEFAULT.name)]
     to: ContractName,
     /// The framing of events in the output
     #[arg(long = "as", value_name = "FORM", default_value = "ndjson")]
@@ -57,8 +58,7 @@ pub(super) struct Args {
     /// Also emit what the contract calls experimental
     #[arg(long)]
     experimental: bool,
-    /// Also emit the user's messages and attachments in hecate.v1, whose core does not have them
-    #[arg(long)]
+    #[arg(long, help = names::user_messages("emit"))]
     user_messages: bool,
     /// The configuration file [default: config.toml, if it is there]
     #[arg(long, value_name = "FILE")]
@@ -144,7 +144,7 @@ fn upstream(config: &Config, args: &Args) -> anyhow::Result<(Configured, Command
         Some(found) => found,
         None => preset(name, args).with_context(|| {
             let configured = config.upstream.iter().map(|upstream| upstream.name.as_str());
-            let known: Vec<&str> = configured.chain(PRESETS.iter().map(|(name, _)| *name)).collect();
+            let known: Vec<&str> = configured.chain(preset_names()).collect();
             unknown("upstream or preset", name, known.into_iter())
         })?,
     };
@@ -158,23 +158,26 @@ fn upstream(config: &Config, args: &Args) -> anyhow::Result<(Configured, Command
     Ok((configured, settings))
 }
 
-/// The names of the presets; a program's own name is an alias.
-const PRESETS: [(&str, Preset); 7] = [
-    ("claude-code", Preset::ClaudeCode),
-    ("codex-exec", Preset::CodexExec),
-    ("codex-app-server", Preset::CodexAppServer),
-    ("opencode-run", Preset::OpencodeRun),
-    ("claude", Preset::ClaudeCode),
-    ("codex", Preset::CodexExec),
-    ("opencode", Preset::OpencodeRun),
-];
+/// The names of the presets, then their aliases.
+fn preset_names<'n>() -> impl Iterator<Item = &'n str> {
+    presets().map(|(_, preset)| preset.name).chain(presets().flat_map(|(_, preset)| preset.aliases).copied())
+}
+
+/// The help of the first argument.
+fn upstream_help() -> String {
+    let names = presets().map(|(_, preset)| match preset.aliases {
+        [] => preset.name.to_owned(),
+        aliases => format!("{} (or {})", preset.name, aliases.join(" or ")),
+    });
+    format!("A configured upstream of kind \"command\", or a preset: {}", names.collect::<Vec<_>>().join(", "))
+}
 
 /// A preset without settings. The runner may work in the directory that the caller names.
 fn preset(name: &str, args: &Args) -> Option<Configured> {
-    let (name, preset) = PRESETS.iter().find(|(known, _)| *known == name)?;
+    let preset = Preset::find(name, true)?;
     let directories = args.cwd.as_deref().and_then(|path| path.canonicalize().ok()).into_iter().collect();
-    let kind = Kind::Command(Box::new(Command { preset: *preset, directories, ..Command::default() }));
-    let (name, runner) = ((*name).to_owned(), preset.runner().to_owned());
+    let kind = Kind::Command(Box::new(Command { preset, directories, ..Command::default() }));
+    let (name, runner) = (name.to_owned(), preset.runner().to_owned());
     Some(Configured { name, runner, max_runs: 1, kind })
 }
 

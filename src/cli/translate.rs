@@ -57,8 +57,7 @@ pub(super) struct Args {
     /// Also emit what the contract calls experimental
     #[arg(long)]
     experimental: bool,
-    /// Also emit the user's messages and attachments in hecate.v1, whose core does not have them
-    #[arg(long)]
+    #[arg(long, help = names::user_messages("emit"))]
     user_messages: bool,
     /// Write large outputs, patches and images to this directory, by their SHA-256, with a preview in the events; without it
     /// nothing is cut

@@ -67,7 +67,7 @@ settings! {
         /// Maximum number of events on a page.
         page_limit_max: usize = 500, in 1..=100_000;
         /// Contract for clients that do not ask for one.
-        default_contract: String = "frames.v2".to_owned();
+        default_contract: String = framegate_translators::contracts::DEFAULT.name.to_owned();
         /// File with a token that may do everything; clients send it as `Authorization: Bearer`. Empty: there is no
         /// such token.
         token_file: PathBuf = PathBuf::new() => reloads;

@@ -133,8 +133,13 @@ mod tests {
 
     fn headers_for(mime: &str) -> (&'static str, String) {
         let session = Arc::new(Session { id: Uuid::nil(), name: "s".into() });
-        let stream =
-            Stream { kind: StreamKind::Session, id: Uuid::nil(), session, origin_run: None, provider: "codex" };
+        let stream = Stream {
+            kind: StreamKind::Session,
+            id: Uuid::nil(),
+            session,
+            origin_run: None,
+            provider: framegate_translators::runners::runner("codex").unwrap().provider,
+        };
         shown_as(&Artifact {
             stream: Arc::new(stream),
             digest: [1; 32],

@@ -8,7 +8,7 @@ use super::reply::{Body, json_response, no_content};
 use super::shared::Shared;
 use crate::log::LogError;
 use crate::runs::{Ask, Entry, Follower, Reader, RunStatus, Wire};
-use framegate_translators::contracts::{Contract, SseStyle, raw, sse};
+use framegate_translators::contracts::{Contract, RECORDS, SseStyle, names_for, sse};
 use framegate_translators::encode::EventId;
 use framegate_translators::frame::StreamKind;
 use hyper::body::Incoming;
@@ -45,7 +45,7 @@ pub(super) fn wanted_of<'r>(request: &'r Request<Incoming>, query: &'r Query, sh
         accept: request.headers().get(header::ACCEPT).and_then(|accept| accept.to_str().ok()),
         default: shared.settings.default_contract,
         native: false,
-        forms: if query.limit.is_some() && query.contract.as_deref() != Some(raw::RAW.name) {
+        forms: if query.limit.is_some() && query.contract.as_deref() != Some(RECORDS.name) {
             PAGE_FIRST
         } else {
             FORMS
@@ -148,7 +148,7 @@ pub(super) async fn events_of(
         let kind = entry.stream.kind.as_str();
         return Err(Problem::new(
             StatusCode::NOT_ACCEPTABLE,
-            format!("{} has no events for a {kind} stream; use frames.v1, frames.v2 or raw", contract.name),
+            format!("{} has no events for a {kind} stream; use {}", contract.name, names_for(&entry.stream)),
         ));
     };
     let cursor = cursor_of(request, query, contract)?;

@@ -11,7 +11,7 @@ use super::query::{self, Query};
 use super::reply::{Body, json_response};
 use super::shared::Shared;
 use crate::runs::{FeedEvent, FeedFollower, Position, Scope, Wire};
-use framegate_translators::contracts::raw::RAW;
+use framegate_translators::contracts::RECORDS;
 use hyper::body::Incoming;
 use hyper::header::{CONTENT_TYPE, HeaderValue};
 use hyper::{Request, Response, StatusCode};
@@ -86,7 +86,7 @@ pub(super) fn follower(
     shared: &Shared,
 ) -> Result<FeedFollower, Problem> {
     let contract = negotiated.contract;
-    if contract.name == RAW.name {
+    if contract.name == RECORDS.name {
         let detail = format!(
             "a feed contains many runs, and {} cannot express to which run a record belongs; request a single run at \
              GET /v1/runs/{{run_id}}/events, or request frames.v2, whose provider_event frames contain every record",

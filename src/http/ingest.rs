@@ -131,7 +131,7 @@ pub(super) async fn ingest(
 }
 
 /// Creates the ingest of a request. Without a runner, the ingest recognises it from the first records.
-fn begin(runner: Option<&Runner>, framing: Option<Framing>, is_complete: bool, shared: &Shared) -> Ingest {
+fn begin(runner: Option<&'static Runner>, framing: Option<Framing>, is_complete: bool, shared: &Shared) -> Ingest {
     let (runs, limits) = (shared.runs.clone(), shared.settings.limits);
     let ingest = match runner {
         Some(runner) => Ingest::new(runs, runner, framing, limits),

@@ -4,7 +4,7 @@
 //! Never: another contract than the one that the client requested.
 
 use crate::telemetry::metrics::WIRES;
-use framegate_translators::contracts::{CONTRACTS, Contract, contract, raw};
+use framegate_translators::contracts::{CONTRACTS, Contract, NUMBERED_RECORDS, RECORDS, contract};
 use framegate_translators::encode::EncoderOptions;
 
 /// The result of a negotiation.
@@ -122,12 +122,12 @@ pub(super) fn negotiate(wanted: Wanted<'_>) -> Result<Negotiated, String> {
             (None, Some(named)) if wanted.native && named.name != wanted.default.name => continue,
             (None, Some(named)) => named,
             // Only `raw` has this form.
-            (None, None) if form == Form::Bytes => &raw::RAW,
+            (None, None) if form == Form::Bytes => RECORDS,
             (None, None) => wanted.default,
         };
-        let chosen = match (chosen.name == raw::RAW.name, form) {
-            (true, Form::Bytes) => &raw::RAW,
-            (true, _) => &raw::NUMBERED,
+        let chosen = match (chosen.name == RECORDS.name, form) {
+            (true, Form::Bytes) => RECORDS,
+            (true, _) => NUMBERED_RECORDS,
             (false, Form::Bytes) => continue,
             (false, _) => chosen,
         };

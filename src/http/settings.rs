@@ -135,7 +135,7 @@ impl Default for Settings {
             limits: Limits::default(),
             page_default: 200,
             page_max: 500,
-            default_contract: &framegate_translators::contracts::frames::V2,
+            default_contract: framegate_translators::contracts::DEFAULT,
             encoder: EncoderOptions::default(),
             responses: Vec::new(),
             feeds: Vec::new(),

@@ -129,7 +129,7 @@ pub(super) fn list(shared: &Shared) -> Response<Body> {
         upstreams: Vec<Listed<'u>>,
     }
     let runners = &shared.caller.restriction.runners;
-    let is_seen = |runner: &Runner| runners.is_empty() || runners.iter().any(|known| known == runner.name);
+    let is_seen = |runner: &'static Runner| runners.is_empty() || runners.iter().any(|known| known == runner.name);
     let upstreams = shared.upstreams.iter().filter(|upstream| is_seen(upstream.runner())).map(|upstream| Listed {
         name: upstream.name(),
         kind: upstream.kind(),

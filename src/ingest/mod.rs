@@ -94,7 +94,7 @@ pub struct Ingest {
 
 impl Ingest {
     /// An ingest at the start of its input. Without `framing`, the first bytes decide the framing.
-    pub fn new(runs: Arc<Runs>, runner: &Runner, framing: Option<Framing>, limits: Limits) -> Self {
+    pub fn new(runs: Arc<Runs>, runner: &'static Runner, framing: Option<Framing>, limits: Limits) -> Self {
         let identity = Identity { run_id: Clock::System.new_id(), session_id: None };
         Self::of(runs, pipeline::Ingest::new(runner, framing, limits, identity))
     }

@@ -244,7 +244,7 @@ mod tests {
         let run: Vec<_> = frames.into_iter().map(Arc::new).filter(|frame| frame.stream.id.as_u128() == 1).collect();
         let Stream { session, origin_run, provider, .. } = &*run[0].stream;
         let (kind, id, session) = (StreamKind::Thread, Uuid::from_u128(2), session.clone());
-        let stream = Arc::new(Stream { kind, id, session, origin_run: *origin_run, provider });
+        let stream = Arc::new(Stream { kind, id, session, origin_run: *origin_run, provider: *provider });
         let thread = [Arc::new(Frame { stream, ..Frame::clone(run.iter().find(|frame| !is_last(frame)).unwrap()) })];
         let ids = [stream_id(&thread[0]), stream_id(&run[0])];
         let there = async |log: &MemoryLog| {

@@ -158,7 +158,7 @@ mod tests {
         let values = [json!(long), json!([long]), json!({ "long": long })];
         let (mut kinds, mut heavy) = (BTreeSet::new(), BTreeSet::new());
         for line in include_str!("../../translators/tests/stored/v1.ndjson").lines() {
-            let frame = read_frame(line.as_bytes()).unwrap();
+            let frame = read_frame(line.as_bytes(), framegate_translators::runners::PROVIDERS).unwrap();
             let kind = frame.body.kind();
             let mut stored = Vec::new();
             write_body(&frame.body, &mut stored);

@@ -9,7 +9,7 @@ use super::view::{Place, SharedMarks};
 use super::{Entry, Runs};
 use crate::clock::Clock;
 use crate::log::{Gone, LogError, Mark, MarkAt, Summary};
-use framegate_translators::contracts::{CONTRACTS, raw};
+use framegate_translators::contracts::{CONTRACTS, NUMBERED_RECORDS};
 use framegate_translators::encode::{EncoderOptions, Events};
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
@@ -206,7 +206,7 @@ impl Runs {
     ) -> Result<Vec<(SharedMarks, Place)>, LogError> {
         let mut wanted: Vec<SharedMarks> = Vec::new();
         // `raw` has two forms, each with a view of its own.
-        for contract in CONTRACTS.iter().chain([&raw::NUMBERED]) {
+        for contract in CONTRACTS.iter().chain([NUMBERED_RECORDS]) {
             // Clients choose these two options; the others are the same for all clients.
             for (experimental, user_messages) in [(false, false), (true, false), (false, true), (true, true)] {
                 let user_messages = user_messages || self.options.user_messages;

@@ -7,7 +7,7 @@ use super::view::Read;
 use super::{Entry, FeedFollower, Reader, Runs, Wire};
 use crate::log::LogError;
 use bytes::Bytes;
-use framegate_translators::contracts::{Contract, SseStyle, raw::RAW};
+use framegate_translators::contracts::{Contract, RECORDS, SseStyle};
 use framegate_translators::encode::EncoderOptions;
 use framegate_translators::frame::StreamKind;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ impl Runs {
         wire: Wire,
     ) -> Result<(Bytes, u64), LogError> {
         let (mut out, mut events) = (Vec::new(), 0);
-        if contract.name != RAW.name
+        if contract.name != RECORDS.name
             && let Some(mut reader) = self.reader(entry, contract, options)
         {
             for seq in waiting(entry) {

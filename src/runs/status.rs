@@ -251,7 +251,7 @@ impl RunStatus {
             session_id: stream.session.id,
             session_name: stream.session.name.to_string(),
             response_id: None,
-            runner: name_of(stream.provider),
+            runner: name_of(stream.provider.name),
             state: RunState::Running,
             started_at_ms: 0,
             updated_at_ms: 0,
@@ -305,7 +305,7 @@ impl RunStatus {
                 if self.response_id.is_none()
                     && let Some(data) = record.data.as_deref().filter(|_| frame.stream.kind == StreamKind::Session)
                 {
-                    self.response_id = responses::told(self.runner, self.records, data);
+                    self.response_id = responses::id_in(self.runner, self.records, data);
                 }
                 self.invalid_records += u64::from(record.status == ProviderStatus::InvalidJson);
                 for kind in &record.drift {
@@ -370,7 +370,7 @@ pub(super) fn tell_bounds(frame: &Frame) {
     if stream.kind != StreamKind::Session {
         return;
     }
-    let (run, session, runner) = (stream.id, stream.session.id, name_of(stream.provider));
+    let (run, session, runner) = (stream.id, stream.session.id, name_of(stream.provider.name));
     match &frame.body {
         Body::SessionStarted { .. } => tracing::info!(%run, %session, runner, "a run began"),
         Body::SessionEnded(end) => {
@@ -384,7 +384,7 @@ pub(super) fn tell_bounds(frame: &Frame) {
 /// Reads a runner's name. Statuses of earlier versions have the `provider` of the run's frames instead.
 fn runner_name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'static str, D::Error> {
     let name = String::deserialize(deserializer)?;
-    let known = RUNNERS.iter().find(|runner| runner.name == name || runner.provider == name);
+    let known = RUNNERS.iter().find(|runner| runner.name == name || runner.provider.name == name);
     known.map(|runner| runner.name).ok_or_else(|| serde::de::Error::custom(format_args!("unknown runner {name:?}")))
 }
 

@@ -258,7 +258,7 @@ impl Metrics {
     /// Counts frames that the log accepted.
     pub fn kept(&self, frames: &[Arc<Frame>]) {
         // An ingest has one runner and few frame types. Count locally first, then update the shared counters.
-        let Some(runner) = frames.first().map(|frame| runner_of(frame.stream.provider)) else { return };
+        let Some(runner) = frames.first().map(|frame| runner_of(frame.stream.provider.name)) else { return };
         let mut kinds: Vec<(&'static str, u64)> = Vec::new();
         let mut records = [0u64; 3];
         for frame in frames {
@@ -464,7 +464,7 @@ impl Metrics {
 
 /// The runner label for a runner's name or the `provider` of its frames; `other` if unknown.
 fn runner_of(name: &str) -> &'static str {
-    let known = RUNNERS.iter().find(|runner| runner.name == name || runner.provider == name);
+    let known = RUNNERS.iter().find(|runner| runner.name == name || runner.provider.name == name);
     known.map_or("other", |runner| runner.name)
 }
 

@@ -62,7 +62,7 @@ impl Host {
     }
 
     /// Creates an ingest at the start of a runner's output. Its runs are made under the given restriction.
-    pub fn ingest(&self, runner: &Runner, framing: Option<Framing>, restriction: Arc<Restriction>) -> Ingest {
+    pub fn ingest(&self, runner: &'static Runner, framing: Option<Framing>, restriction: Arc<Restriction>) -> Ingest {
         let ingest = Ingest::new(self.runs.clone(), runner, framing, self.limits).within(Bounds {
             open_runs: self.open_runs.clone(),
             records_per_run: self.records_per_run,

@@ -93,7 +93,3 @@ pub const RUN: &str = "00000000-0000-5000-8000-00000000000a";
 pub const OTHER: &str = "00000000-0000-5000-8000-00000000000b";
 
 pub const TOOL: &str = "00000000-0000-5000-8000-00000000000c";
-
-pub fn expected(cases: &[Case]) -> BTreeSet<String> {
-    cases.iter().flat_map(|case| case.expected).map(|(_, rule)| (*rule).to_owned()).collect()
-}

@@ -38,7 +38,7 @@ fn the_feed_has_every_run_in_order_and_resumes_after_any_cursor() {
     for name in ["text_plain.partial.ndjson", "multi_turn_stdin.ndjson", "bash_ok.partial.ndjson"] {
         ingested(&proxy, name);
     }
-    for contract in ["frames.v2", "frames.v1", "sse.v1", "pixir.v1", "hecate.v1", "agent-manager.v1"] {
+    for contract in framegate_translators::contracts::names_with_schemas() {
         let path = format!("/v1/events?contract={contract}");
         let total = count(&proxy, &path);
         let all = take(&proxy, &path, &[], total);
@@ -137,7 +137,7 @@ fn cursors_of_another_log_are_reported_and_invalid_ones_refused() {
     let other = Proxy::start();
     ingested(&other, "text_plain.partial.ndjson");
     let of_another = take(&other, path, &[], 5)[4].id.clone().unwrap();
-    for contract in ["frames.v2", "frames.v1", "sse.v1", "pixir.v1", "hecate.v1", "agent-manager.v1"] {
+    for contract in framegate_translators::contracts::names_with_schemas() {
         let path = format!("/v1/events?contract={contract}");
         let all = take(&proxy, &path, &[], 2);
         let schemas = framegate_translators::contracts::contract(contract).unwrap();

@@ -36,7 +36,7 @@ fn a_secret_split_across_two_pieces_is_redacted_everywhere() {
     assert!(is_clean(&made), "{made}");
     let made: serde_json::Value = serde_json::from_str(&made).unwrap();
     let run = made["runs"][0]["run_id"].as_str().unwrap();
-    for contract in ["frames.v1", "frames.v2", "sse.v1", "agent-manager.v1", "pixir.v1", "hecate.v1", "raw"] {
+    for contract in framegate_translators::contracts::names() {
         let all = get(proxy.address, &format!("/v1/runs/{run}/events?contract={contract}"), &[]).text();
         assert!(is_clean(&all), "{contract}: {all}");
         assert!(all.contains("The key is [REDACTED:github-token]"), "{contract}: {all}");

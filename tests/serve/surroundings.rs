@@ -119,7 +119,7 @@ fn a_wrong_clock_affects_only_dates() {
         }
         let made = post(proxy.address, INGEST, &[], &bytes).json();
         let run = made["runs"][0]["run_id"].as_str().unwrap_or_else(|| panic!("{seconds}: {made:#}"));
-        for contract in ["frames.v1", "frames.v2", "sse.v1", "agent-manager.v1", "pixir.v1", "hecate.v1"] {
+        for contract in framegate_translators::contracts::names_with_schemas() {
             let accept = [("accept", "application/x-ndjson")];
             let text = get(proxy.address, &format!("/v1/runs/{run}/events?contract={contract}"), &accept).text();
             assert!(text.lines().count() > 2, "{seconds} {contract}: {text}");

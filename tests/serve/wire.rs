@@ -22,7 +22,7 @@ fn all(proxy: &Proxy, head: &str) -> String {
 fn a_stream_starts_with_the_reconnect_delay() {
     let proxy = Proxy::with(&[("FRAMEGATE__SERVER__SSE_RETRY_MS", "750")]);
     let run = ingested(&proxy);
-    for contract in ["frames.v1", "frames.v2", "sse.v1", "agent-manager.v1", "pixir.v1", "hecate.v1", "raw"] {
+    for contract in framegate_translators::contracts::names() {
         let mut answer = get(proxy.address, &format!("/v1/runs/{run}/events?contract={contract}"), &[]);
         assert_eq!(answer.line().as_deref(), Some("retry: 750"), "{contract}");
         // `retry` is in the block of the first event. Some clients treat a separate block as an event without data.
@@ -52,7 +52,7 @@ fn intermediaries_may_not_buffer_or_change_a_stream() {
 fn a_browser_can_resume_in_every_contract() {
     let proxy = Proxy::start();
     let run = ingested(&proxy);
-    for contract in ["frames.v1", "frames.v2", "sse.v1", "agent-manager.v1", "pixir.v1", "hecate.v1", "raw"] {
+    for contract in framegate_translators::contracts::names() {
         let path = format!("/v1/runs/{run}/events?contract={contract}");
         let all = get(proxy.address, &path, &[]).events();
         // The last id that a browser has seen. It sends this id, whatever followed it.

@@ -71,7 +71,7 @@ fn other_task(number: u128) -> Vec<Arc<Frame>> {
     let frames = task(0);
     let Stream { kind, session, origin_run, provider, .. } = &*frames[0].stream;
     let (id, session) = (Uuid::from_u128(number), session.clone());
-    let stream = Arc::new(Stream { kind: *kind, id, session, origin_run: *origin_run, provider });
+    let stream = Arc::new(Stream { kind: *kind, id, session, origin_run: *origin_run, provider: *provider });
     frames.iter().map(|frame| Arc::new(Frame { stream: stream.clone(), ..Frame::clone(frame) })).collect()
 }
 

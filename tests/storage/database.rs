@@ -298,7 +298,8 @@ fn timestamps_beyond_sqlite_integers_are_read_back() {
     let scratch = Scratch::new("times");
     let log = SqliteLog::open(Options::new(scratch.path())).unwrap();
     let golden = include_str!("../../translators/tests/stored/v1.ndjson");
-    let mut frame = read_frame(golden.lines().next().unwrap().as_bytes()).unwrap();
+    let mut frame =
+        read_frame(golden.lines().next().unwrap().as_bytes(), framegate_translators::runners::PROVIDERS).unwrap();
     frame.timestamp_ms = u64::MAX;
     let frame = Arc::new(frame);
     wait(log.append(std::slice::from_ref(&frame), Vec::new())).unwrap();

@@ -69,7 +69,7 @@ fn the_answer_to_a_secret_field_reaches_only_the_runner() {
         started.wait_for_end(&run);
         assert_eq!(started.decisions(&run), [format!("{id} approved by anonymous: {expected}")]);
         assert!(started.folder.read(heard).contains(password), "the runner must receive it");
-        for contract in ["frames.v1", "frames.v2", "sse.v1", "agent-manager.v1", "pixir.v1", "hecate.v1", "raw"] {
+        for contract in framegate_translators::contracts::names() {
             let events = serde_json::to_string(&started.events(&run, contract)).unwrap();
             assert!(!events.contains(password) && !events.contains(SECRET), "{contract}: {events}");
         }

@@ -18,7 +18,7 @@ mod texts;
 mod tool_tests;
 mod usage;
 
-use crate::frame::{ApprovalResolved, Body, Frame, ProviderEvent, RecordErrors, SharedStr, StreamKind};
+use crate::frame::{ApprovalResolved, Body, Frame, Provider, ProviderEvent, RecordErrors, SharedStr, StreamKind};
 use crate::hash::HashMap;
 use crate::sequence::{Identity, Sequencer, StreamKey};
 use held::HeldEnds;
@@ -75,7 +75,7 @@ impl std::fmt::Debug for dyn Memory {
 
 impl Normalizer {
     /// An empty normalizer.
-    pub fn new(provider: &'static str, identity: Identity) -> Self {
+    pub fn new(provider: Provider, identity: Identity) -> Self {
         Self {
             sequencer: Sequencer::new(provider, identity),
             open: BTreeMap::new(),

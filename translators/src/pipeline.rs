@@ -11,7 +11,7 @@ use crate::framing::{Framing, Limits, Reader};
 use crate::normalizer::{EndHold, Memory, Normalizer, RunEnd};
 use crate::recognise::{MismatchDetector, Recognised, Verdict, Window};
 use crate::redact::{Redactor, Rules};
-use crate::runners::{RUNNERS, Runner};
+use crate::runners::Runner;
 use crate::sequence::Identity;
 use crate::tally::Counting;
 use std::collections::VecDeque;
@@ -88,7 +88,7 @@ struct Reading {
 
 impl Ingest {
     /// An ingest at the start of its input. If `framing` is `None`, it is detected from the first bytes.
-    pub fn new(runner: &Runner, framing: Option<Framing>, limits: Limits, identity: Identity) -> Self {
+    pub fn new(runner: &'static Runner, framing: Option<Framing>, limits: Limits, identity: Identity) -> Self {
         let reading = Reading::new(runner, framing, limits, identity);
         Self::at(Phase::Reading(Box::new(reading)))
     }
@@ -340,7 +340,7 @@ impl Ingest {
     /// The runner's name, once known.
     pub fn runner(&self) -> Option<&'static str> {
         match &self.phase {
-            Phase::Reading(reading) => Some(reading.state.runner),
+            Phase::Reading(reading) => Some(reading.state.runner.name),
             Phase::Holding(_) | Phase::Unknown(_) => None,
         }
     }
@@ -415,7 +415,7 @@ impl Ingest {
 }
 
 impl Reading {
-    fn new(runner: &Runner, framing: Option<Framing>, limits: Limits, identity: Identity) -> Self {
+    fn new(runner: &'static Runner, framing: Option<Framing>, limits: Limits, identity: Identity) -> Self {
         let reader = framing.map_or_else(|| Reader::sniffing(limits), |framing| Reader::new(framing, limits));
         let state = State {
             decoder: (runner.decoder)(),
@@ -426,20 +426,18 @@ impl Reading {
             mismatch: MismatchDetector::new(runner),
             mistaken: None,
             drift: None,
-            runner: runner.name,
+            runner,
             names: VecDeque::new(),
         };
         Self { reader, limits, redactor: None, state, pauses: Pauses::default() }
     }
 
     fn watch_drift(&mut self) {
-        self.state.drift = RUNNERS.iter().find(|runner| runner.name == self.state.runner).map(LiveDrift::new);
+        self.state.drift = Some(LiveDrift::new(self.state.runner));
     }
 
     fn redact(&mut self, rules: Arc<Rules>) {
-        let pieces =
-            RUNNERS.iter().find(|runner| runner.name == self.state.runner).map_or(&[][..], |runner| runner.pieces);
-        self.redactor = Some(Redactor::new(rules, pieces));
+        self.redactor = Some(Redactor::new(rules, self.state.runner.pieces));
     }
 
     fn feed(&mut self, chunk: &[u8], now_ms: u64, mut observer: Option<RecordObserver<'_>>) {

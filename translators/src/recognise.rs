@@ -219,21 +219,20 @@ fn unfamiliar(record: &Record<'_>) -> String {
 /// Notices that an input is from another runner than specified.
 #[derive(Debug)]
 pub(crate) struct MismatchDetector {
-    runner: &'static str,
+    runner: &'static Runner,
     left: u64,
 }
 
 impl MismatchDetector {
     /// `runner` is the specified one.
-    pub(crate) fn new(runner: &Runner) -> Self {
-        Self { runner: runner.name, left: Window::default().records }
+    pub(crate) fn new(runner: &'static Runner) -> Self {
+        Self { runner, left: Window::default().records }
     }
 
     /// Inspects the next record; returns the actual runner, once.
     pub(crate) fn record(&mut self, record: &Record<'_>) -> Option<Recognised> {
         self.left = self.left.checked_sub(1)?;
-        let ours = RUNNERS.iter().find(|runner| runner.name == self.runner);
-        if ours.is_some_and(|runner| recognise_as(runner, record, None).is_some()) {
+        if recognise_as(self.runner, record, None).is_some() {
             self.left = 0;
             return None;
         }

@@ -4,7 +4,7 @@
 //! that decreases within a stream, or a frame after a run's last one.
 
 use crate::derived::uuid_v5;
-use crate::frame::{Session, Stream, StreamKind};
+use crate::frame::{Provider, Session, Stream, StreamKind};
 use crate::hash::HashMap;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ pub struct StreamKey(u32);
 /// The streams of one ingest.
 #[derive(Debug)]
 pub struct Sequencer {
-    provider: &'static str,
+    provider: Provider,
     identity: Identity,
     runs: u32,
     /// The end of the latest run whose time came from the ingest's clock. No later run begins before it, even if its records
@@ -80,7 +80,7 @@ struct Numbering {
 
 impl Sequencer {
     /// A sequencer without open streams.
-    pub fn new(provider: &'static str, identity: Identity) -> Self {
+    pub fn new(provider: Provider, identity: Identity) -> Self {
         Self {
             provider,
             identity,
@@ -201,7 +201,7 @@ impl Sequencer {
         let own = match name {
             // A runner that never names its session has one session per ingest.
             "" => uuid_v5(&self.identity.run_id, b"session"),
-            _ => session_id_of(self.provider, name),
+            _ => session_id_of(self.provider.name, name),
         };
         let first = self.sessions.len() == usize::from(self.sessions.contains_key(""));
         let id = self.identity.session_id.filter(|_| first).unwrap_or(own);

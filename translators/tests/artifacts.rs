@@ -27,7 +27,7 @@ const SMALL: Bounds = Bounds { inline_bytes: 100, preview_bytes: 20, max_bytes: 
 
 /// The frames and artifacts of an input in these chunks.
 fn staged<'c>(
-    runner: &Runner,
+    runner: &'static Runner,
     chunks: impl IntoIterator<Item = &'c [u8]>,
     bounds: Bounds,
 ) -> (Vec<Frame>, Vec<Artifact>) {
@@ -42,13 +42,17 @@ fn staged<'c>(
     (frames, artifacts)
 }
 
-fn translated(runner: &Runner, contract: &'static Contract, bytes: &[u8], options: EncoderOptions) -> Vec<u8> {
+fn translated(runner: &'static Runner, contract: &'static Contract, bytes: &[u8], options: EncoderOptions) -> Vec<u8> {
     let ingest = ingest(runner, Limits::default()).with_artifacts(SMALL);
     let mut translator = Translator::new(ingest, contract, options);
     let mut out = Vec::new();
     let mut sink = |_: &Frame, events: &mut dyn Iterator<Item = EventRef<'_>>| {
         for event in events {
-            if contract.name == "raw" { write_raw(event, &mut out) } else { write_ndjson(event, &mut out) }
+            if contract.name == framegate_translators::contracts::RECORDS.name {
+                write_raw(event, &mut out)
+            } else {
+                write_ndjson(event, &mut out)
+            }
         }
     };
     translator.feed(bytes, EPOCH_MS, &mut sink);
@@ -228,7 +232,13 @@ fn an_image_in_a_prompt_is_attached_by_reference() {
 
 fn stream() -> Arc<Stream> {
     let session = Arc::new(Session { id: Uuid::nil(), name: SharedStr::from("s") });
-    Arc::new(Stream { kind: StreamKind::Session, id: Uuid::from_u128(1), session, origin_run: None, provider: "codex" })
+    Arc::new(Stream {
+        kind: StreamKind::Session,
+        id: Uuid::from_u128(1),
+        session,
+        origin_run: None,
+        provider: framegate_translators::runners::runner("codex").unwrap().provider,
+    })
 }
 
 fn tool() -> Tool {

@@ -7,11 +7,11 @@ mod support;
 use framegate_translators::decode::Record;
 use framegate_translators::drift::{Drift, DriftFinding, DriftKind, NoDrift, PLACES, SurfaceSchemas};
 use framegate_translators::frame::Body;
-use framegate_translators::framing::{Limits, Reader, Unit};
+use framegate_translators::framing::{Framing, Limits, Reader, Unit};
 use framegate_translators::pipeline::Ingest;
 use framegate_translators::recognise::Window;
 use framegate_translators::records::{UnitPart, read};
-use framegate_translators::runners::{RUNNERS, Runner, Surface, runner};
+use framegate_translators::runners::{RUNNERS, Runner, Sample, Surface, runner};
 use framegate_translators::schema::SchemaFile;
 use serde_json::{Value, json};
 use std::borrow::Cow;
@@ -255,7 +255,8 @@ static FAKE_SURFACE: Surface = FAKE;
 
 static FAKE_RUNNER: Runner = Runner {
     name: "fake",
-    provider: "fake",
+    provider: framegate_translators::frame::Provider { name: "fake", title: "Fake" },
+    genai_provider: "fake",
     about: "a test",
     extensible: false,
     surfaces: &[],
@@ -263,6 +264,9 @@ static FAKE_RUNNER: Runner = Runner {
     time: |_| None,
     decoder: || runner("codex").map(|runner| (runner.decoder)()).unwrap(),
     dialogue: None,
+    presets: &[],
+    response_id: None,
+    sample: Sample { file: "", bytes: b"", framing: Framing::Ndjson },
 };
 
 #[test]

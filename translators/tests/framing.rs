@@ -16,13 +16,22 @@ use serde_json::Value;
 use support::{EPOCH_MS, identity, lines};
 
 /// The output for an input in a contract, and the number of records.
-fn printed(runner: &Runner, to: &'static Contract, framing: Option<Framing>, chunks: &[&[u8]]) -> (Vec<u8>, u64) {
+fn printed(
+    runner: &'static Runner,
+    to: &'static Contract,
+    framing: Option<Framing>,
+    chunks: &[&[u8]],
+) -> (Vec<u8>, u64) {
     let ingest = Ingest::new(runner, framing, Limits::default(), identity());
     let mut translator = Translator::new(ingest, to, EncoderOptions::default());
     let mut out = Vec::new();
     let mut sink = |_: &Frame, events: &mut dyn Iterator<Item = EventRef<'_>>| {
         for event in events {
-            if to.name == "raw" { write_raw(event, &mut out) } else { write_ndjson(event, &mut out) }
+            if to.name == framegate_translators::contracts::RECORDS.name {
+                write_raw(event, &mut out)
+            } else {
+                write_ndjson(event, &mut out)
+            }
         }
     };
     for chunk in chunks {
@@ -33,7 +42,7 @@ fn printed(runner: &Runner, to: &'static Contract, framing: Option<Framing>, chu
     (out, records)
 }
 
-fn records(runner: &Runner, framing: Option<Framing>, text: &str) -> Vec<Value> {
+fn records(runner: &'static Runner, framing: Option<Framing>, text: &str) -> Vec<Value> {
     let out = printed(runner, contract("frames.v1").unwrap(), framing, &[text.as_bytes()]).0;
     let events = lines(&out).into_iter().map(|line| serde_json::from_slice::<Value>(&line).unwrap());
     events.filter(|event| event["type"] == "provider_event").collect()
@@ -123,8 +132,8 @@ proptest! {
         cuts.extend([0, bytes.len()]);
         cuts.sort_unstable();
         let chunks: Vec<&[u8]> = cuts.windows(2).map(|pair| &bytes[pair[0]..pair[1]]).collect();
-        let runner = &RUNNERS[which.index(RUNNERS.len())];
-        let raw = contract("raw").unwrap();
+        let runner = which.get(RUNNERS);
+        let raw = framegate_translators::contracts::RECORDS;
         let (out, count) = printed(runner, raw, framing, &chunks);
         prop_assert_eq!(lines(&out), lines(&bytes), "{:?}", String::from_utf8_lossy(&bytes));
         prop_assert_eq!(&printed(runner, raw, framing, &[&bytes]), &(out, count), "the cuts do not matter");

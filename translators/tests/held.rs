@@ -98,7 +98,7 @@ fn a_held_end_survives_a_restart() {
             for frame in actual.iter().filter(of_run) {
                 let mut line = Vec::new();
                 write_frame(frame, &mut line);
-                reopened.frame(&read_frame(&line).unwrap());
+                reopened.frame(&read_frame(&line, framegate_translators::runners::PROVIDERS).unwrap());
             }
             let saved = reopened.save();
             let closed = Reopened::restore(end.stream.clone(), &saved).unwrap().close(EPOCH_MS);

@@ -154,7 +154,7 @@ fn a_forked_encoder_continues_like_the_original() {
 }
 
 /// The properties that must hold for any bytes from a runner.
-fn survives(runner: &Runner, bytes: &[u8], what: &str) {
+fn survives(runner: &'static Runner, bytes: &[u8], what: &str) {
     well_formed(&frames(runner, bytes), what);
     for contract in json_contracts() {
         assert_clean(contract, &translate(runner, contract, bytes), what);

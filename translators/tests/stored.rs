@@ -6,9 +6,10 @@ mod support;
 
 use framegate_translators::contracts::CONTRACTS;
 use framegate_translators::encode::{Encoder, EncoderOptions, Events};
-use framegate_translators::frame::stored::{StoredError, read_frame, write_frame};
+use framegate_translators::frame::stored::{self, StoredError, write_frame};
 use framegate_translators::frame::{Body, Frame, StreamKind};
 use framegate_translators::normalizer::Reopened;
+use framegate_translators::runners::PROVIDERS;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use std::collections::{BTreeSet, HashMap};
@@ -16,6 +17,10 @@ use support::*;
 
 /// Frames that version 1 wrote, one of each kind.
 const V1: &str = include_str!("stored/v1.ndjson");
+
+fn read_frame(line: &[u8]) -> Result<Frame, StoredError> {
+    stored::read_frame(line, PROVIDERS)
+}
 
 fn stored(frame: &Frame) -> Vec<u8> {
     let mut line = Vec::new();

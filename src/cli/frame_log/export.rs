@@ -6,7 +6,7 @@ use crate::cli::EXIT_CLEAN;
 use crate::log::sqlite::mark;
 use crate::log::{Gone, KeptStream, MarkAt};
 use anyhow::bail;
-use framegate_translators::contracts::{CONTRACTS, Contract, SseStyle, contract};
+use framegate_translators::contracts::{CONTRACTS, Contract, SseStyle, contract, names_for};
 use framegate_translators::encode::{Encoder, EncoderOptions, Events, Pruned, write_ndjson, write_raw};
 use framegate_translators::frame::stored::write_frame;
 use std::io::Write;
@@ -28,8 +28,7 @@ pub(super) struct Args {
     /// Also print what the contract calls experimental
     #[arg(long)]
     experimental: bool,
-    /// Also print the user's messages and attachments in hecate.v1, whose core does not have them
-    #[arg(long)]
+    #[arg(long, help = super::super::names::user_messages("print"))]
     user_messages: bool,
 }
 
@@ -52,7 +51,8 @@ pub(super) fn run(args: &Args, database: &Database, out: &mut dyn Write) -> anyh
             Some(contract) => events(*key, kept, contract, args, database, out)?,
         };
         if !is_told && !args.all {
-            bail!("{} has no events for a {} stream; use frames.v2 or raw", args.to, kept.stream.kind.as_str());
+            let kind = kept.stream.kind.as_str();
+            bail!("{} has no events for a {kind} stream; use {}", args.to, names_for(&kept.stream));
         }
     }
     Ok(EXIT_CLEAN)

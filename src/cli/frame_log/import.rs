@@ -11,6 +11,7 @@ use crate::runs::Runs;
 use anyhow::{Context, anyhow, bail};
 use framegate_translators::frame::Frame;
 use framegate_translators::frame::stored::{read_frame, write_frame};
+use framegate_translators::runners::PROVIDERS;
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::sync::Arc;
@@ -47,7 +48,7 @@ pub(super) fn run(args: &Args, settings: &crate::config::Log, out: &mut dyn Writ
             if line.trim_ascii().is_empty() {
                 continue;
             }
-            let frame = read_frame(&line).with_context(|| format!("line {number}"))?;
+            let frame = read_frame(&line, PROVIDERS).with_context(|| format!("line {number}"))?;
             import.frame(frame).await.with_context(|| format!("line {number}"))?;
         }
         import.flush().await?;

@@ -20,8 +20,10 @@ use crate::runs::{FrontBounds, Runs};
 use crate::{demo, telemetry};
 use anyhow::{Context, anyhow};
 use framegate_translators::artifacts::Bounds;
+use framegate_translators::contracts::CONTRACTS;
 use framegate_translators::normalizer::EndHold;
 use framegate_translators::redact::Rules;
+use framegate_translators::runners::RUNNERS;
 use hangup::Terminal;
 use reload::Reload;
 pub(super) use settings::encoder_options;
@@ -323,10 +325,13 @@ async fn serve(
 }
 
 fn demo_intro(base: &str) -> String {
+    let contracts: Vec<&str> = CONTRACTS.iter().map(|contract| contract.name).collect();
     format!(
-        "\nRecordings of four runners are being ingested. To watch them all live in one contract:\n\n  curl -N \
-             '{base}/v1/events?contract=sse.v1'\n\nThe list of runs, and one run in each contract (frames.v2, sse.v1, \
-             agent-manager.v1, pixir.v1, hecate.v1, raw):\n\n  curl '{base}/v1/runs'\n"
+        "\nRecordings of {} runners are being ingested. To watch them all live in one contract:\n\n  curl -N \
+             '{base}/v1/events?contract=sse.v1'\n\nThe list of runs, and one run in each contract ({}):\n\n  curl \
+             '{base}/v1/runs'\n",
+        RUNNERS.len(),
+        contracts.join(", ")
     )
 }
 

@@ -1,15 +1,18 @@
 //! The settings of an upstream of kind `command`.
 
 use crate::config::table::settings;
-use serde::{Deserialize, Serialize};
+use framegate_translators::runners::{self, Runner};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 settings! {
     /// A program that is started for each run.
     pub struct Command {
         /// Runner whose command line is built in: claude-code, codex-exec, codex-app-server, opencode-run, or none.
-        preset: Preset = Preset::None;
+        preset: Preset = Preset::default();
         /// Program: a path, or a name that is looked up in the `PATH` of the proxy. Empty: that of the preset.
         program: String = String::new();
         /// Its arguments; with a preset, further ones. `{prompt}`, `{session}`, `{model}` and `{cwd}` are replaced by the
@@ -54,41 +57,71 @@ settings! {
     }
 }
 
-/// A runner whose command line is built in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Preset {
-    /// No preset: the settings name the program and all arguments.
-    None,
-    /// `claude -p`, controlled through its standard input.
-    ClaudeCode,
-    /// `codex exec --json`.
-    CodexExec,
-    /// `codex app-server`, controlled through its standard input.
-    CodexAppServer,
-    /// `opencode run --format json`.
-    OpencodeRun,
-}
+/// A runner whose command line is built in, or `none`: the settings name the program and all arguments.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Preset(Option<(&'static Runner, &'static runners::Preset)>);
 
 impl Preset {
-    /// The name of the runner; empty for `None`.
-    pub fn runner(self) -> &'static str {
-        match self {
-            Self::None => "",
-            Self::ClaudeCode => "claude-code",
-            Self::CodexExec | Self::CodexAppServer => "codex",
-            Self::OpencodeRun => "opencode",
-        }
+    /// The spelling of no preset.
+    const NONE: &str = "none";
+
+    /// The preset of that name, which may be an alias if `aliases` are allowed.
+    pub fn find(name: &str, aliases: bool) -> Option<Self> {
+        let mut all = runners::presets();
+        let found = all.find(|(_, preset)| preset.name == name || aliases && preset.aliases.contains(&name));
+        found.map(|found| Self(Some(found)))
     }
 
-    /// The default program.
+    /// Whether the settings name the program and all arguments.
+    pub fn is_none(self) -> bool {
+        self.0.is_none()
+    }
+
+    /// The preset of a runner.
+    pub fn built_in(self) -> Option<&'static runners::Preset> {
+        self.0.map(|(_, preset)| preset)
+    }
+
+    /// Its name in the configuration.
+    pub fn name(self) -> &'static str {
+        self.built_in().map_or(Self::NONE, |preset| preset.name)
+    }
+
+    /// The name of the runner; empty without a preset.
+    pub fn runner(self) -> &'static str {
+        self.0.map_or("", |(runner, _)| runner.name)
+    }
+
+    /// The default program; empty without a preset.
     pub fn program(self) -> &'static str {
-        match self {
-            Self::None => "",
-            Self::ClaudeCode => "claude",
-            Self::CodexExec | Self::CodexAppServer => "codex",
-            Self::OpencodeRun => "opencode",
+        self.built_in().map_or("", |preset| preset.program)
+    }
+}
+
+impl PartialEq for Preset {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for Preset {}
+
+impl Serialize for Preset {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl<'de> Deserialize<'de> for Preset {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        static NAMES: LazyLock<Vec<&str>> = LazyLock::new(|| {
+            [Preset::NONE].into_iter().chain(runners::presets().map(|(_, preset)| preset.name)).collect()
+        });
+        let name = String::deserialize(deserializer)?;
+        if name == Self::NONE {
+            return Ok(Self::default());
         }
+        Self::find(&name, false).ok_or_else(|| D::Error::unknown_variant(&name, &NAMES))
     }
 }
 
@@ -114,7 +147,7 @@ impl Command {
             argument.contains("{prompt}") && !dashes.is_empty() && dashes.chars().all(|letter| letter == '-')
         };
         for (key, arguments) in [("arguments", &self.arguments), ("resume_arguments", &self.resume_arguments)] {
-            if let Some(wrong) = arguments.iter().find(of_option).filter(|_| self.preset == Preset::None) {
+            if let Some(wrong) = arguments.iter().find(of_option).filter(|_| self.preset.is_none()) {
                 report(
                     key,
                     format!("the program could take a prompt in {wrong:?} for an option; write \"--\", \"{{prompt}}\""),
@@ -127,7 +160,7 @@ impl Command {
         if let Some((name, _)) = self.secret_files.iter().find(|(_, path)| **path == *Path::new("")) {
             report("secret_files", format!("has no path for {name:?}"));
         }
-        if self.preset == Preset::None {
+        if self.preset.is_none() {
             if self.program.is_empty() {
                 report("program", "is missing; set it, or choose a preset".to_owned());
             }

@@ -36,42 +36,9 @@ const COMMON: &[&str] = &[
     "no_proxy",
 ];
 
-/// Additional variables for Claude Code: its vendor's keys, base URLs and models, and its own settings.
-const CLAUDE: &[&str] =
-    &["ANTHROPIC_*", "CLAUDE_*", "DISABLE_AUTOUPDATER", "DISABLE_TELEMETRY", "MAX_THINKING_TOKENS", "MCP_TIMEOUT"];
-
-/// Additional variables for Codex. The D-Bus address is needed because it may keep its login in the desktop's key ring.
-const CODEX: &[&str] = &["AZURE_OPENAI_*", "CODEX_*", "DBUS_SESSION_BUS_ADDRESS", "OPENAI_*"];
-
-/// Additional variables for OpenCode, which supports many vendors.
-const OPENCODE: &[&str] = &[
-    "ANTHROPIC_*",
-    "AZURE_API_KEY",
-    "AZURE_RESOURCE_NAME",
-    "CEREBRAS_API_KEY",
-    "DEEPSEEK_API_KEY",
-    "GEMINI_API_KEY",
-    "GOOGLE_API_KEY",
-    "GOOGLE_GENERATIVE_AI_API_KEY",
-    "GROQ_API_KEY",
-    "MISTRAL_API_KEY",
-    "MOONSHOT_API_KEY",
-    "OPENAI_*",
-    "OPENCODE_*",
-    "OPENROUTER_API_KEY",
-    "TOGETHER_API_KEY",
-    "XAI_API_KEY",
-    "ZHIPU_API_KEY",
-];
-
 /// The names of the variables that are passed to a program of this preset.
 pub fn passed(preset: Preset) -> impl Iterator<Item = &'static str> {
-    let own = match preset {
-        Preset::None => &[][..],
-        Preset::ClaudeCode => CLAUDE,
-        Preset::CodexExec | Preset::CodexAppServer => CODEX,
-        Preset::OpencodeRun => OPENCODE,
-    };
+    let own = preset.built_in().map_or(&[][..], |preset| preset.environment);
     COMMON.iter().chain(own).copied()
 }
 
@@ -86,6 +53,11 @@ pub fn is_meant(listed: &str, variable: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use framegate_translators::runners::presets;
+
+    fn named(name: &str) -> Preset {
+        Preset::find(name, false).unwrap()
+    }
 
     fn has(preset: Preset, variable: &str) -> bool {
         passed(preset).any(|listed| is_meant(listed, variable))
@@ -93,8 +65,8 @@ mod tests {
 
     #[test]
     fn each_preset_passes_only_the_variables_of_its_vendor() {
-        for preset in [Preset::None, Preset::ClaudeCode, Preset::CodexExec, Preset::CodexAppServer, Preset::OpencodeRun]
-        {
+        let presets = presets().filter_map(|(_, preset)| Preset::find(preset.name, false));
+        for preset in presets.chain([Preset::default()]) {
             for variable in ["PATH", "HOME", "XDG_CONFIG_HOME", "HTTPS_PROXY", "no_proxy", "SSL_CERT_FILE", "LC_ALL"] {
                 assert!(has(preset, variable), "{preset:?} lacks {variable}");
             }
@@ -114,11 +86,11 @@ mod tests {
             ("OPENCODE_CONFIG", false, false, true),
             ("OPENROUTER_API_KEY", false, false, true),
         ] {
-            assert_eq!(has(Preset::ClaudeCode, variable), claude, "{variable}");
-            assert_eq!(has(Preset::CodexExec, variable), codex, "{variable}");
-            assert_eq!(has(Preset::CodexAppServer, variable), codex, "{variable}");
-            assert_eq!(has(Preset::OpencodeRun, variable), opencode, "{variable}");
-            assert!(!has(Preset::None, variable), "{variable}");
+            assert_eq!(has(named("claude-code"), variable), claude, "{variable}");
+            assert_eq!(has(named("codex-exec"), variable), codex, "{variable}");
+            assert_eq!(has(named("codex-app-server"), variable), codex, "{variable}");
+            assert_eq!(has(named("opencode-run"), variable), opencode, "{variable}");
+            assert!(!has(Preset::default(), variable), "{variable}");
         }
     }
 }

@@ -19,7 +19,7 @@ use super::error::{Problem, unknown};
 use super::source::misfit;
 use super::table::{Table, find, keys, settings};
 use figment::value::{Dict, Value};
-use framegate_translators::runners::{RUNNERS, runner};
+use framegate_translators::runners::{FEED, RESPONSES, RUNNERS, runner};
 use serde::de::DeserializeOwned;
 
 /// One runner that the proxy starts or connects to.
@@ -157,13 +157,13 @@ fn one(mut table: Dict, report: &mut dyn FnMut(&str, String)) -> Option<Upstream
             let http: Http = typed(http, &mut report)?;
             let sse = Sse { http, ..typed(own, &mut report)? };
             sse.check(&mut report);
-            (Kind::Sse(Box::new(sse)), "opencode")
+            (Kind::Sse(Box::new(sse)), FEED.name)
         }
         _ => {
             let http: Http = typed(http, &mut report)?;
             let responses = Responses { http, ..typed(own, &mut report)? };
             responses.check(&mut report);
-            (Kind::Responses(Box::new(responses)), "open-responses")
+            (Kind::Responses(Box::new(responses)), RESPONSES.name)
         }
     };
     let Common { name, runner: given, max_runs } = common;
@@ -176,8 +176,8 @@ fn one(mut table: Dict, report: &mut dyn FnMut(&str, String)) -> Option<Upstream
     } else if runner(&name_of_runner).is_none() {
         report("runner", unknown("runner", &name_of_runner, RUNNERS.iter().map(|runner| runner.name)));
     }
-    if matches!(kind, Kind::Responses(_)) && name_of_runner != "open-responses" {
-        report("runner", "is always \"open-responses\" for this kind; remove it".to_owned());
+    if matches!(kind, Kind::Responses(_)) && name_of_runner != RESPONSES.name {
+        report("runner", format!("is always {:?} for this kind; remove it", RESPONSES.name));
     }
     fits.then_some(Upstream { name, runner: name_of_runner, max_runs, kind })
 }
@@ -222,7 +222,7 @@ mod tests {
             panic!("{found:?}");
         };
         assert_eq!((name.as_str(), runner.as_str()), ("claude", "claude-code"));
-        assert_eq!(**command, Command { preset: Preset::ClaudeCode, ..Command::default() });
+        assert_eq!(**command, Command { preset: Preset::find("claude-code", false).unwrap(), ..Command::default() });
     }
 
     #[test]

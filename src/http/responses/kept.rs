@@ -13,7 +13,7 @@ use crate::http::shared::Shared;
 use crate::log::LogError;
 use crate::runs::{Entry, Follower, Runs, Wire};
 use crate::upstream::responses;
-use framegate_translators::contracts::raw::RAW;
+use framegate_translators::contracts::RECORDS;
 use framegate_translators::encode::EncoderOptions;
 use framegate_translators::frame::{Body as FrameBody, Frame};
 use framegate_translators::json::Object;
@@ -107,12 +107,12 @@ async fn begin(runs: &Runs, entry: &Entry) -> Result<Begin, LogError> {
 /// The records after the given event, then live.
 async fn replay(entry: &Arc<Entry>, after: Option<u64>, shared: &Arc<Shared>) -> Result<Response<Body>, Failure> {
     let options = EncoderOptions::default();
-    let negotiated = Negotiated { contract: &RAW, options: options.clone(), form: Form::Sse };
+    let negotiated = Negotiated { contract: RECORDS, options: options.clone(), form: Form::Sse };
     let from = match after {
         None => 0,
         Some(after) => records_up_to(&shared.runs, entry, after).await.map_err(|error| unreadable(&error))?,
     };
-    let Some(reader) = shared.runs.reader(entry, &RAW, &options) else {
+    let Some(reader) = shared.runs.reader(entry, RECORDS, &options) else {
         return Err(super::Refusal::Inside.into());
     };
     let follower = Follower::new(shared.runs.clone(), reader, Wire::Sse, from);

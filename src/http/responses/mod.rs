@@ -20,7 +20,7 @@ use crate::client::NoAnswer;
 use crate::runs::Wire;
 use crate::stopping::Phase;
 use crate::upstream::responses::{Answer, Asking, Credentials, Exchange, Inlet, Mode, Refusal, Responses};
-use framegate_translators::runners::open_responses::RUNNER;
+use framegate_translators::runners::RESPONSES;
 use futures_util::stream;
 use http_body_util::{BodyExt, Limited, StreamBody};
 use hyper::body::{Body as _, Frame, Incoming};
@@ -114,7 +114,8 @@ async fn created(request: Request<Incoming>, shared: Arc<Shared>) -> Result<Resp
     let asked = Asked::of(&request)?;
     let upstream = asked.upstream(&shared)?.clone();
     let restriction = &shared.caller.restriction;
-    let is_of_others = !restriction.runners.is_empty() && !restriction.runners.iter().any(|known| known == RUNNER.name);
+    let is_of_others =
+        !restriction.runners.is_empty() && !restriction.runners.iter().any(|known| known == RESPONSES.name);
     if !restriction.sessions.is_empty() || !restriction.runs.is_empty() || is_of_others {
         let detail = "the token is restricted to sessions, runs or runners to which a new response does not belong";
         return Err(Problem::new(StatusCode::FORBIDDEN, detail).into());
@@ -351,8 +352,8 @@ fn maker(shared: Arc<Shared>) -> crate::upstream::responses::MakeIngest {
             Some(if session.name.is_empty() { session.id.to_string() } else { session.name.to_string() })
         };
         let session = said.session(session_of).unwrap_or_default();
-        let ingest = shared.host.ingest(&RUNNER, framing, shared.caller.restriction.clone()).within_session(&session);
-        (ingest, shared.runs.metrics().ingest(RUNNER.name))
+        let ingest = shared.host.ingest(RESPONSES, framing, shared.caller.restriction.clone()).within_session(&session);
+        (ingest, shared.runs.metrics().ingest(RESPONSES.name))
     })
 }
 

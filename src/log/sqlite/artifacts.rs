@@ -13,6 +13,7 @@ use async_trait::async_trait;
 use framegate_translators::artifacts::{Artifact, ArtifactKind, Patched, id_of};
 use framegate_translators::frame::stored::Header;
 use framegate_translators::frame::{FileChangeKind, SharedStr, StreamKind};
+use framegate_translators::runners::PROVIDERS;
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 use std::path::Path;
 use std::sync::Arc;
@@ -229,7 +230,7 @@ fn artifact_of(row: &Row<'_>, path: &Path) -> Result<Artifact, LogError> {
     };
     let header: Header = serde_json::from_str(&word(8)?).map_err(|_| damaged())?;
     Ok(Artifact {
-        stream: Arc::new(header.into_stream().map_err(|_| damaged())?),
+        stream: Arc::new(header.into_stream(PROVIDERS).map_err(|_| damaged())?),
         digest,
         kind: KINDS.into_iter().find(|known| known.as_str() == kind).ok_or_else(damaged)?,
         mime: SharedStr::from(word(2)?),

@@ -9,6 +9,7 @@ use super::state::Files;
 use crate::log::{DroppedStream, Gone, KeptStream, LogError, Run};
 use framegate_translators::frame::stored::{Header, read_body};
 use framegate_translators::frame::{Frame, Stream};
+use framegate_translators::runners::PROVIDERS;
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 use std::collections::VecDeque;
 use std::num::NonZeroUsize;
@@ -285,7 +286,7 @@ fn header_of(row: &Row<'_>, path: &Path) -> Result<Arc<Stream>, LogError> {
         provider: row.get(5).map_err(failed)?,
         origin_run: id(6)?,
     };
-    Ok(Arc::new(header.into_stream().map_err(|error| damaged(error.to_string()))?))
+    Ok(Arc::new(header.into_stream(PROVIDERS).map_err(|error| damaged(error.to_string()))?))
 }
 
 fn stream_of(row: &Row<'_>, path: &Path) -> Result<(i64, KeptStream), LogError> {

@@ -9,7 +9,7 @@ use crate::clock::Clock;
 use framegate_translators::dropped::Dropped;
 use framegate_translators::encode::Events;
 use framegate_translators::frame::{Session, SharedStr, Stream, StreamKind};
-use framegate_translators::runners::RUNNERS;
+use framegate_translators::runners::OF_NOTICES;
 use std::ops::Range;
 use std::sync::Arc;
 use uuid::Uuid;
@@ -51,7 +51,7 @@ impl FeedFollower {
     /// ids are nil.
     pub(super) fn lost(&self) -> Option<FeedEvent> {
         let session = Arc::new(Session { id: self.scope.session.unwrap_or_default(), name: SharedStr::from("") });
-        let provider = RUNNERS.first()?.provider;
+        let provider = OF_NOTICES;
         let (kind, id) = (StreamKind::Session, Uuid::nil());
         let stream = Arc::new(Stream { kind, id, session, origin_run: None, provider });
         let why = match self.at.frame {

@@ -178,7 +178,7 @@ async fn distant_readers_get_the_same_events_and_a_resumed_one_gets_the_rest() {
             }
             let mut resumed = reader();
             let next = resumed.after(&runs, &ids[at]).await.unwrap().unwrap();
-            let expected = if contract.name == "pixir.v1" { next as usize } else { at + 1 };
+            let expected = if contract.log.is_some() { next as usize } else { at + 1 };
             assert_eq!(next as usize, expected, "{} after {:?}", contract.name, ids[at]);
             assert!(ids[at + 1..next as usize].iter().all(|id| !id.is_logged()));
             assert_eq!(
@@ -244,8 +244,6 @@ fn reference(
     (lines, ids, before)
 }
 
-const WITH_GAP_EVENT: [&str; 5] = ["frames.v1", "frames.v2", "agent-manager.v1", "pixir.v1", "hecate.v1"];
-
 async fn check_readers_after_pruning(
     log: Arc<dyn FrameLog>,
     contract: &'static Contract,
@@ -281,7 +279,7 @@ async fn check_readers_after_pruning(
             assert_eq!(read_in_small_batches(&runs, &mut new, 0).await, rest, "{what} {cut}: no event was pruned");
             continue;
         }
-        if !WITH_GAP_EVENT.contains(&what) {
+        if !contract.announces_pruning {
             let batch = new.read(&runs, ASK).await.unwrap();
             assert!(batch.lost && batch.chunks.is_empty() && batch.next == before as u64, "{what} {cut}");
             let last = ids[..before].iter().rev().find(|id| id.is_logged()).cloned();
@@ -306,7 +304,7 @@ async fn check_readers_after_pruning(
         }
         // A reader in the pruned part gets a notice, even if it was reading there when the part was pruned.
         let seen = early.read(&runs, Ask { from: first.next.min(before as u64 - 1), ..ASK }).await.unwrap();
-        let expected = if WITH_GAP_EVENT.contains(&what) { (1, false) } else { (0, true) };
+        let expected = if contract.announces_pruning { (1, false) } else { (0, true) };
         if before as u64 > first.next {
             assert_eq!((seen.events, seen.lost), expected, "{what} {cut}");
             assert_eq!(seen.next, before as u64);
@@ -325,7 +323,7 @@ async fn check_readers_after_pruning(
             match at < before && !is_last {
                 true => assert!(next < before, "{what} {cut} after {at}"),
                 false => {
-                    assert!(next > at && (next >= before || what == "pixir.v1"), "{what} {cut} after {at}: {next}")
+                    assert!(next > at && (next >= before || contract.log.is_some()), "{what} {cut} after {at}: {next}")
                 }
             }
         }

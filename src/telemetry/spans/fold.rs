@@ -5,9 +5,9 @@
 //! payload. A trace is a run and has the run's id. A span's id is derived from its subject.
 
 use framegate_translators::frame::{
-    Body, EndReason, ErrorReported, Frame, SessionEnded, SharedStr, StreamKind, ToolCall, Usage, UsageScope,
+    Body, EndReason, ErrorReported, Frame, Provider, SessionEnded, SharedStr, StreamKind, ToolCall, Usage, UsageScope,
 };
-use framegate_translators::runners::name_of;
+use framegate_translators::runners::{name_of, of_provider};
 use opentelemetry::trace::{Event, SpanContext, SpanId, SpanKind, Status, TraceFlags, TraceId, TraceState};
 use opentelemetry::{Array, InstrumentationScope, KeyValue, StringValue, Value};
 use opentelemetry_sdk::trace::{SpanData, SpanEvents, SpanLinks};
@@ -151,7 +151,7 @@ impl Open {
 impl Run {
     fn new(frame: &Frame) -> Self {
         let (id, session) = (frame.stream.id, &frame.stream.session);
-        let runner = name_of(frame.stream.provider);
+        let runner = name_of(frame.stream.provider.name);
         let conversation = if session.name.is_empty() { session.id.to_string() } else { bounded(&session.name) };
         let span = Span {
             name: format!("invoke_agent {runner}"),
@@ -162,7 +162,7 @@ impl Run {
             within: None,
             attributes: vec![
                 KeyValue::new("gen_ai.operation.name", "invoke_agent"),
-                KeyValue::new("gen_ai.provider.name", provider(frame.stream.provider)),
+                KeyValue::new("gen_ai.provider.name", genai_provider(frame.stream.provider)),
                 KeyValue::new("gen_ai.agent.name", runner),
                 KeyValue::new("gen_ai.conversation.id", conversation),
                 KeyValue::new("framegate.run.id", id.to_string()),
@@ -193,7 +193,7 @@ impl Run {
         let what = bounded(what);
         let mut attributes = vec![
             KeyValue::new("gen_ai.operation.name", operation),
-            KeyValue::new("gen_ai.provider.name", provider(frame.stream.provider)),
+            KeyValue::new("gen_ai.provider.name", genai_provider(frame.stream.provider)),
         ];
         // A subagent is a child of the tool that started it. So is everything that the subagent does.
         let mut within = frame.parent_tool_id;
@@ -410,13 +410,8 @@ impl Tokens {
     }
 }
 
-/// The provider of the runner's models in the conventions' spelling, if the runner has only one; otherwise the runner.
-fn provider(runner: &'static str) -> &'static str {
-    match runner {
-        "claude-code" => "anthropic",
-        "codex" => "openai",
-        other => other,
-    }
+fn genai_provider(provider: Provider) -> &'static str {
+    of_provider(provider.name).map_or(provider.name, |runner| runner.genai_provider)
 }
 
 fn bounded(name: &str) -> String {

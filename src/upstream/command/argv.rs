@@ -3,8 +3,9 @@
 //! Input: the upstream's settings and the request. Output: the arguments, and what its standard input is used for. Never: a
 //! shell; text of the client in a position where the program could read it as an option.
 
-use crate::config::upstream::{Command, Preset};
+use crate::config::upstream::Command;
 use framegate_translators::host::Opening;
+use framegate_translators::runners::Start;
 
 /// The longest argument that Linux accepts, including the terminating NUL, in bytes.
 const MAX_ARGUMENT: usize = 128 << 10;
@@ -27,13 +28,6 @@ pub(super) enum Input {
     Prompt,
     /// A conversation in the runner's protocol.
     Dialogue,
-}
-
-impl Preset {
-    /// Whether the runner's protocol uses its standard input.
-    pub(super) fn has_dialogue(self) -> bool {
-        matches!(self, Self::ClaudeCode | Self::CodexAppServer)
-    }
 }
 
 /// Builds the arguments.
@@ -62,9 +56,12 @@ pub(super) fn invocation(command: &Command, opening: &Opening) -> Result<Invocat
     }
     let model = model.as_deref().or(Some(command.model.as_str()).filter(|model| !model.is_empty()));
     let session = session.as_deref();
-    let (arguments, input) = match command.preset {
-        Preset::None => of_template(command, opening, model)?,
-        preset => (of_preset(preset, command, prompt, session, model), input_of(preset)),
+    let (arguments, input) = match command.preset.built_in() {
+        None => of_template(command, opening, model)?,
+        Some(preset) => {
+            let start = Start { prompt, session, model, further: &command.arguments };
+            ((preset.arguments)(&start), if preset.has_dialogue { Input::Dialogue } else { Input::None })
+        }
     };
     if let Some(long) = arguments.iter().find(|argument| argument.len() >= MAX_ARGUMENT) {
         let (bytes, most) = (long.len(), MAX_ARGUMENT - 1);
@@ -74,64 +71,6 @@ pub(super) fn invocation(command: &Command, opening: &Opening) -> Result<Invocat
         return Err("the prompt contains NUL, which arguments cannot contain".to_owned());
     }
     Ok(Invocation { arguments, input })
-}
-
-fn input_of(preset: Preset) -> Input {
-    if preset.has_dialogue() { Input::Dialogue } else { Input::None }
-}
-
-fn of_preset(
-    preset: Preset,
-    command: &Command,
-    prompt: &str,
-    session: Option<&str>,
-    model: Option<&str>,
-) -> Vec<String> {
-    let mut arguments: Vec<String> = Vec::new();
-    let mut add = |more: &[&str]| arguments.extend(more.iter().map(|text| (*text).to_owned()));
-    let further: Vec<&str> = command.arguments.iter().map(String::as_str).collect();
-    match preset {
-        Preset::None => {}
-        Preset::ClaudeCode => {
-            add(&["-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose"]);
-            add(&["--include-partial-messages", "--permission-prompt-tool", "stdio"]);
-            if let Some(session) = session {
-                add(&["--resume", session]);
-            }
-            if let Some(model) = model {
-                add(&["--model", model]);
-            }
-            add(&further);
-        }
-        Preset::CodexExec => {
-            add(&["exec", "--json"]);
-            if let Some(model) = model {
-                add(&["--model", model]);
-            }
-            add(&further);
-            if let Some(session) = session {
-                add(&["resume", session]);
-            }
-            add(&["--", prompt]);
-        }
-        // The conversation sends the session and the model.
-        Preset::CodexAppServer => {
-            add(&["app-server"]);
-            add(&further);
-        }
-        Preset::OpencodeRun => {
-            add(&["run", "--format", "json"]);
-            if let Some(session) = session {
-                add(&["--session", session]);
-            }
-            if let Some(model) = model {
-                add(&["--model", model]);
-            }
-            add(&further);
-            add(&["--", prompt]);
-        }
-    }
-    arguments
 }
 
 fn of_template(command: &Command, opening: &Opening, model: Option<&str>) -> Result<(Vec<String>, Input), String> {
@@ -195,25 +134,35 @@ fn is_word(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::upstream::Preset;
+    use framegate_translators::runners::presets;
 
     fn opening(prompt: &str, session: Option<&str>) -> Opening {
         Opening { prompt: prompt.to_owned(), session: session.map(str::to_owned), ..Opening::default() }
     }
 
-    fn of(preset: Preset) -> Command {
+    fn of(preset: &str) -> Command {
+        let preset = Preset::find(preset, false).unwrap();
         Command { preset, arguments: vec!["--extra".to_owned()], ..Command::default() }
     }
 
     #[test]
-    fn presets_build_the_arguments_of_their_programs() {
-        let argv = |preset, session| invocation(&of(preset), &opening("-x; rm", session)).unwrap().arguments.join(" ");
-        assert_eq!(argv(Preset::CodexExec, None), "exec --json --extra -- -x; rm");
-        assert_eq!(argv(Preset::CodexExec, Some("a-b")), "exec --json --extra resume a-b -- -x; rm");
-        assert_eq!(argv(Preset::OpencodeRun, Some("ses_1")), "run --format json --session ses_1 --extra -- -x; rm");
-        assert_eq!(argv(Preset::CodexAppServer, Some("a")), "app-server --extra");
-        assert!(argv(Preset::ClaudeCode, Some("a")).ends_with("--permission-prompt-tool stdio --resume a --extra"));
-        for (preset, input) in [(Preset::ClaudeCode, Input::Dialogue), (Preset::CodexExec, Input::None)] {
-            assert_eq!(invocation(&of(preset), &opening("x", None)).unwrap().input, input);
+    fn every_preset_takes_the_prompt_by_its_dialogue_or_as_its_last_argument() {
+        for (_, preset) in presets() {
+            let invocation = invocation(&of(preset.name), &opening("-x; rm", Some("a-b"))).unwrap();
+            let arguments: Vec<&str> = invocation.arguments.iter().map(String::as_str).collect();
+            assert!(arguments.contains(&"--extra"), "{preset:?} ignores further arguments: {arguments:?}");
+            if preset.has_dialogue {
+                assert_eq!(invocation.input, Input::Dialogue, "{preset:?}");
+                assert!(!arguments.contains(&"-x; rm"), "{preset:?} has the prompt twice: {arguments:?}");
+            } else {
+                assert_eq!(invocation.input, Input::None, "{preset:?}");
+                assert!(
+                    arguments.ends_with(&["--", "-x; rm"]),
+                    "{preset:?} could read a prompt as an option: {arguments:?}"
+                );
+                assert!(arguments.contains(&"a-b"), "{preset:?} does not continue the session: {arguments:?}");
+            }
         }
     }
 
@@ -260,7 +209,7 @@ mod tests {
 
     #[test]
     fn ambiguous_sessions_and_prompts_are_refused() {
-        let command = of(Preset::ClaudeCode);
+        let command = of("claude-code");
         for session in ["", "-rf", "a b", "a\n", "é", &"a".repeat(257)] {
             assert!(
                 invocation(&command, &opening("x", Some(session))).unwrap_err().contains("session_id"),
@@ -271,17 +220,17 @@ mod tests {
         for prompt in ["", " \n"] {
             assert!(invocation(&command, &opening(prompt, None)).is_err());
         }
-        assert!(invocation(&of(Preset::CodexExec), &opening("a\0b", None)).unwrap_err().contains("NUL"));
+        assert!(invocation(&of("codex-exec"), &opening("a\0b", None)).unwrap_err().contains("NUL"));
     }
 
     #[test]
     fn prompts_have_the_configured_limit_and_arguments_the_systems() {
-        let small = Command { max_prompt_bytes: 4, ..of(Preset::ClaudeCode) };
+        let small = Command { max_prompt_bytes: 4, ..of("claude-code") };
         assert!(invocation(&small, &opening("1234", None)).is_ok());
         assert!(invocation(&small, &opening("12345", None)).unwrap_err().contains("upstream.max_prompt_bytes"));
-        let exec = of(Preset::CodexExec);
+        let exec = of("codex-exec");
         assert!(invocation(&exec, &opening(&"a".repeat(MAX_ARGUMENT - 1), None)).is_ok());
         assert!(invocation(&exec, &opening(&"a".repeat(MAX_ARGUMENT), None)).unwrap_err().contains("131072 bytes"));
-        assert!(invocation(&of(Preset::ClaudeCode), &opening(&"a".repeat(MAX_ARGUMENT), None)).is_ok());
+        assert!(invocation(&of("claude-code"), &opening(&"a".repeat(MAX_ARGUMENT), None)).is_ok());
     }
 }

@@ -173,7 +173,7 @@ impl CommandUpstream {
     /// Claims a session once no other runner writes to it. A program that still waits for prompts of the session is closed
     /// first.
     async fn take_over(&self, session: &str) -> Result<Claim, StartError> {
-        let id = session_id_of(self.runner.provider, session);
+        let id = session_id_of(self.runner.provider.name, session);
         let being_started = || StartError::Conflict("another run of this session is being started".to_owned());
         let claim = self.host.links.claim(id).ok_or_else(being_started)?;
         let link = self.host.links.find_session(id);
@@ -224,7 +224,7 @@ impl Upstream for CommandUpstream {
     }
 
     fn takes_messages(&self) -> bool {
-        self.settings.preset.has_dialogue() && self.runner.dialogue.is_some()
+        self.settings.preset.built_in().is_some_and(|preset| preset.has_dialogue) && self.runner.dialogue.is_some()
     }
 
     async fn start(&self, opening: Opening, restriction: Arc<Restriction>) -> Result<Uuid, StartError> {

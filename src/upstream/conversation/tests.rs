@@ -61,7 +61,13 @@ const SESSION: Uuid = Uuid::from_u128(2);
 const OF_RUN: StreamId = (StreamKind::Session, RUN);
 
 fn stream(id: Uuid, session: Arc<FrameSession>) -> Arc<Stream> {
-    Arc::new(Stream { kind: StreamKind::Session, id, session, origin_run: None, provider: "claude-code" })
+    Arc::new(Stream {
+        kind: StreamKind::Session,
+        id,
+        session,
+        origin_run: None,
+        provider: framegate_translators::runners::runner("claude-code").unwrap().provider,
+    })
 }
 
 struct TestConversation {

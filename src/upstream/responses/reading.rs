@@ -415,7 +415,13 @@ mod tests {
 
     fn started(id: Uuid) -> [Frame; 1] {
         let session = Arc::new(Session { id: Uuid::from_u128(2), name: Arc::from("own-name") });
-        let stream = Stream { kind: StreamKind::Session, id, session, origin_run: None, provider: "open-responses" };
+        let stream = Stream {
+            kind: StreamKind::Session,
+            id,
+            session,
+            origin_run: None,
+            provider: framegate_translators::runners::RESPONSES.provider,
+        };
         let body = Body::SessionStarted { input: String::new() };
         [Frame { stream: Arc::new(stream), seq: 0, timestamp_ms: 0, parent_tool_id: None, body }]
     }

@@ -12,8 +12,7 @@ use crate::upstream::{Host, StartError, Upstream};
 use async_trait::async_trait;
 use framegate_translators::frame::StreamKind;
 use framegate_translators::host::Opening;
-use framegate_translators::runners::Runner;
-use framegate_translators::runners::open_responses::RUNNER;
+use framegate_translators::runners::{RESPONSES, Runner};
 use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
 use hyper::{HeaderMap, Method};
 use serde::Serialize;
@@ -79,7 +78,7 @@ impl Upstream for Starting {
     }
 
     fn runner(&self) -> &'static Runner {
-        &RUNNER
+        RESPONSES
     }
 
     fn path(&self) -> Option<String> {
@@ -131,8 +130,8 @@ impl Upstream for Starting {
             cancels: false,
             make: Box::new(move |framing, _| {
                 // Not every server repeats the conversation.
-                let ingest = host.ingest(&RUNNER, framing, restriction).within_session(&conversation);
-                (ingest, host.runs.metrics().ingest(RUNNER.name))
+                let ingest = host.ingest(RESPONSES, framing, restriction).within_session(&conversation);
+                (ingest, host.runs.metrics().ingest(RESPONSES.name))
             }),
             document_bytes: self.host.limits.record_bytes,
             links: self.host.links.clone(),

@@ -42,7 +42,7 @@ impl std::iter::Sum for Counts {
 }
 
 /// The recordings of a runner that are streams, with their names, sorted.
-pub(crate) fn recordings(runner: &Runner) -> Vec<(String, Vec<u8>)> {
+pub(crate) fn recordings(runner: &'static Runner) -> Vec<(String, Vec<u8>)> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let folders = [here.join("tests/fixtures"), here.join("../tests/fixtures")];
     let folder = folders.iter().find(|folder| folder.is_dir()).unwrap().join(runner.name);
@@ -54,7 +54,7 @@ pub(crate) fn recordings(runner: &Runner) -> Vec<(String, Vec<u8>)> {
 }
 
 /// An ingest of a runner's output, configured as in the server but without redaction.
-pub(crate) fn ingest(runner: &Runner) -> Ingest {
+pub(crate) fn ingest(runner: &'static Runner) -> Ingest {
     Ingest::new(runner, None, Limits::default(), Identity { run_id: Uuid::from_u128(1), session_id: None })
 }
 

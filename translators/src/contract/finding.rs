@@ -5,6 +5,27 @@
 use crate::warnings::Warning;
 use serde_json::Value;
 
+/// A rule that a verifier checks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// Its stable name, such as `sequence.gap`.
+    pub name: &'static str,
+    /// Whether it relates an event to others, so that an event may violate it because another one was withheld.
+    pub relates_events: bool,
+}
+
+impl Rule {
+    /// A rule about one event, or about the place of an event in its stream.
+    pub const fn of_event(name: &'static str) -> Self {
+        Self { name, relates_events: false }
+    }
+
+    /// A rule that relates an event to others.
+    pub const fn between_events(name: &'static str) -> Self {
+        Self { name, relates_events: true }
+    }
+}
+
 /// A problem in a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {

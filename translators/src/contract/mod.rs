@@ -5,7 +5,7 @@
 mod finding;
 mod withheld;
 
-pub use finding::{Basis, Finding, Severity, Verifier};
+pub use finding::{Basis, Finding, Rule, Severity, Verifier};
 pub(crate) use withheld::NOTICE;
 pub use withheld::{CODE, StandIn, Withheld};
 
@@ -37,10 +37,22 @@ pub struct Contract {
     pub encoder: NewEncoder,
     /// Creates a verifier of the rules for whole streams, beyond the schemas of single events.
     pub verifier: fn() -> Box<dyn Verifier>,
+    /// Every rule that its verifiers check, and no other one.
+    pub rules: &'static [Rule],
     /// Writes the stand-in for an event that the gate withholds.
     pub withheld: StandIn,
     /// Writes the notice for a run that is no longer kept.
     pub dropped: Notice,
+    /// The type of the event that `dropped` writes; empty if it writes none.
+    pub notice_type: &'static str,
+    /// Whether its encoder can announce that the first frames of a stream are no longer kept. If not, such a stream begins with
+    /// what is left, and a client that asks for what is gone is refused.
+    pub announces_pruning: bool,
+    /// Whether the user's messages are among its optional events.
+    pub has_user_messages: bool,
+    /// Reads the first 128 bits of an artifact's SHA-256 from the id that its events give the artifact; `None` if its events
+    /// use the digest itself, or have no artifacts.
+    pub artifact_id: Option<fn(&str) -> Option<u128>>,
 }
 
 impl std::fmt::Debug for Contract {

@@ -7,12 +7,12 @@ use super::{Drift, DriftKey, DriftKind, SurfaceSchemas};
 use crate::decode::Record;
 use crate::hash::HashMap;
 use crate::recognise::recognise_as;
-use crate::runners::{RUNNERS, Runner};
+use crate::runners::Runner;
 use std::sync::{Mutex, PoisonError};
 
 /// Watches one input.
 pub struct LiveDrift {
-    runner: &'static str,
+    runner: &'static Runner,
     state: State,
     news: Vec<(DriftKey, String)>,
 }
@@ -27,8 +27,8 @@ enum State {
 
 impl LiveDrift {
     /// A check at the start of its input.
-    pub fn new(runner: &Runner) -> Self {
-        Self { runner: runner.name, state: State::Waiting, news: Vec::new() }
+    pub fn new(runner: &'static Runner) -> Self {
+        Self { runner, state: State::Waiting, news: Vec::new() }
     }
 
     /// Processes the next record.
@@ -55,8 +55,7 @@ impl LiveDrift {
     }
 
     fn settle(&mut self, record: &Record<'_>) {
-        let runner = RUNNERS.iter().find(|runner| runner.name == self.runner);
-        let Some(found) = runner.and_then(|runner| recognise_as(runner, record, None)) else { return };
+        let Some(found) = recognise_as(self.runner, record, None) else { return };
         self.state = match schemas_of(found.runner, found.surface.name) {
             Some(schemas) => State::Comparing(Box::new(Drift::of(schemas))),
             None => State::Blind,

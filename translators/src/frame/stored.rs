@@ -10,7 +10,7 @@
 //! field is an `Option` or has a default; tests read frames of every version from a file. Never: a wire form. Clients get
 //! theirs from a contract.
 
-use super::{Body, Frame, PROVIDERS, Session, Stream, StreamKind};
+use super::{Body, Frame, Provider, Session, Stream, StreamKind};
 use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
@@ -30,7 +30,12 @@ pub enum StoredError {
     /// A later version wrote it.
     Version(u32),
     /// No known runner has this `provider`.
-    Provider(String),
+    Provider {
+        /// The stored name.
+        name: String,
+        /// Those that are known.
+        known: Vec<&'static str>,
+    },
 }
 
 impl fmt::Display for StoredError {
@@ -40,9 +45,7 @@ impl fmt::Display for StoredError {
             Self::Version(version) => {
                 write!(f, "stored by a later version (form {version}; this version reads forms up to {VERSION})")
             }
-            Self::Provider(name) => {
-                write!(f, "unknown provider {name:?} (known: {})", PROVIDERS.join(", "))
-            }
+            Self::Provider { name, known } => write!(f, "unknown provider {name:?} (known: {})", known.join(", ")),
         }
     }
 }
@@ -51,7 +54,7 @@ impl std::error::Error for StoredError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Json(error) => Some(error),
-            Self::Version(_) | Self::Provider(_) => None,
+            Self::Version(_) | Self::Provider { .. } => None,
         }
     }
 }
@@ -110,8 +113,8 @@ pub fn write_frame(frame: &Frame, out: &mut Vec<u8>) {
     out.extend_from_slice(b"}\n");
 }
 
-/// Reads a frame that [`write_frame`] wrote. The line end is optional.
-pub fn read_frame(line: &[u8]) -> Result<Frame, StoredError> {
+/// Reads a frame that [`write_frame`] wrote, of one of the `known` providers. The line end is optional.
+pub fn read_frame(line: &[u8], known: &[Provider]) -> Result<Frame, StoredError> {
     #[derive(Deserialize)]
     struct Version {
         v: u32,
@@ -123,7 +126,7 @@ pub fn read_frame(line: &[u8]) -> Result<Frame, StoredError> {
     }
     let line: Line<Body> = serde_json::from_slice(line)?;
     Ok(Frame {
-        stream: Arc::new(line.stream.into_stream()?),
+        stream: Arc::new(line.stream.into_stream(known)?),
         seq: line.seq,
         timestamp_ms: line.timestamp_ms,
         parent_tool_id: line.parent_tool_id,
@@ -172,24 +175,29 @@ impl Header {
             session_id: stream.session.id,
             session_name: stream.session.name.to_string(),
             origin_run: stream.origin_run,
-            provider: stream.provider.to_owned(),
+            provider: stream.provider.name.to_owned(),
         }
     }
 
-    /// Converts it back to the stream.
+    /// Converts it back to the stream, of one of the `known` providers.
     ///
     /// # Errors
     /// [`StoredError`] if the kind or the provider is unknown.
-    pub fn into_stream(self) -> Result<Stream, StoredError> {
+    pub fn into_stream(self, known: &[Provider]) -> Result<Stream, StoredError> {
         let kind = StreamKind::ALL.into_iter().find(|kind| kind.as_str() == self.kind);
         let kind = kind.ok_or_else(|| serde_json::Error::custom(format!("unknown stream kind {:?}", self.kind)))?;
-        let provider = PROVIDERS.into_iter().find(|known| *known == self.provider);
+        let provider = known.iter().find(|known| known.name == self.provider).copied();
+        let unknown = || StoredError::Provider {
+            name: self.provider.clone(),
+            known: known.iter().map(|known| known.name).collect(),
+        };
+        let provider = provider.ok_or_else(unknown)?;
         Ok(Stream {
             kind,
             id: self.id,
             session: Arc::new(Session { id: self.session_id, name: Arc::from(self.session_name) }),
             origin_run: self.origin_run,
-            provider: provider.ok_or(StoredError::Provider(self.provider))?,
+            provider,
         })
     }
 }

@@ -31,8 +31,14 @@ impl StreamKind {
     }
 }
 
-/// The `provider` of each runner. A stored frame with another one is refused.
-pub const PROVIDERS: [&str; 4] = ["claude-code", "codex", "opencode", "openresponses"];
+/// The runner of a stream, as its frames name it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Provider {
+    /// The value in frames, stored and served.
+    pub name: &'static str,
+    /// The runner's name for people. It is not stored with frames.
+    pub title: &'static str,
+}
 
 /// A stream's properties. They are known from the first frame on and never change.
 #[derive(Debug, PartialEq, Eq)]
@@ -45,8 +51,8 @@ pub struct Stream {
     pub session: Arc<Session>,
     /// The run that started a task stream; `None` for other kinds.
     pub origin_run: Option<Uuid>,
-    /// The runner: one of [`PROVIDERS`].
-    pub provider: &'static str,
+    /// The runner.
+    pub provider: Provider,
 }
 
 /// One conversation: the runs of one session or thread of the runner.

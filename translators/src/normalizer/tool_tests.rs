@@ -1,14 +1,16 @@
 //! Tools in the normalizer: reported once, closed before their turn ends, with outputs in any order.
 
 use super::*;
-use crate::frame::{OutputStream, Tool, ToolCall, ToolKind};
+use crate::frame::{OutputStream, Provider, Tool, ToolCall, ToolKind};
+
+const PROVIDER: Provider = Provider { name: "test", title: "Test" };
 
 fn kinds(normalizer: &mut Normalizer) -> Vec<&'static str> {
     normalizer.take().map(|frame| frame.body.kind()).collect()
 }
 
 fn running(call_id: &str) -> (Normalizer, StreamKey, Tool) {
-    let mut normalizer = Normalizer::new("codex", Identity { run_id: Uuid::from_u128(1), session_id: None });
+    let mut normalizer = Normalizer::new(PROVIDER, Identity { run_id: Uuid::from_u128(1), session_id: None });
     let run = normalizer.open_run("");
     normalizer.turn_started(run, None);
     let tool = normalizer.tool(Uuid::nil(), call_id);

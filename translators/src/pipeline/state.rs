@@ -12,6 +12,7 @@ use crate::normalizer::Normalizer;
 use crate::recognise::{MismatchDetector, Recognised};
 use crate::records::{self, UnitPart};
 use crate::redact::Redacted;
+use crate::runners::Runner;
 use crate::tally::{BadKind, Counting};
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -26,7 +27,7 @@ pub(super) struct State {
     pub(super) mismatch: MismatchDetector,
     pub(super) mistaken: Option<Recognised>,
     pub(super) drift: Option<LiveDrift>,
-    pub(super) runner: &'static str,
+    pub(super) runner: &'static Runner,
     /// The latest event names. There are few different ones, so frames share them.
     pub(super) names: VecDeque<SharedStr>,
 }

@@ -1,25 +1,34 @@
 //! The supported runners: one folder and one entry of [`RUNNERS`] each.
 
 use crate::decode::{Decoder, Record};
+use crate::frame::Provider;
+use crate::framing::Framing;
 use crate::host::Dialogue;
+use crate::json::Object;
 use crate::redact::Pieces;
 use crate::schema::SchemaFile;
 use std::borrow::Cow;
 
-pub mod claude_code;
-pub mod codex;
+mod claude_code;
+mod codex;
 mod elicitation;
 mod names;
-pub mod open_responses;
-pub mod opencode;
+mod open_responses;
+mod opencode;
+mod preset;
 mod stops;
+
+pub use preset::{Preset, Start};
 
 /// One runner.
 pub struct Runner {
     /// The name, as used on the command line and in paths.
     pub name: &'static str,
-    /// The `provider` value in its frames.
-    pub provider: &'static str,
+    /// How its frames name it.
+    pub provider: Provider,
+    /// The `gen_ai.provider.name` of its spans, as OpenTelemetry spells it: the vendor of its models if it has only one,
+    /// otherwise the runner.
+    pub genai_provider: &'static str,
     /// A one-line description for users.
     pub about: &'static str,
     /// Whether the output follows a public standard that permits extensions. If so, the schemas permit unknown fields: they are
@@ -36,7 +45,38 @@ pub struct Runner {
     pub decoder: fn() -> Box<dyn Decoder>,
     /// Creates the dialogue that sends input to the runner; `None` if the runner accepts nothing but its prompt.
     pub dialogue: Option<fn() -> Box<dyn Dialogue>>,
+    /// The built-in ways to start its program, the usual one first. Empty: users name the program and its arguments.
+    pub presets: &'static [&'static Preset],
+    /// Reads the id of a response from one of the first records of a run; `None` if its runs are not responses of the Responses
+    /// API.
+    pub response_id: Option<fn(&Object<'_>) -> Option<String>>,
+    /// A short recording.
+    pub sample: Sample,
 }
+
+/// A short recording of a runner, for demonstrations and tests. If the runner can ask for approval, it contains a question and
+/// the answer.
+#[derive(Clone, Copy, Debug)]
+pub struct Sample {
+    /// The name of the file in `tests/fixtures/<runner>/`.
+    pub file: &'static str,
+    /// Its contents.
+    pub bytes: &'static [u8],
+    /// Its framing.
+    pub framing: Framing,
+}
+
+/// The sample in a file of the recordings' folder.
+macro_rules! sample {
+    ($runner:literal, $file:literal, $framing:ident) => {
+        crate::runners::Sample {
+            file: $file,
+            bytes: include_bytes!(concat!("../../../../tests/fixtures/", $runner, "/", $file)),
+            framing: crate::framing::Framing::$framing,
+        }
+    };
+}
+use sample;
 
 /// One form in which a runner's output can arrive.
 pub struct Surface {
@@ -62,9 +102,42 @@ impl std::fmt::Debug for Runner {
 /// Every runner, in the order of `--help` and of the documentation.
 pub const RUNNERS: &[Runner] = &[claude_code::RUNNER, codex::RUNNER, opencode::RUNNER, open_responses::RUNNER];
 
-/// The name of the runner that uses this `provider` value. Only frames use `provider`; everything else uses the runner's name.
+/// The runner whose output upstreams of the kind `responses` have.
+pub const RESPONSES: &Runner = &open_responses::RUNNER;
+
+/// The runner whose output upstreams of the kind `sse` have if the settings name no other one.
+pub const FEED: &Runner = &opencode::RUNNER;
+
+/// The provider in notices that are about no run, whose events must name one all the same.
+pub const OF_NOTICES: Provider = claude_code::RUNNER.provider;
+
+/// The provider of every runner, by which stored frames are read.
+pub const PROVIDERS: &[Provider] = &providers();
+
+#[allow(clippy::indexing_slicing, reason = "evaluated at compile time, where an index out of bounds is an error")]
+const fn providers() -> [Provider; RUNNERS.len()] {
+    let mut providers = [RUNNERS[0].provider; RUNNERS.len()];
+    let mut at = 0;
+    while at < RUNNERS.len() {
+        providers[at] = RUNNERS[at].provider;
+        at += 1;
+    }
+    providers
+}
+
+/// The runner whose frames have this `provider`.
+pub fn of_provider(provider: &str) -> Option<&'static Runner> {
+    RUNNERS.iter().find(|runner| runner.provider.name == provider)
+}
+
+/// The name of the runner whose frames have this `provider`. Only frames use `provider`; everything else uses the runner's name.
 pub fn name_of(provider: &str) -> &str {
-    RUNNERS.iter().find(|runner| runner.provider == provider).map_or(provider, |runner| runner.name)
+    of_provider(provider).map_or(provider, |runner| runner.name)
+}
+
+/// Every preset, in the order of the runners.
+pub fn presets() -> impl Iterator<Item = (&'static Runner, &'static Preset)> {
+    RUNNERS.iter().flat_map(|runner| runner.presets.iter().map(move |preset| (runner, *preset)))
 }
 
 /// Finds a runner by name.
@@ -75,11 +148,26 @@ pub fn runner(name: &str) -> Option<&'static Runner> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::frame::PROVIDERS;
+    use std::collections::HashSet;
 
     #[test]
-    fn stored_frames_of_every_runner_can_be_read_again() {
-        let providers: Vec<&str> = RUNNERS.iter().map(|runner| runner.provider).collect();
-        assert_eq!(providers, PROVIDERS);
+    fn names_are_unique() {
+        let (mut names, mut providers, mut titles) = (HashSet::new(), HashSet::new(), HashSet::new());
+        for Runner { name, provider, .. } in RUNNERS {
+            assert!(names.insert(*name), "two runners have the name {name}");
+            assert!(providers.insert(provider.name), "two runners have the provider {}", provider.name);
+            assert!(titles.insert(provider.title), "two runners have the title {}", provider.title);
+        }
+        let mut names = HashSet::from(["none"]);
+        for (runner, preset) in presets() {
+            for name in [preset.name].iter().chain(preset.aliases) {
+                assert!(names.insert(*name), "two presets have the name {name}");
+            }
+            assert!(
+                !preset.has_dialogue || runner.dialogue.is_some(),
+                "{} lacks a dialogue for {preset:?}",
+                runner.name
+            );
+        }
     }
 }

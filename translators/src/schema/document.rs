@@ -16,6 +16,7 @@ pub const OTHER: &str = "other";
 pub struct DocumentSchema {
     by_kind: HashMap<String, Validator>,
     other: Option<Validator>,
+    type_key: String,
 }
 
 impl DocumentSchema {
@@ -38,7 +39,7 @@ impl DocumentSchema {
         }
         let has_other = schema.pointer("/$defs").is_some_and(|definitions| definitions.get(OTHER).is_some());
         let other = if has_other { Some(definition(OTHER)?) } else { None };
-        Ok(Self { by_kind, other })
+        Ok(Self { by_kind, other, type_key: type_key.to_owned() })
     }
 
     /// Checks an event of that type.
@@ -51,17 +52,16 @@ impl DocumentSchema {
             Some(validator) => check(validator, event).map_err(|found| {
                 // The type is neither known nor allowed as an unknown one.
                 let is_known =
-                    self.by_kind.contains_key(kind) || !found.iter().any(|violation| is_of_type(violation, event));
+                    self.by_kind.contains_key(kind) || !found.iter().any(|violation| self.is_of_type(violation));
                 is_known.then_some(found)
             }),
         }
     }
-}
 
-/// Whether a violation is about the event's type. The type is the only top-level string that `other` matches against a pattern.
-fn is_of_type(violation: &Violation, event: &Value) -> bool {
-    let key = violation.pointer.strip_prefix('/').unwrap_or_default();
-    violation.keyword == "pattern" && matches!(key, "type" | "eventType") && event.get(key).is_some()
+    /// Whether a violation is about the event's type, the only string that `other` matches against a pattern.
+    fn is_of_type(&self, violation: &Violation) -> bool {
+        violation.keyword == "pattern" && violation.pointer.strip_prefix('/') == Some(&self.type_key)
+    }
 }
 
 /// The event types that a document schema defines. A definition counts if it requires its own name as the event's type.

@@ -3,11 +3,14 @@
 //! Input: the text of each event, in order. Output: findings with the event's number. Never: event content in a finding.
 
 use super::excuse::Excuses;
-use super::{Basis, Finding, Severity, Verifier};
+use super::{Basis, Finding, Rule, Severity, Verifier};
 use crate::contract::Contract;
 use crate::schema::Schemas;
 use crate::schema::document::DocumentSchema;
 use serde_json::Value;
+
+/// The rules that are checked for every contract.
+pub const RULES: &[Rule] = &[Rule::of_event("json"), Rule::of_event("schema"), Rule::of_event("schema.type")];
 
 /// A finding with its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -115,10 +118,12 @@ impl<'c> Checker<'c> {
         if event.is_object() {
             self.verifier.event(event, &mut self.findings);
             self.apply_standard();
-            self.excuses.event(&*self.verifier, event, &mut self.findings);
+            self.excuses.event(self.contract, &*self.verifier, event, &mut self.findings);
         }
         let kind: Option<String> = kind.map(|kind| kind.chars().take(64).collect());
+        let contract = self.contract;
         for finding in self.findings.drain(..) {
+            assert_listed(contract, &finding);
             sink(Located { record: self.records, kind: kind.clone(), finding });
         }
     }
@@ -127,8 +132,10 @@ impl<'c> Checker<'c> {
     pub fn end(&mut self, sink: &mut dyn FnMut(Located)) {
         self.verifier.end(&mut self.findings);
         self.apply_standard();
-        self.excuses.end(&mut self.findings);
+        self.excuses.end(self.contract, &mut self.findings);
+        let contract = self.contract;
         for finding in self.findings.drain(..) {
+            assert_listed(contract, &finding);
             sink(Located { record: 0, kind: None, finding });
         }
     }
@@ -174,4 +181,19 @@ impl<'c> Checker<'c> {
     pub fn records(&self) -> u64 {
         self.records
     }
+}
+
+/// The rule of that name that the contract's streams are checked by.
+pub(super) fn rule(contract: &Contract, name: &str) -> Option<&'static Rule> {
+    contract.rules.iter().chain(RULES).find(|rule| rule.name == name)
+}
+
+/// Every finding is about a listed rule: users see the list, and withheld events excuse findings by it.
+fn assert_listed(contract: &Contract, finding: &Finding) {
+    debug_assert!(
+        rule(contract, finding.rule).is_some(),
+        "add the rule {:?} to the rules of {}, with a case in tests/cli_rules/",
+        finding.rule,
+        contract.name
+    );
 }

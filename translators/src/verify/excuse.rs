@@ -4,12 +4,11 @@
 //! findings excused than events withheld. Each notice represents one event, so it excuses one thing that was not opened, closed
 //! or said.
 
+use super::check::rule;
 use super::{Finding, Severity, Verifier};
+use crate::contract::Contract;
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
-
-/// Rules between related events: an event may violate one because its partner was withheld.
-const BETWEEN: &[&str] = &["pair.", "turn.", "text.", "tool.", "output.", "approval.", "status.chain"];
 
 /// The notices of each stream in a file.
 #[derive(Debug, Default)]
@@ -27,7 +26,13 @@ struct Excused {
 
 impl Excuses {
     /// Processes an event and its findings.
-    pub(super) fn event(&mut self, verifier: &dyn Verifier, event: &Value, findings: &mut [Finding]) {
+    pub(super) fn event(
+        &mut self,
+        contract: &Contract,
+        verifier: &dyn Verifier,
+        event: &Value,
+        findings: &mut [Finding],
+    ) {
         let stream = verifier.stream(event);
         if verifier.reports_withheld(event) {
             self.streams.entry(stream.to_owned()).or_default().left += 1;
@@ -39,24 +44,24 @@ impl Excuses {
         for finding in findings {
             let subject = Some(&finding.pointer).filter(|pointer| !pointer.is_empty());
             let subject = subject.and_then(|pointer| event.pointer(pointer)).map(Value::to_string);
-            excused.excuse(finding, subject);
+            excused.excuse(contract, finding, subject);
         }
     }
 
     /// Processes the findings at the end of the file, which name no stream.
-    pub(super) fn end(&mut self, findings: &mut [Finding]) {
+    pub(super) fn end(&mut self, contract: &Contract, findings: &mut [Finding]) {
         for finding in findings {
             if let Some(excused) = self.streams.values_mut().find(|excused| excused.left > 0) {
-                excused.excuse(finding, None);
+                excused.excuse(contract, finding, None);
             }
         }
     }
 }
 
 impl Excused {
-    fn excuse(&mut self, finding: &mut Finding, subject: Option<String>) {
-        let is_between = BETWEEN.iter().any(|rules| finding.rule.starts_with(rules));
-        if finding.severity != Severity::Error || !is_between {
+    fn excuse(&mut self, contract: &Contract, finding: &mut Finding, subject: Option<String>) {
+        let relates_events = rule(contract, finding.rule).is_some_and(|rule| rule.relates_events);
+        if finding.severity != Severity::Error || !relates_events {
             return;
         }
         let is_known = subject.as_ref().is_some_and(|subject| self.subjects.contains(subject));

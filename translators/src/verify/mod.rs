@@ -8,6 +8,6 @@ mod check;
 mod excuse;
 mod parts;
 
-pub use crate::contract::{Basis, Finding, Severity, Verifier};
-pub use check::{Checker, Located, Standard};
+pub use crate::contract::{Basis, Finding, Rule, Severity, Verifier};
+pub use check::{Checker, Located, RULES, Standard};
 pub(crate) use parts::{Begin, Ids, Numbering, OneEnd, Pairs};

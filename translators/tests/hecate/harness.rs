@@ -16,7 +16,13 @@ pub fn uuid(number: u128) -> Uuid {
 
 pub fn stream(kind: StreamKind) -> Arc<Stream> {
     let session = Arc::new(Session { id: uuid(2), name: SharedStr::from("s") });
-    Arc::new(Stream { kind, id: uuid(1), session, origin_run: None, provider: "codex" })
+    Arc::new(Stream {
+        kind,
+        id: uuid(1),
+        session,
+        origin_run: None,
+        provider: framegate_translators::runners::runner("codex").unwrap().provider,
+    })
 }
 
 pub fn raw(value: &Value) -> RawJson {

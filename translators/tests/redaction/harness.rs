@@ -13,7 +13,7 @@ use std::sync::{Arc, LazyLock};
 
 pub static RULES: LazyLock<Arc<Rules>> = LazyLock::new(|| Arc::new(Rules::new(Settings::default()).unwrap()));
 
-pub fn redacting(runner: &Runner, rules: &Arc<Rules>) -> Ingest {
+pub fn redacting(runner: &'static Runner, rules: &Arc<Rules>) -> Ingest {
     Ingest::new(runner, None, Limits::default(), identity()).redacting(rules.clone())
 }
 
@@ -23,7 +23,11 @@ pub fn run(ingest: Ingest, contract: &'static Contract, chunks: &[&[u8]], flushe
     let mut out = Vec::new();
     let mut sink = |_: &Frame, events: &mut dyn Iterator<Item = EventRef<'_>>| {
         for event in events {
-            if contract.name == "raw" { write_raw(event, &mut out) } else { write_ndjson(event, &mut out) }
+            if contract.name == framegate_translators::contracts::RECORDS.name {
+                write_raw(event, &mut out)
+            } else {
+                write_ndjson(event, &mut out)
+            }
         }
     };
     for chunk in chunks {
@@ -36,7 +40,7 @@ pub fn run(ingest: Ingest, contract: &'static Contract, chunks: &[&[u8]], flushe
     out
 }
 
-pub fn redacted(runner: &Runner, contract: &'static Contract, bytes: &[u8]) -> Vec<u8> {
+pub fn redacted(runner: &'static Runner, contract: &'static Contract, bytes: &[u8]) -> Vec<u8> {
     run(redacting(runner, &RULES), contract, &[bytes], false)
 }
 
@@ -125,7 +129,7 @@ pub fn run_text(frames: &[Frame]) -> String {
         .collect()
 }
 
-pub fn frames_of(runner: &Runner, bytes: &[u8]) -> Vec<Frame> {
+pub fn frames_of(runner: &'static Runner, bytes: &[u8]) -> Vec<Frame> {
     let mut ingest = redacting(runner, &RULES);
     let mut frames: Vec<Frame> = ingest.feed(bytes, EPOCH_MS).collect();
     frames.extend(ingest.finish(EPOCH_MS));

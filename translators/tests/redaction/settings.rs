@@ -2,7 +2,6 @@
 
 use crate::harness::{input, redacting, run, run_text};
 use crate::support::EPOCH_MS;
-use framegate_translators::contracts::CONTRACTS;
 use framegate_translators::frame::Frame;
 use framegate_translators::redact::{Rules, Settings, SettingsError};
 use framegate_translators::runners::{RUNNERS, runner};
@@ -27,7 +26,7 @@ fn a_configured_pattern_is_found_in_two_pieces() {
 #[test]
 fn patterns_and_disabled_rules_are_as_configured() {
     let claude = runner("claude-code").unwrap();
-    let raw = CONTRACTS.iter().find(|contract| contract.name == "raw").unwrap();
+    let raw = framegate_translators::contracts::RECORDS;
     let settings = Settings {
         patterns: vec![("ticket".to_owned(), "TCK-[0-9]{6}".to_owned())],
         disabled: vec!["github-token".to_owned()],

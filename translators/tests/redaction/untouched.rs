@@ -43,7 +43,7 @@ const EXCEPTIONS: &[&str] = &[];
 #[test]
 fn signed_values_and_lookalikes_are_kept() {
     let claude = runner("claude-code").unwrap();
-    let raw = CONTRACTS.iter().find(|contract| contract.name == "raw").unwrap();
+    let raw = framegate_translators::contracts::RECORDS;
     for line in [
         r#"{"type":"x","signature":"ghp_q7ZkVx2mPtWj8RbYn4LcGs6HdFu1AeKi3QoX"}"#,
         r#"{"type":"x","usage":{"input_tokens":12,"max_tokens":5,"token_count":3,"cache_read_input_tokens":"7"}}"#,
@@ -76,7 +76,7 @@ fn hashes_ids_images_and_prose_are_kept() {
         &image,
     ] {
         let line = json!({"type": "x", "text": text, "source": {"type": "base64", "data": text}}).to_string();
-        let raw = CONTRACTS.iter().find(|contract| contract.name == "raw").unwrap();
+        let raw = framegate_translators::contracts::RECORDS;
         assert_eq!(String::from_utf8_lossy(&redacted(claude, raw, line.as_bytes())).trim_end(), line);
     }
 }

@@ -31,7 +31,7 @@ fn a_timeout_releases_nothing_usable_of_a_secret() {
 #[test]
 fn an_unclosed_value_ends_with_its_text() {
     let claude = runner("claude-code").unwrap();
-    let raw = CONTRACTS.iter().find(|contract| contract.name == "raw").unwrap();
+    let raw = framegate_translators::contracts::RECORDS;
     let lines = stream("claude-code", &["{\"password\": [\"q7Zk", "Vx2m9pp"]);
     let is_of_block = |line: &&String| line.contains("content_block_");
     let next = stream("claude-code", &["Then: \"fine\", 12", " it says"]);
@@ -54,7 +54,7 @@ fn an_unclosed_value_ends_with_its_text() {
 #[test]
 fn the_end_of_a_message_is_not_joined_with_the_next_one() {
     let claude = runner("claude-code").unwrap();
-    let raw = CONTRACTS.iter().find(|contract| contract.name == "raw").unwrap();
+    let raw = framegate_translators::contracts::RECORDS;
     let secret = "q7ZkVx2mPtWj8RbYn4Lc";
     let first = stream("claude-code", &["see https://gitlab"]);
     let next = stream("claude-code", &[&format!("password: {secret}\n")]);

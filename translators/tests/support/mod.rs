@@ -63,12 +63,12 @@ pub fn identity() -> Identity {
     Identity { run_id: Uuid::from_u128(0x0198_0000_0000_7000_8000_0000_0000_0001), session_id: None }
 }
 
-pub fn ingest(runner: &Runner, limits: Limits) -> Ingest {
+pub fn ingest(runner: &'static Runner, limits: Limits) -> Ingest {
     Ingest::new(runner, None, limits, identity())
 }
 
 /// The frames of an input that arrives in these chunks.
-pub fn frames_of_chunks<'c>(runner: &Runner, chunks: impl IntoIterator<Item = &'c [u8]>) -> Vec<Frame> {
+pub fn frames_of_chunks<'c>(runner: &'static Runner, chunks: impl IntoIterator<Item = &'c [u8]>) -> Vec<Frame> {
     let mut ingest = ingest(runner, Limits::default());
     let mut frames = Vec::new();
     for chunk in chunks {
@@ -79,13 +79,13 @@ pub fn frames_of_chunks<'c>(runner: &Runner, chunks: impl IntoIterator<Item = &'
 }
 
 /// The frames of an input.
-pub fn frames(runner: &Runner, bytes: &[u8]) -> Vec<Frame> {
+pub fn frames(runner: &'static Runner, bytes: &[u8]) -> Vec<Frame> {
     frames_of_chunks(runner, [bytes])
 }
 
 /// The events of an input that arrives in these chunks, one on each line.
 pub fn translate_chunks<'c>(
-    runner: &Runner,
+    runner: &'static Runner,
     contract: &'static Contract,
     chunks: impl IntoIterator<Item = &'c [u8]>,
 ) -> Vec<u8> {
@@ -93,7 +93,11 @@ pub fn translate_chunks<'c>(
     let mut out = Vec::new();
     let mut sink = |_: &Frame, events: &mut dyn Iterator<Item = framegate_translators::encode::EventRef<'_>>| {
         for event in events {
-            if contract.name == "raw" { write_raw(event, &mut out) } else { write_ndjson(event, &mut out) }
+            if contract.name == framegate_translators::contracts::RECORDS.name {
+                write_raw(event, &mut out)
+            } else {
+                write_ndjson(event, &mut out)
+            }
         }
     };
     for chunk in chunks {
@@ -104,12 +108,12 @@ pub fn translate_chunks<'c>(
 }
 
 /// The events of an input, one on each line.
-pub fn translate(runner: &Runner, contract: &'static Contract, bytes: &[u8]) -> Vec<u8> {
+pub fn translate(runner: &'static Runner, contract: &'static Contract, bytes: &[u8]) -> Vec<u8> {
     translate_chunks(runner, contract, [bytes])
 }
 
 /// The events of an input, parsed.
-pub fn events(runner: &Runner, contract: &'static Contract, bytes: &[u8]) -> Vec<serde_json::Value> {
+pub fn events(runner: &'static Runner, contract: &'static Contract, bytes: &[u8]) -> Vec<serde_json::Value> {
     translate(runner, contract, bytes)
         .split(|&byte| byte == b'\n')
         .filter(|line| !line.is_empty())

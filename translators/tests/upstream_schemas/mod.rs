@@ -171,7 +171,7 @@ impl Upstream {
 }
 
 impl Compiled {
-    fn new(runner: &Runner, surface: &'static Surface) -> Self {
+    fn new(runner: &'static Runner, surface: &'static Surface) -> Self {
         let (mut validators, mut examples) = (BTreeMap::new(), BTreeMap::new());
         for file in surface.schemas {
             let what = format!("{} {} {}", runner.name, surface.name, file.kind);

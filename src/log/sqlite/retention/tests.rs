@@ -124,7 +124,7 @@ fn thread(number: u128, from: u64) -> Vec<Arc<Frame>> {
         id: Uuid::from_u128(number),
         session: session.clone(),
         origin_run: *origin_run,
-        provider,
+        provider: *provider,
     });
     let frame =
         |(seq, frame): (u64, &Arc<Frame>)| Arc::new(Frame { seq, stream: stream.clone(), ..Frame::clone(frame) });

@@ -7,11 +7,11 @@ use framegate_translators::runners::{RUNNERS, Runner, runner};
 use framegate_translators::sequence::Identity;
 use std::path::PathBuf;
 
-fn folder(runner: &Runner) -> PathBuf {
+fn folder(runner: &'static Runner) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(runner.name)
 }
 
-fn frames(runner: &Runner, input: &[u8]) -> Vec<Frame> {
+fn frames(runner: &'static Runner, input: &[u8]) -> Vec<Frame> {
     let identity = Identity { run_id: Uuid::from_u128(7), session_id: None };
     let mut ingest = Ingest::new(runner, None, Limits::default(), identity);
     let mut frames: Vec<Frame> = ingest.feed(input, 1_770_000_000_000).collect();

@@ -21,15 +21,8 @@ use uuid::Uuid;
 pub(super) const PRUNED: &str = "events are missing: 0 to ";
 
 pub(super) fn new(stream: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn Encoder>> {
-    let runner = match stream.provider {
-        "claude-code" => "Claude Code",
-        "codex" => "Codex",
-        "opencode" => "OpenCode",
-        "openresponses" => "Open Responses",
-        other => other,
-    };
     let manager = AgentManager {
-        runner,
+        runner: stream.provider.title,
         times: Times::MILLIS,
         next: 0,
         status: SharedStr::from("running"),

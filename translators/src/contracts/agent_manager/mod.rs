@@ -21,7 +21,7 @@ macro_rules! schemas {
 }
 
 /// The contract.
-pub const V1: Contract = Contract {
+pub(super) const V1: Contract = Contract {
     name: "agent-manager.v1",
     about: "run events for managers and audits: messages, tool calls, metrics, status",
     document: Some("Agent-Manager Event Schemas"),
@@ -32,6 +32,11 @@ pub const V1: Contract = Contract {
     document_schema: document_schema!("agent-manager/v1"),
     encoder: encode::new,
     verifier: || Box::new(rules::AgentManagerRules::default()),
+    rules: rules::RULES,
     withheld: withheld::stand_in,
     dropped: dropped::notice,
+    notice_type: "error",
+    announces_pruning: true,
+    has_user_messages: false,
+    artifact_id: None,
 };

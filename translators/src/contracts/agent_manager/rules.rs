@@ -4,10 +4,28 @@
 //! status, nothing follows that, and a result names a tool that was called. A run may be continued, and some runners give
 //! results without names.
 
-use crate::verify::{Basis, Begin, Finding, Ids, Numbering, Verifier};
+use crate::verify::{Basis, Begin, Finding, Ids, Numbering, Rule, Verifier};
 use crate::warnings::{Warning, is_unnamed};
 use serde_json::Value;
 use std::collections::HashMap;
+
+/// Every rule that is checked here.
+pub(super) const RULES: &[Rule] = &[
+    Rule::of_event("sequence.start"),
+    Rule::of_event("sequence.gap"),
+    Rule::of_event("sequence.repeat"),
+    Rule::of_event("resume.repeat"),
+    Rule::of_event("id.repeat"),
+    Rule::between_events("status.chain"),
+    Rule::between_events("pair.not_open"),
+    Rule::of_event("end.not_last"),
+    Rule::of_event("end.missing"),
+    Rule::of_event("tool_call.empty_name"),
+    Rule::of_event("tool_call.empty_input"),
+    Rule::of_event("tool_result.no_error_details"),
+    Rule::of_event("message.empty_content"),
+    Rule::of_event("metric.zero_tokens"),
+];
 
 #[derive(Default)]
 pub(super) struct AgentManagerRules {

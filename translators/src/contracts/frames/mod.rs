@@ -31,7 +31,7 @@ macro_rules! schemas {
 }
 
 /// `frames.v1`.
-pub const V1: Contract = Contract {
+pub(super) const V1: Contract = Contract {
     name: "frames.v1",
     about: "canonical frames with a session-scoped envelope, limited to the types of phase 1",
     document: Some("Event Frames (Phase 1)"),
@@ -47,12 +47,17 @@ pub const V1: Contract = Contract {
     document_schema: document_schema!("frames/v1"),
     encoder: new_v1,
     verifier: || Box::new(rules::FrameRules::new(Version::V1)),
+    rules: rules::RULES,
     withheld: withheld::v1,
     dropped: dropped::v1,
+    notice_type: "provider_event",
+    announces_pruning: true,
+    has_user_messages: false,
+    artifact_id: None,
 };
 
 /// `frames.v2`.
-pub const V2: Contract = Contract {
+pub(super) const V2: Contract = Contract {
     name: "frames.v2",
     about: "canonical frames with a stream-scoped envelope, all types",
     document: Some("Event Frames (Phase 1), its planned v2 and extension types"),
@@ -73,8 +78,13 @@ pub const V2: Contract = Contract {
     document_schema: document_schema!("frames/v2"),
     encoder: new_v2,
     verifier: || Box::new(rules::FrameRules::new(Version::V2)),
+    rules: rules::RULES,
     withheld: withheld::v2,
     dropped: dropped::v2,
+    notice_type: "gap_detected",
+    announces_pruning: true,
+    has_user_messages: false,
+    artifact_id: None,
 };
 
 /// The `event_name` of the v1 event that replaces frames that are no longer kept.

@@ -4,10 +4,41 @@
 
 use super::checkpoints::Checkpoints;
 use super::wire::Version;
-use crate::verify::{Basis, Begin, Finding, Ids, Numbering, OneEnd, Pairs, Verifier};
+use crate::verify::{Basis, Begin, Finding, Ids, Numbering, OneEnd, Pairs, Rule, Verifier};
 use crate::warnings::{Warning, is_unnamed};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
+
+/// Every rule that is checked here.
+pub(super) const RULES: &[Rule] = &[
+    Rule::of_event("sequence.start"),
+    Rule::of_event("sequence.gap"),
+    Rule::of_event("sequence.repeat"),
+    Rule::of_event("resume.repeat"),
+    Rule::of_event("id.alias"),
+    Rule::of_event("id.repeat"),
+    Rule::of_event("id.task"),
+    Rule::of_event("start.missing"),
+    Rule::of_event("start.repeat"),
+    Rule::of_event("start.forbidden"),
+    Rule::of_event("task.stream"),
+    Rule::between_events("pair.opened_twice"),
+    Rule::between_events("pair.not_open"),
+    Rule::between_events("pair.left_open"),
+    Rule::between_events("text.differs"),
+    Rule::of_event("checkpoint.late"),
+    Rule::of_event("provider_event.raw"),
+    Rule::of_event("provider_event.data"),
+    Rule::of_event("type.legacy"),
+    Rule::of_event("end.repeat"),
+    Rule::of_event("end.not_last"),
+    Rule::of_event("end.missing"),
+    Rule::of_event("tool_call.empty_name"),
+    Rule::of_event("tool_call.empty_input"),
+    Rule::of_event("tool_result.no_error_details"),
+    Rule::of_event("message.empty_content"),
+    Rule::of_event("metric.zero_tokens"),
+];
 
 pub(super) struct FrameRules {
     version: Version,

@@ -102,7 +102,7 @@ fn body(map: &mut ObjectWriter<'_>, frame: &Frame, v2: bool) {
             tool_ids(map, tool, v2);
             map.text(key!("error"), error)
         }
-        Body::ProviderEvent(record) => provider_event(map, frame.stream.provider, record, v2),
+        Body::ProviderEvent(record) => provider_event(map, frame.stream.provider.name, record, v2),
         Body::CheckpointCreated { checkpoint_id, label, created_at_ms, files, auto, tool_name } => {
             map.id(key!("checkpoint_id"), checkpoint_id);
             map.text(key!("label"), label);

@@ -27,7 +27,7 @@ pub(super) fn new(stream: &Arc<Stream>, options: &EncoderOptions) -> Option<Box<
     }
     Some(encoder(Hecate {
         outlet: EventSequence::new(stream),
-        provider: stream.provider,
+        provider: stream.provider.name,
         thinking: options.experimental || options.thinking,
         user_messages: options.user_messages,
         artifacts: options.experimental || options.artifacts,

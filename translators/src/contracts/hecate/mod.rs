@@ -131,7 +131,12 @@ pub const V1: Contract = Contract {
     document_schema: document_schema!("hecate/v1"),
     encoder: encode::new,
     verifier: || Box::new(rules::HecateRules::default()),
+    rules: rules::RULES,
     withheld: withheld::stand_in,
     dropped: dropped::notice,
+    notice_type: "gap.events_pruned",
+    announces_pruning: true,
+    has_user_messages: true,
+    artifact_id: Some(|id| ids::uuid_of("art_", id).map(|id| id.as_u128())),
     log: None,
 };

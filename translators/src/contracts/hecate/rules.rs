@@ -3,10 +3,41 @@
 //! A stream may begin after pruned events. Then its first event is `gap.events_pruned`, and it is unknown what was opened
 //! before. Types that the document does not name are opaque: only their envelopes are checked.
 
-use crate::verify::{Basis, Begin, Finding, Ids, Numbering, Pairs, Verifier};
+use crate::verify::{Basis, Begin, Finding, Ids, Numbering, Pairs, Rule, Verifier};
 use crate::warnings::{Warning, is_unnamed};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
+
+/// Every rule that is checked here.
+pub(super) const RULES: &[Rule] = &[
+    Rule::of_event("sequence.start"),
+    Rule::of_event("sequence.gap"),
+    Rule::of_event("sequence.repeat"),
+    Rule::of_event("resume.repeat"),
+    Rule::of_event("id.changed"),
+    Rule::of_event("id.order"),
+    Rule::of_event("id.repeat"),
+    Rule::of_event("start.missing"),
+    Rule::of_event("start.repeat"),
+    Rule::between_events("turn.not_open"),
+    Rule::between_events("turn.left_open"),
+    Rule::between_events("text.differs"),
+    Rule::between_events("tool.over"),
+    Rule::between_events("output.offset"),
+    Rule::between_events("approval.early"),
+    Rule::between_events("pair.opened_twice"),
+    Rule::between_events("pair.not_open"),
+    Rule::between_events("pair.left_open"),
+    Rule::of_event("type.legacy"),
+    Rule::of_event("end.repeat"),
+    Rule::of_event("end.not_last"),
+    Rule::of_event("end.missing"),
+    Rule::of_event("tool_call.empty_name"),
+    Rule::of_event("tool_call.empty_input"),
+    Rule::of_event("tool_result.no_error_details"),
+    Rule::of_event("message.empty_content"),
+    Rule::of_event("metric.zero_tokens"),
+];
 
 #[derive(Default)]
 pub(super) struct HecateRules {

@@ -63,7 +63,7 @@ macro_rules! schemas {
 }
 
 /// The contract.
-pub const V1: Contract = Contract {
+pub(super) const V1: Contract = Contract {
     name: "pixir.v1",
     about: "session events with a durable log: canonical history, ephemeral live display",
     document: Some("Pixir.Event (ADR 0004)"),
@@ -93,8 +93,13 @@ pub const V1: Contract = Contract {
     document_schema: document_schema!("pixir/v1"),
     encoder: encode::new,
     verifier: || Box::new(rules::PixirRules::default()),
+    rules: rules::RULES,
     withheld: withheld::stand_in,
     dropped: dropped::notice,
+    notice_type: "status",
+    announces_pruning: true,
+    has_user_messages: false,
+    artifact_id: None,
 };
 
 /// Whether an event of that type is for live display only.

@@ -6,10 +6,34 @@
 
 use super::{is_ephemeral, is_session_id, is_terminal};
 use crate::encode::Pruned;
-use crate::verify::{Basis, Begin, Finding, Ids, Numbering, Pairs, Verifier};
+use crate::verify::{Basis, Begin, Finding, Ids, Numbering, Pairs, Rule, Verifier};
 use crate::warnings::{Warning, is_unnamed};
 use serde_json::Value;
 use std::collections::HashMap;
+
+/// Every rule that is checked here.
+pub(super) const RULES: &[Rule] = &[
+    Rule::of_event("sequence.start"),
+    Rule::of_event("sequence.gap"),
+    Rule::of_event("sequence.repeat"),
+    Rule::of_event("resume.repeat"),
+    Rule::of_event("id.grammar"),
+    Rule::of_event("id.repeat"),
+    Rule::between_events("pair.opened_twice"),
+    Rule::between_events("pair.not_open"),
+    Rule::between_events("pair.left_open"),
+    Rule::between_events("text.differs"),
+    Rule::between_events("text.not_kept"),
+    Rule::of_event("resource.inline"),
+    Rule::of_event("end.repeat"),
+    Rule::of_event("end.not_last"),
+    Rule::of_event("end.missing"),
+    Rule::of_event("tool_call.empty_name"),
+    Rule::of_event("tool_call.empty_input"),
+    Rule::of_event("tool_result.no_error_details"),
+    Rule::of_event("message.empty_content"),
+    Rule::of_event("metric.zero_tokens"),
+];
 
 #[derive(Default)]
 pub(super) struct PixirRules {

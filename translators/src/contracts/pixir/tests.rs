@@ -7,11 +7,13 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use uuid::Uuid;
 
+const PROVIDER: Provider = Provider { name: "test", title: "Test" };
+
 /// The events of a run with these frames; `true` marks those of a subagent.
 fn events_of(bodies: Vec<(bool, Body)>) -> Vec<Value> {
     let id = Uuid::from_u128(1);
     let session = Arc::new(Session { id, name: "".into() });
-    let stream = Arc::new(Stream { kind: StreamKind::Session, id, session, origin_run: None, provider: "codex" });
+    let stream = Arc::new(Stream { kind: StreamKind::Session, id, session, origin_run: None, provider: PROVIDER });
     let mut encoder = encode::new(&stream, &EncoderOptions::default()).unwrap();
     let mut out = Events::default();
     for (seq, (subagent, body)) in bodies.into_iter().enumerate() {
@@ -288,7 +290,7 @@ fn an_opaque_item_keeps_its_text_and_its_model() {
     ];
     let id = Uuid::from_u128(1);
     let session = Arc::new(Session { id, name: "".into() });
-    let stream = Arc::new(Stream { kind: StreamKind::Session, id, session, origin_run: None, provider: "codex" });
+    let stream = Arc::new(Stream { kind: StreamKind::Session, id, session, origin_run: None, provider: PROVIDER });
     let mut encoder = encode::new(&stream, &EncoderOptions::default()).unwrap();
     let mut out = Events::default();
     for body in bodies {

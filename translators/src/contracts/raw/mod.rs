@@ -14,7 +14,7 @@ use serde_json::Value;
 use std::sync::Arc;
 
 /// The contract in the form of bytes.
-pub const RAW: Contract = Contract {
+pub(super) const RAW: Contract = Contract {
     name: "raw",
     about: "the runner's own records, byte for byte",
     document: None,
@@ -25,15 +25,20 @@ pub const RAW: Contract = Contract {
     document_schema: None,
     encoder: new,
     verifier: || Box::new(NoRules),
+    rules: &[],
     // There are no schemas, so no event is withheld.
     withheld: |_, _| {},
     // All its events are the runner's own, so there is no event for this.
     dropped: |_, _| {},
+    notice_type: "",
+    announces_pruning: false,
+    has_user_messages: false,
+    artifact_id: None,
 };
 
 /// The contract in the form of numbered objects: `{"record":0,"status":"event","event_name":null,"data":{…},"raw":null}`, with
 /// the values of `provider_event`. `raw` is set if `data` alone cannot reproduce the record.
-pub const NUMBERED: Contract = Contract { sse: SseStyle::Bare, encoder: new_numbered, ..RAW };
+pub(super) const NUMBERED: Contract = Contract { sse: SseStyle::Bare, encoder: new_numbered, ..RAW };
 
 fn new(_: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn Encoder>> {
     Some(encoder(Raw { records: 0 }))

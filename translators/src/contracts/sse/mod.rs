@@ -45,6 +45,11 @@ pub const V1: Contract = Contract {
     document_schema: document_schema!("sse/v1"),
     encoder: encode::new,
     verifier: || Box::new(rules::SseRules::default()),
+    rules: rules::RULES,
     withheld: withheld::stand_in,
     dropped: dropped::notice,
+    notice_type: "tool_result",
+    announces_pruning: false,
+    has_user_messages: false,
+    artifact_id: None,
 };

@@ -1,10 +1,28 @@
 //! The rules of `sse.v1` streams.
 
 use super::order::Order;
-use crate::verify::{Basis, Begin, Finding, OneEnd, Pairs, Verifier};
+use crate::verify::{Basis, Begin, Finding, OneEnd, Pairs, Rule, Verifier};
 use crate::warnings::{Warning, is_unnamed};
 use serde_json::Value;
 use std::collections::HashMap;
+
+/// Every rule that is checked here.
+pub(super) const RULES: &[Rule] = &[
+    Rule::of_event("resume.repeat"),
+    Rule::of_event("id.changed"),
+    Rule::of_event("id.order"),
+    Rule::of_event("start.missing"),
+    Rule::of_event("start.repeat"),
+    Rule::between_events("pair.opened_twice"),
+    Rule::between_events("pair.not_open"),
+    Rule::between_events("pair.left_open"),
+    Rule::of_event("end.repeat"),
+    Rule::of_event("end.not_last"),
+    Rule::of_event("end.missing"),
+    Rule::of_event("tool_call.empty_name"),
+    Rule::of_event("tool_call.empty_input"),
+    Rule::of_event("tool_result.no_error_details"),
+];
 
 #[derive(Default)]
 pub(super) struct SseRules {

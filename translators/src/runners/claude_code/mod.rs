@@ -18,6 +18,7 @@ mod recognise;
 mod result;
 mod runs;
 mod schemas;
+mod start;
 mod stream_event;
 mod system;
 mod tasks;
@@ -26,13 +27,15 @@ mod transcript;
 mod usage;
 mod user;
 
-use super::{Runner, Surface};
+use super::{Runner, Surface, sample};
+use crate::frame::Provider;
 use crate::redact::Pieces;
 
 /// The runner.
-pub const RUNNER: Runner = Runner {
+pub(super) const RUNNER: Runner = Runner {
     name: "claude-code",
-    provider: "claude-code",
+    provider: Provider { name: "claude-code", title: "Claude Code" },
+    genai_provider: "anthropic",
     about: "Claude Code (claude -p --output-format stream-json), and its session transcripts",
     extensible: false,
     surfaces: &[
@@ -66,4 +69,7 @@ pub const RUNNER: Runner = Runner {
     time: clock::time_of,
     decoder: || Box::<decoder::Claude>::default(),
     dialogue: Some(|| Box::<dialogue::Control>::default()),
+    presets: &[&start::PRESET],
+    response_id: None,
+    sample: sample!("claude-code", "control_permission.partial.ndjson", Ndjson),
 };

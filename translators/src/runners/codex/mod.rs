@@ -12,18 +12,21 @@ mod recognise;
 mod rollout;
 mod schemas;
 mod shell_script;
+mod start;
 mod thread_context;
 mod usage;
 
-use super::{Runner, Surface};
+use super::{Runner, Surface, sample};
 use crate::decode::{Decoder, Record};
+use crate::frame::Provider;
 use crate::normalizer::Normalizer;
 use crate::redact::Pieces;
 
 /// The runner.
-pub const RUNNER: Runner = Runner {
+pub(super) const RUNNER: Runner = Runner {
     name: "codex",
-    provider: "codex",
+    provider: Provider { name: "codex", title: "Codex" },
+    genai_provider: "openai",
     about: "Codex (codex exec --json, codex app-server), and its session files",
     extensible: false,
     surfaces: &[
@@ -57,6 +60,9 @@ pub const RUNNER: Runner = Runner {
     time: time_of,
     decoder: || Box::new(Codex::default()),
     dialogue: Some(|| Box::<app_server::Client>::default()),
+    presets: &[&start::EXEC, &start::APP_SERVER],
+    response_id: None,
+    sample: sample!("codex", "appserver-approval-accept.ndjson", Ndjson),
 };
 
 #[derive(Debug, Default)]

@@ -15,6 +15,7 @@
 //! | text and reasoning | `text` |
 //! | calls, hosted tools, their output | `call`, `tool`, `output` |
 //! | errors, and the end | `error`, `ending` |
+//! | the id of a response, in one record | `response_id` |
 
 mod call;
 mod dispatch;
@@ -25,15 +26,16 @@ mod item;
 mod items;
 mod output;
 mod recognise;
+mod response_id;
 mod run;
 mod schemas;
 mod text;
 mod tool;
 mod validation;
 
-use super::{Runner, Surface};
+use super::{Runner, Surface, sample};
 use crate::decode::{Decoder, Record};
-use crate::frame::{ErrorScope, SharedStr};
+use crate::frame::{ErrorScope, Provider, SharedStr};
 use crate::json::{Json, Kind, Object};
 use crate::normalizer::{Normalizer, RunEnd, STREAM_ENDED};
 use crate::redact::Pieces;
@@ -44,9 +46,10 @@ use run::Run;
 use std::collections::VecDeque;
 
 /// The runner.
-pub const RUNNER: Runner = Runner {
+pub(super) const RUNNER: Runner = Runner {
     name: "open-responses",
-    provider: "openresponses",
+    provider: Provider { name: "openresponses", title: "Open Responses" },
+    genai_provider: "openresponses",
     about: "Open Responses, OpenAI's Responses API, and the servers and gateways that speak it",
     extensible: true,
     surfaces: &[
@@ -79,6 +82,9 @@ pub const RUNNER: Runner = Runner {
     time: time_of,
     decoder: || Box::new(OpenResponses::default()),
     dialogue: None,
+    presets: &[],
+    response_id: Some(response_id::of),
+    sample: sample!("open-responses", "litellm__texttool.sse", Sse),
 };
 
 /// The maximum number of open responses per connection. Beyond it, a new response ends the oldest.

@@ -25,12 +25,14 @@ mod schemas;
 mod session_context;
 mod session_next;
 mod sessions;
+mod start;
 mod tasks;
 mod tools;
 mod usage;
 
-use super::{Runner, Surface};
+use super::{Runner, Surface, sample};
 use crate::decode::{Decoder, Record};
+use crate::frame::Provider;
 use crate::json::{Json, Object};
 use crate::normalizer::{Normalizer, RunEnd};
 use crate::redact::Pieces;
@@ -40,9 +42,10 @@ use run::Run;
 use sessions::Feed;
 
 /// The runner.
-pub const RUNNER: Runner = Runner {
+pub(super) const RUNNER: Runner = Runner {
     name: "opencode",
-    provider: "opencode",
+    provider: Provider { name: "opencode", title: "OpenCode" },
+    genai_provider: "opencode",
     about: "OpenCode (opencode run --format json), the event feeds of its server, and exported sessions",
     extensible: false,
     surfaces: &[
@@ -90,6 +93,9 @@ pub const RUNNER: Runner = Runner {
     time: clock::time_of,
     decoder: || Box::<OpenCode>::default(),
     dialogue: Some(|| Box::<dialogue::Client>::default()),
+    presets: &[&start::PRESET],
+    response_id: None,
+    sample: sample!("opencode", "event-permission-once.sse", Sse),
 };
 
 #[derive(Default)]
