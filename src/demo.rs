@@ -4,7 +4,7 @@
 //! Input: the built-in recordings. Output: their runs, record by record, slowly enough to read. Never: a file read at run time,
 //! a pause after a record that shows nothing, a record that was not redacted.
 
-use crate::ingest::{Ingest, IngestError};
+use crate::ingest::{IngestError, IngestFactory, Settings};
 use crate::runs::{Ingested, Runs};
 use framegate_translators::frame::StreamKind;
 use framegate_translators::framing::Limits;
@@ -42,12 +42,10 @@ pub async fn play(
     rules: Option<Arc<Rules>>,
     mut started: impl FnMut(&'static str, Uuid),
 ) -> Result<(), IngestError> {
+    let factory = IngestFactory::new(runs, Settings { redaction: rules, ..Settings::default() });
     for (name, bytes, end) in RECORDINGS {
         let Some(runner) = runner(name) else { continue };
-        let mut ingest = Ingest::new(runs.clone(), runner, None, Limits::default());
-        if let Some(rules) = &rules {
-            ingest = ingest.redacting(rules.clone());
-        }
+        let mut ingest = factory.ingest(Some(runner), None, Arc::default());
         if let Some(unix_ms) = FirstTime::new(Some(runner), None, Limits::default()).feed(bytes) {
             ingest = ingest.recorded_at(unix_ms);
         }

@@ -6,7 +6,7 @@
 
 use super::names::{self, ContractName};
 use super::run_end::Ending;
-use super::serve::encoder_options;
+use super::serve::{encoder_options, ingest_settings};
 use crate::auth::Restriction;
 use crate::config::upstream::{Command, Kind, Preset, Upstream as Configured};
 use crate::config::{Config, Sources, unknown};
@@ -19,7 +19,6 @@ use crate::upstream::command::{CommandUpstream, Launched};
 use anyhow::{Context, anyhow, bail};
 use framegate_translators::encode::EncoderOptions;
 use framegate_translators::frame::StreamKind;
-use framegate_translators::framing::Limits;
 use framegate_translators::host::{Opening, Wish};
 use framegate_translators::normalizer::EndHold;
 use std::io::{IsTerminal, Read, Write};
@@ -110,15 +109,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         .with_end_hold(EndHold::Ms(config.ingest.end_hold_ms))
         .with_open_tools(config.ingest.max_open_tools);
     let runs = Arc::new(runs);
-    let host = Host {
-        records_per_run: config.limits.max_records_per_run,
-        ahead_bytes: config.ingest.ahead_bytes,
-        limits: Limits { record_bytes: config.ingest.max_record_bytes, preview_bytes: config.ingest.preview_bytes },
-        drift: config.ingest.drift,
-        policy: Arc::new(config.approvals.policy()?),
-        redaction: config.redaction.rules()?.map(Arc::new),
-        ..Host::new(runs.clone())
-    };
+    let host =
+        Host { policy: Arc::new(config.approvals.policy()?), ..Host::new(runs.clone(), ingest_settings(&config)?) };
     let upstream = CommandUpstream::new(&configured, settings, host.clone())
         .with_context(|| format!("unknown runner {:?}", configured.runner))?
         .relaying_stderr();

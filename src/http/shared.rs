@@ -28,7 +28,6 @@ pub(super) struct Shared {
     pub(super) runs: Arc<Runs>,
     pub(super) settings: Arc<Settings>,
     pub(super) ingests: Arc<Semaphore>,
-    pub(super) open_runs: Arc<Semaphore>,
     /// What upstreams use of the proxy.
     pub(super) host: Host,
     /// The upstreams that start runs.

@@ -24,7 +24,7 @@ use framegate_translators::normalizer::EndHold;
 use framegate_translators::redact::Rules;
 use hangup::Terminal;
 use reload::Reload;
-pub(super) use settings::encoder_options;
+pub(super) use settings::{encoder_options, ingest_settings};
 use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -112,7 +112,7 @@ pub(super) fn run(args: &Args, log_args: &LogArgs) -> anyhow::Result<ExitCode> {
     let reload = Reload { sources, config, log: log_args.clone() };
     let otlp = reload.config.otlp.clone();
     // The demo is for showing to others, so it redacts whatever the configuration says.
-    let demo_rules = if args.demo { settings.redaction.clone().or(default_rules()?) } else { None };
+    let demo_rules = if args.demo { settings.ingest.redaction.clone().or(default_rules()?) } else { None };
     runtime.block_on(async {
         runs.recover(Clock::System.now_ms()).await?;
         let (runs, spans) = watched(runs, &otlp)?;

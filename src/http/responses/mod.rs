@@ -306,7 +306,7 @@ async fn send(
         asking,
         mode,
         make: maker(shared.clone()),
-        document_bytes: shared.settings.limits.record_bytes,
+        document_bytes: shared.settings.ingest.limits.record_bytes,
         links: shared.host.links.clone(),
         runs: shared.runs.clone(),
         stop,
@@ -351,7 +351,11 @@ fn maker(shared: Arc<Shared>) -> crate::upstream::responses::MakeIngest {
             Some(if session.name.is_empty() { session.id.to_string() } else { session.name.to_string() })
         };
         let session = said.session(session_of).unwrap_or_default();
-        let ingest = shared.host.ingest(&RUNNER, framing, shared.caller.restriction.clone()).within_session(&session);
+        let ingest = shared
+            .host
+            .factory
+            .ingest(Some(&RUNNER), framing, shared.caller.restriction.clone())
+            .within_session(&session);
         (ingest, shared.runs.metrics().ingest(RUNNER.name))
     })
 }

@@ -123,7 +123,7 @@ impl CommandUpstream {
             policy: self.host.policy.clone(),
             links: self.host.links.clone(),
             meter: self.host.runs.metrics().upstream(&self.name),
-            redaction: self.host.redaction.clone(),
+            redaction: self.host.factory.settings().redaction.clone(),
         });
         conversation.open(&opening);
         let mut writer = Writer::new(started.input);
@@ -131,7 +131,7 @@ impl CommandUpstream {
             writer.send(Sending::Input(opening.prompt.into_bytes()));
             writer.close();
         }
-        let ingest = self.host.ingest(self.runner, None, restriction);
+        let ingest = self.host.factory.ingest(Some(self.runner), None, restriction);
         let ingested = ingest.ingested();
         let (run_begins, run) = oneshot::channel();
         let (exits, exit) = oneshot::channel();

@@ -131,10 +131,10 @@ impl Upstream for Starting {
             cancels: false,
             make: Box::new(move |framing, _| {
                 // Not every server repeats the conversation.
-                let ingest = host.ingest(&RUNNER, framing, restriction).within_session(&conversation);
+                let ingest = host.factory.ingest(Some(&RUNNER), framing, restriction).within_session(&conversation);
                 (ingest, host.runs.metrics().ingest(RUNNER.name))
             }),
-            document_bytes: self.host.limits.record_bytes,
+            document_bytes: self.host.factory.settings().limits.record_bytes,
             links: self.host.links.clone(),
             runs: self.host.runs.clone(),
             stop: Box::pin(async move {

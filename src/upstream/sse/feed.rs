@@ -118,9 +118,9 @@ impl Feed {
             policy: host.policy.clone(),
             links: host.links.clone(),
             meter: host.runs.metrics().upstream(&settings.name),
-            redaction: host.redaction.clone(),
+            redaction: host.factory.settings().redaction.clone(),
         });
-        let ingest = host.ingest(settings.runner, Some(Framing::Sse), Arc::default()).unfollowed();
+        let ingest = host.factory.ingest(Some(settings.runner), Some(Framing::Sse), Arc::default()).unfollowed();
         Self {
             line: Line::Pausing(Instant::now()),
             settings,
