@@ -11,8 +11,9 @@ use super::negotiate::Wanted;
 use super::negotiate::{Form, Negotiated, negotiate};
 use super::places::Full;
 use super::problem::Problem;
-use super::query::{self, Query};
+use super::query::Query;
 use super::reply::{Body, json_response};
+use super::route::Call;
 use super::shared::Shared;
 use super::silent::{Seat, Slot};
 use super::upload::{Form as Written, Upload};
@@ -28,7 +29,6 @@ use framegate_translators::when::FirstTime;
 use hyper::body::Incoming;
 use hyper::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue};
 use hyper::{HeaderMap, Request, Response, StatusCode};
-use std::sync::Arc;
 use tokio::sync::oneshot;
 use tracing::Instrument;
 
@@ -38,11 +38,10 @@ const REPLAYED: &str = "idempotency-replayed";
 /// The forms of a live response.
 const STREAMS: &[Form] = &[Form::Sse, Form::Ndjson, Form::Bytes];
 
-pub(super) async fn ingest(
-    request: Request<Incoming>,
-    name: &str,
-    shared: Arc<Shared>,
-) -> Result<Response<Body>, Problem> {
+pub(super) async fn ingest(call: Call) -> Result<Response<Body>, Problem> {
+    let query = call.query();
+    let Call { request, path, shared, .. } = call;
+    let [name] = path.get()?;
     let runner = runner(name);
     if runner.is_none() && name != AUTO {
         let known: Vec<&str> = RUNNERS.iter().map(|runner| runner.name).collect();
@@ -57,7 +56,7 @@ pub(super) async fn ingest(
         return Err(problem_of(&Stopped::Beyond(Beyond::NotYours)));
     }
     let form = Written::of(request.headers(), &shared.settings)?;
-    let stream = live_answer(&request, &shared)?;
+    let stream = live_answer(&request, &query?, &shared)?;
     let claim = shared.idempotency_keys.claim(request.headers(), &shared.caller.name, name)?;
     let seat = seat(&shared)?;
     let framing = framing_of(request.headers());
@@ -233,14 +232,13 @@ fn seat(shared: &Shared) -> Result<Seat, Problem> {
 }
 
 /// The form in which the client wants the translation; `None` if it does not ask for a stream.
-fn live_answer(request: &Request<Incoming>, shared: &Shared) -> Result<Option<Negotiated>, Problem> {
-    let query = Query::read(request.uri().query(), query::OF_INGEST)?;
+fn live_answer(request: &Request<Incoming>, query: &Query, shared: &Shared) -> Result<Option<Negotiated>, Problem> {
     let accept = request.headers().get(ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
     let asks = STREAMS.iter().any(|form| accept.contains(form.media_type()));
     if !asks && query.contract.is_none() {
         return Ok(None);
     }
-    let wanted = Wanted { forms: STREAMS, ..wanted_of(request, &query, shared) };
+    let wanted = Wanted { forms: STREAMS, ..wanted_of(request, query, shared) };
     negotiate(wanted).map(Some).map_err(|detail| Problem::new(StatusCode::NOT_ACCEPTABLE, detail))
 }
 

@@ -32,6 +32,7 @@ mod protect;
 mod query;
 mod reply;
 mod responses;
+mod route;
 mod router;
 mod routes;
 mod run_status;

@@ -4,7 +4,7 @@ use super::{body, described, merged, problems};
 use serde_json::{Value, json};
 
 /// `POST /v1/runs`.
-pub(super) fn start_run() -> Value {
+pub(in crate::http) fn start_run() -> Value {
     let text = |about: &str| json!({"type": "string", "description": about});
     let schema = json!({
         "type": "object",
@@ -32,7 +32,7 @@ pub(super) fn start_run() -> Value {
 }
 
 /// `GET /v1/upstreams`.
-pub(super) fn list() -> Value {
+pub(in crate::http) fn list() -> Value {
     let one = json!({
         "type": "object",
         "required": ["name", "kind", "runner", "takes_prompts", "takes_messages"],
