@@ -92,6 +92,7 @@ fn problem_of(error: &StartError) -> Problem {
         StartError::Full(_) | StartError::Busy(_) => {
             later(StatusCode::SERVICE_UNAVAILABLE, detail, Duration::from_secs(1))
         }
+        StartError::LogFull(_) => Problem::new(StatusCode::INSUFFICIENT_STORAGE, detail),
         StartError::Conflict(_) => Problem::new(StatusCode::CONFLICT, detail),
         StartError::Refused(_) => Problem::new(StatusCode::UNPROCESSABLE_ENTITY, detail),
         StartError::Failed(_) => Problem::new(StatusCode::BAD_GATEWAY, detail),
@@ -142,4 +143,16 @@ pub(super) async fn list(call: Call) -> Result<Response<Body>, Problem> {
         }),
     });
     Ok(json_response(&List { upstreams: upstreams.collect() }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_log_is_507_and_a_busy_proxy_503() {
+        let status = |error| problem_of(&error).status().as_u16();
+        assert_eq!(status(StartError::LogFull("the log is full".to_owned())), 507);
+        assert_eq!(status(StartError::Busy("the proxy is stopping".to_owned())), 503);
+    }
 }

@@ -305,15 +305,15 @@ async fn serve(
     }
     // The first signal drains, the second one cuts the draining short.
     let (told, again) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
-    let signals = [told.clone(), again.clone()];
+    let signals = [(told.clone(), "shutdown requested"), (again.clone(), "shutdown requested again")];
     tokio::spawn(async move {
-        for signal in signals {
+        for (signal, message) in signals {
             tokio::select! {
                 _ = terminate.recv() => {}
                 _ = interrupt.recv() => {}
                 Ok(()) = &mut hung_up, if !hung_up.is_terminated() => {}
             }
-            tracing::info!("shutdown requested");
+            tracing::info!("{message}");
             signal.notify_one();
         }
     });

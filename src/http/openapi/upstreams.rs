@@ -23,7 +23,7 @@ pub(in crate::http) fn start_run() -> Value {
         "Start a run of a configured upstream. The response is sent as soon as the runner has begun the run.",
         merged(&[
             json!({"201": body("The run is open.", "application/json", "RunStatus")}),
-            problems(&[400, 404, 408, 409, 413, 422, 502, 503], "Problem"),
+            problems(&[400, 404, 408, 409, 413, 422, 502, 503, 507], "Problem"),
         ]),
         &[],
     );

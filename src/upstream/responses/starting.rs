@@ -104,7 +104,10 @@ impl Upstream for Starting {
             return Err(StartError::Busy("the proxy is stopping".to_owned()));
         }
         let kept = self.host.runs.log().check_writable().await;
-        kept.map_err(|error| StartError::Busy(format!("the response could not be stored: {error}")))?;
+        kept.map_err(|error| {
+            let detail = format!("the response could not be stored: {error}");
+            if error.is_full() { StartError::LogFull(detail) } else { StartError::Busy(detail) }
+        })?;
         let place = self.responses.place().await.map_err(|error| StartError::Busy(no_place(&error)))?;
         let ingest_place = self.host.ingests.clone().try_acquire_owned();
         let ingest_place = ingest_place
