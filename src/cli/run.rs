@@ -13,7 +13,7 @@ use crate::config::{Config, Sources, unknown};
 use crate::gate::Gate;
 use crate::log::MemoryLog;
 use crate::runs::{IngestFollower, Runs, Wire};
-use crate::stopping::Phase;
+use crate::shutdown::Phase;
 use crate::upstream::Host;
 use crate::upstream::command::{CommandUpstream, Launched};
 use anyhow::{Context, anyhow, bail};
@@ -180,7 +180,7 @@ async fn follow(launched: Launched, mut follower: IngestFollower, host: &Host) -
     let Launched { ingested, run, exit } = launched;
     let mut interrupt = signal(SignalKind::interrupt()).context("cannot listen for signals")?;
     let mut terminate = signal(SignalKind::terminate()).context("cannot listen for signals")?;
-    let (stopping, links) = (host.stopping.clone(), host.links.clone());
+    let (shutdown, links) = (host.shutdown.clone(), host.links.clone());
     let (begun, mut known) = watch::channel(None::<Uuid>);
     let first_signal = Arc::new(OnceLock::new());
     let came = first_signal.clone();
@@ -203,7 +203,7 @@ async fn follow(launched: Launched, mut follower: IngestFollower, host: &Host) -
                     told = true;
                     tokio::spawn(async move { link.say(Wish::Interrupt, "a signal").await });
                 }
-                None => stopping.set(Phase::Cutting),
+                None => shutdown.set(Phase::Cutting),
             }
         }
     }));
@@ -221,7 +221,7 @@ async fn follow(launched: Launched, mut follower: IngestFollower, host: &Host) -
         let written = write(&mut follower).await;
         if written.is_err() {
             // The output is closed, so the runner's work is of no use.
-            host.stopping.set(Phase::Cutting);
+            host.shutdown.set(Phase::Cutting);
         }
         written
     };

@@ -1,6 +1,6 @@
 //! Problems in a configuration, with enough context to fix them.
 
-use crate::nearest::nearest;
+use crate::suggest::nearest;
 use figment::providers::{Format, Toml};
 use std::fmt::Write;
 

@@ -55,7 +55,7 @@ pub use tls::{Tls, TlsError};
 
 use crate::auth::Caller;
 use crate::runs::Runs;
-use crate::stopping::Stopping;
+use crate::shutdown::Shutdown;
 use crate::upstream::responses::Starting;
 use crate::upstream::sse::SseUpstream;
 use crate::upstream::{Host, Upstreams};
@@ -115,11 +115,11 @@ impl Server {
             runs.metrics().redacts(rules.names().map(str::to_owned));
         }
         let ingests = Arc::new(Semaphore::new(settings.max_ingests));
-        let stopping = Arc::<Stopping>::default();
+        let shutdown = Arc::<Shutdown>::default();
         let host = Host {
             ingests: ingests.clone(),
             policy: settings.policy.clone(),
-            stopping: stopping.clone(),
+            shutdown: shutdown.clone(),
             ..Host::new(runs.clone(), settings.ingest.clone())
         };
         let idempotency_keys = idempotency::Keys::new(settings.max_idempotency_keys, settings.idempotency_key_lifetime);
@@ -143,7 +143,7 @@ impl Server {
             silent: Arc::default(),
             idempotency_keys: Arc::new(idempotency_keys),
             control,
-            stopping,
+            shutdown,
             closing: CancellationToken::new(),
             caller: Caller::nobody(),
             address,

@@ -35,7 +35,7 @@ struct Reason {
 pub(super) async fn ready(call: Call) -> Result<Response<Body>, Problem> {
     let shared = &*call.shared;
     let mut reasons = Vec::new();
-    if shared.stopping.is_draining() {
+    if shared.shutdown.is_draining() {
         reasons.push(Reason { code: "stopping", detail: "the proxy is stopping".to_owned() });
     }
     let not_writable = match tokio::time::timeout(PATIENCE, shared.runs.log().check_writable()).await {
@@ -45,7 +45,7 @@ pub(super) async fn ready(call: Call) -> Result<Response<Body>, Problem> {
     };
     reasons.extend(not_writable.map(|detail| Reason { code: "log_not_writable", detail }));
     let is_full = shared.ingests.available_permits() == 0 && !shared.silent.has_room(SOON);
-    if is_full && !shared.stopping.is_draining() {
+    if is_full && !shared.shutdown.is_draining() {
         let detail = format!("{} ingests are open, which is the limit (ingest.max_open)", shared.settings.max_ingests);
         reasons.push(Reason { code: "ingests_full", detail });
     }

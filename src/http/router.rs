@@ -47,7 +47,7 @@ pub(super) async fn answer(
     protect::protect(response.headers_mut(), &live);
     cors::expose(response.headers_mut(), origin, &live);
     // HTTP/2 signals this itself (GOAWAY).
-    if is_http1 && shared.stopping.is_draining() {
+    if is_http1 && shared.shutdown.is_draining() {
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
     // Log the path without the query, which may contain sensitive values.
@@ -108,7 +108,7 @@ async fn route(request: Request<Incoming>, found: Found<'_>, shared: Arc<Shared>
             return Err(Problem::not_found(format!("there is no path {path}; {known}")));
         }
     };
-    if shared.stopping.is_draining() && !route.is_probe {
+    if shared.shutdown.is_draining() && !route.is_probe {
         let detail = "the proxy is stopping; try again later".to_owned();
         return Err(later(StatusCode::SERVICE_UNAVAILABLE, detail, Duration::from_secs(1)));
     }

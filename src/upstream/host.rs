@@ -7,7 +7,7 @@ use super::Links;
 use crate::ingest::{self, IngestFactory};
 use crate::policy::Policy;
 use crate::runs::Runs;
-use crate::stopping::Stopping;
+use crate::shutdown::Shutdown;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
@@ -25,7 +25,7 @@ pub struct Host {
     /// Constructs the ingests of runners' output, with the same settings as those of clients.
     pub factory: IngestFactory,
     /// How far the shutdown of the proxy has progressed.
-    pub stopping: Arc<Stopping>,
+    pub shutdown: Arc<Shutdown>,
 }
 
 impl Host {
@@ -37,7 +37,7 @@ impl Host {
             links: Arc::default(),
             policy: Arc::default(),
             ingests: Arc::new(Semaphore::new(Semaphore::MAX_PERMITS)),
-            stopping: Arc::default(),
+            shutdown: Arc::default(),
         }
     }
 }

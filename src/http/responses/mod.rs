@@ -19,7 +19,7 @@ use super::route::Call;
 use super::shared::Shared;
 use crate::client::NoAnswer;
 use crate::runs::Wire;
-use crate::stopping::Phase;
+use crate::shutdown::Phase;
 use crate::upstream::responses::{Answer, Asking, Credentials, Exchange, Inlet, Mode, Refusal, Responses};
 use framegate_translators::runners::open_responses::RUNNER;
 use futures_util::stream;
@@ -340,7 +340,7 @@ async fn send(
         let accept = HeaderValue::from_static("text/event-stream, application/json");
         to_upstream.headers_mut().insert(ACCEPT, accept);
     }
-    let mut phase = shared.stopping.phase();
+    let mut phase = shared.shutdown.phase();
     let stop = Box::pin(async move {
         let _ = phase.wait_for(|phase| *phase >= Phase::Cutting).await;
     });
@@ -367,7 +367,7 @@ async fn send(
 
 /// Acquires a connection to the upstream. The wait ends when the proxy stops.
 async fn place(upstream: &Responses, shared: &Shared) -> Result<OwnedSemaphorePermit, Failure> {
-    let mut phase = shared.stopping.phase();
+    let mut phase = shared.shutdown.phase();
     let found = tokio::select! {
         biased;
         found = upstream.place() => found,

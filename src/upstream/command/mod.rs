@@ -88,7 +88,7 @@ impl CommandUpstream {
         claim: Option<Claim>,
     ) -> Result<Launched, StartError> {
         let settings = &self.settings;
-        if self.host.stopping.is_draining() {
+        if self.host.shutdown.is_draining() {
             return Err(StartError::Busy("the proxy is stopping".to_owned()));
         }
         if opening.model.is_none() && !settings.model.is_empty() {
@@ -146,7 +146,7 @@ impl CommandUpstream {
             writer,
             process: started.process,
             output: started.output,
-            phase: self.host.stopping.phase(),
+            phase: self.host.shutdown.phase(),
             run_begins,
             claim,
         });

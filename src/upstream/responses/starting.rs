@@ -7,7 +7,7 @@ use super::exchange::{Answer, Exchange, Mode};
 use super::{Asking, Credentials, NoPlace, Responses};
 use crate::auth::Restriction;
 use crate::client::full;
-use crate::stopping::Phase;
+use crate::shutdown::Phase;
 use crate::upstream::{Host, StartError, Upstream};
 use async_trait::async_trait;
 use framegate_translators::frame::StreamKind;
@@ -100,7 +100,7 @@ impl Upstream for Starting {
             return Err(StartError::Refused(why.to_owned()));
         }
         let body = self.body(&opening)?;
-        if self.host.stopping.is_draining() {
+        if self.host.shutdown.is_draining() {
             return Err(StartError::Busy("the proxy is stopping".to_owned()));
         }
         let kept = self.host.runs.log().check_writable().await;
@@ -121,7 +121,7 @@ impl Upstream for Starting {
             .map_err(|error| StartError::Failed(error.to_string()))?;
         // Set regardless of the configured list of client headers that pass.
         request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        let mut phase = self.host.stopping.phase();
+        let mut phase = self.host.shutdown.phase();
         let (answer, answered) = oneshot::channel();
         let host = self.host.clone();
         let conversation = opening.session.unwrap_or_default();
