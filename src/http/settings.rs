@@ -61,7 +61,7 @@ pub struct Settings {
     pub max_decompressed: Option<u64>,
     /// Maximum number of open ingests.
     pub max_ingests: usize,
-    /// How the input of ingests is read, whoever sends it.
+    /// How the input of ingests is read, from clients and from upstreams alike.
     pub ingest: ingest::Settings,
     /// Whether a run whose records are already in the log is kept only once.
     pub recognise_repeats: bool,
