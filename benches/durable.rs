@@ -15,11 +15,10 @@
 
 use framegate::config::GateMode;
 use framegate::gate::Gate;
-use framegate::ingest::Ingest;
+use framegate::ingest::{IngestFactory, Settings};
 use framegate::log::sqlite::{Fsync, Options};
 use framegate::log::{FrameLog, MemoryLog, SqliteLog};
 use framegate::runs::Runs;
-use framegate_translators::framing::Limits;
 use framegate_translators::runners::runner;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -83,15 +82,16 @@ fn round(fsync: Option<Fsync>, loads: &[(&'static str, Vec<u8>)], uploads: usize
     let runs = Arc::new(Runs::new(log, Gate::new(GateMode::Off).unwrap()));
     let work: Vec<(&'static str, Vec<u8>)> = loads.iter().cycle().take(loads.len() * uploads).cloned().collect();
     let queue = Arc::new(std::sync::Mutex::new(work));
+    let factory = IngestFactory::new(runs, Settings::default());
     let start = Instant::now();
     runtime.block_on(async {
         let workers: Vec<_> = (0..at_once)
             .map(|_| {
-                let (runs, queue) = (runs.clone(), queue.clone());
+                let (factory, queue) = (factory.clone(), queue.clone());
                 tokio::spawn(async move {
                     loop {
                         let Some((name, bytes)) = queue.lock().unwrap().pop() else { return };
-                        let mut ingest = Ingest::new(runs.clone(), runner(name).unwrap(), None, Limits::default());
+                        let mut ingest = factory.ingest(runner(name), None, Arc::default());
                         for chunk in bytes.chunks(CHUNK_BYTES) {
                             ingest.feed(chunk).await.unwrap();
                         }
@@ -105,7 +105,7 @@ fn round(fsync: Option<Fsync>, loads: &[(&'static str, Vec<u8>)], uploads: usize
         }
     });
     let time = start.elapsed();
-    drop(runs);
+    drop(factory);
     drop(runtime);
     remove();
     time

@@ -4,7 +4,7 @@
 //! Input: the samples, which are compiled into the program. Output: their runs, record by record, slowly enough to read. Never: a file read at run time,
 //! a pause after a record that shows nothing, a record that was not redacted.
 
-use crate::ingest::{Ingest, IngestError};
+use crate::ingest::{IngestError, IngestFactory, Settings};
 use crate::runs::{Ingested, Runs};
 use framegate_translators::frame::StreamKind;
 use framegate_translators::framing::{Framing, Limits};
@@ -30,12 +30,10 @@ pub async fn play(
     rules: Option<Arc<Rules>>,
     mut started: impl FnMut(&'static str, Uuid),
 ) -> Result<(), IngestError> {
+    let factory = IngestFactory::new(runs, Settings { redaction: rules, ..Settings::default() });
     for runner in RUNNERS {
         let (name, Sample { bytes, framing, .. }) = (runner.name, runner.sample);
-        let mut ingest = Ingest::new(runs.clone(), runner, None, Limits::default());
-        if let Some(rules) = &rules {
-            ingest = ingest.redacting(rules.clone());
-        }
+        let mut ingest = factory.ingest(Some(runner), None, Arc::default());
         if let Some(unix_ms) = FirstTime::new(Some(runner), None, Limits::default()).feed(bytes) {
             ingest = ingest.recorded_at(unix_ms);
         }

@@ -226,7 +226,7 @@ fn top_level_modules_form_layers() {
 #[test]
 fn files_of_http_form_layers() {
     let graph = files_of_http(&sources());
-    for (from, to) in [("mod", "connection"), ("mod", "tls"), ("connection", "router"), ("router", "events")] {
+    for (from, to) in [("mod", "connection"), ("mod", "tls"), ("connection", "router"), ("routes", "events")] {
         assert!(graph.contains_key(&(from.to_owned(), to.to_owned())), "{from} -> {to} was not found");
     }
     check("src/http", &graph);

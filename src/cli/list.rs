@@ -2,7 +2,7 @@
 
 use super::names::{self, ContractName};
 use crate::catalogue;
-use crate::nearest::nearest;
+use crate::suggest::nearest;
 use anyhow::anyhow;
 use framegate_translators::contracts::CONTRACTS;
 use framegate_translators::publish::{bundle, document_of, typescript};

@@ -6,21 +6,20 @@
 
 use super::names::{self, ContractName};
 use super::run_end::Ending;
-use super::serve::encoder_options;
+use super::serve::{encoder_options, ingest_settings};
 use crate::auth::Restriction;
 use crate::config::upstream::{Command, Kind, Preset, Upstream as Configured};
 use crate::config::{Config, Sources, unknown};
 use crate::gate::Gate;
 use crate::log::MemoryLog;
 use crate::runs::{IngestFollower, Runs, Wire};
-use crate::stopping::Phase;
+use crate::shutdown::Phase;
 use crate::upstream::Host;
 use crate::upstream::command::{CommandUpstream, Launched};
 use anyhow::{Context, anyhow, bail};
 use framegate_translators::contracts::DEFAULT;
 use framegate_translators::encode::EncoderOptions;
 use framegate_translators::frame::StreamKind;
-use framegate_translators::framing::Limits;
 use framegate_translators::host::{Opening, Wish};
 use framegate_translators::normalizer::EndHold;
 use framegate_translators::runners::presets;
@@ -110,15 +109,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         .with_end_hold(EndHold::Ms(config.ingest.end_hold_ms))
         .with_open_tools(config.ingest.max_open_tools);
     let runs = Arc::new(runs);
-    let host = Host {
-        records_per_run: config.limits.max_records_per_run,
-        ahead_bytes: config.ingest.ahead_bytes,
-        limits: Limits { record_bytes: config.ingest.max_record_bytes, preview_bytes: config.ingest.preview_bytes },
-        drift: config.ingest.drift,
-        policy: Arc::new(config.approvals.policy()?),
-        redaction: config.redaction.rules()?.map(Arc::new),
-        ..Host::new(runs.clone())
-    };
+    let host =
+        Host { policy: Arc::new(config.approvals.policy()?), ..Host::new(runs.clone(), ingest_settings(&config)?) };
     let upstream = CommandUpstream::new(&configured, settings, host.clone())
         .with_context(|| format!("unknown runner {:?}", configured.runner))?
         .relaying_stderr();
@@ -191,7 +183,7 @@ async fn follow(launched: Launched, mut follower: IngestFollower, host: &Host) -
     let Launched { ingested, run, exit } = launched;
     let mut interrupt = signal(SignalKind::interrupt()).context("cannot listen for signals")?;
     let mut terminate = signal(SignalKind::terminate()).context("cannot listen for signals")?;
-    let (stopping, links) = (host.stopping.clone(), host.links.clone());
+    let (shutdown, links) = (host.shutdown.clone(), host.links.clone());
     let (begun, mut known) = watch::channel(None::<Uuid>);
     let first_signal = Arc::new(OnceLock::new());
     let came = first_signal.clone();
@@ -214,7 +206,7 @@ async fn follow(launched: Launched, mut follower: IngestFollower, host: &Host) -
                     told = true;
                     tokio::spawn(async move { link.say(Wish::Interrupt, "a signal").await });
                 }
-                None => stopping.set(Phase::Cutting),
+                None => shutdown.set(Phase::Cutting),
             }
         }
     }));
@@ -232,7 +224,7 @@ async fn follow(launched: Launched, mut follower: IngestFollower, host: &Host) -
         let written = write(&mut follower).await;
         if written.is_err() {
             // The output is closed, so the runner's work is of no use.
-            host.stopping.set(Phase::Cutting);
+            host.shutdown.set(Phase::Cutting);
         }
         written
     };

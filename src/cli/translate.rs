@@ -13,7 +13,7 @@ use super::serve::encoder_options;
 use super::{EXIT_CLEAN, EXIT_FAILED, EXIT_FINDINGS};
 use crate::clock::{Arrival, Clock, Moment};
 use crate::config::{GateMode, Redaction, Sources};
-use crate::ingest::Whose;
+use crate::ingest::{Settings, Whose};
 use anyhow::{Context, bail};
 use framegate_translators::artifacts::Bounds;
 use framegate_translators::contracts::{CONTRACTS, SseStyle};
@@ -21,8 +21,6 @@ use framegate_translators::encode::EncoderOptions;
 use framegate_translators::framing::Limits;
 use framegate_translators::normalizer::EndHold;
 use framegate_translators::pipeline::{Ingest, Tally, Translator};
-use framegate_translators::recognise::Window;
-use framegate_translators::redact::Rules;
 use framegate_translators::sequence::{Identity, uuid_of};
 use framegate_translators::when::FirstTime;
 use std::io::{self, Write};
@@ -112,7 +110,9 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         user_messages: options.user_messages || args.user_messages,
         ..options
     };
-    let job = Job { args, limits: Limits { record_bytes, preview_bytes }, rules, options, store };
+    let limits = Limits { record_bytes, preview_bytes };
+    let reading = Settings { limits, redaction: rules, ..Settings::default() };
+    let job = Job { args, reading, options, store };
     let mut diagnostics = Diagnostics::new(contract, args.gate.unwrap_or(config.gate.mode), args.max_reports)?;
     let mut writer = EventWriter::new(io::stdout().lock(), contract, args.form.unwrap_or(Form::Ndjson));
     let (mut failed, mut bad) = (false, false);
@@ -138,8 +138,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 /// The settings that apply to every file.
 struct Job<'a> {
     args: &'a Args,
-    limits: Limits,
-    rules: Option<Arc<Rules>>,
+    reading: Settings,
     options: EncoderOptions,
     store: Option<ArtifactFiles>,
 }
@@ -227,7 +226,7 @@ impl Job<'_> {
         }
         let mut found = None;
         if input.is_whole() {
-            let mut first = FirstTime::new(self.args.from.runner(), None, self.limits);
+            let mut first = FirstTime::new(self.args.from.runner(), None, self.reading.limits);
             input.look_ahead(LOOK_AHEAD_BYTES, |bytes| {
                 found = first.feed(bytes);
                 found.is_some()
@@ -243,18 +242,11 @@ impl Job<'_> {
         // Only the first file belongs to the given session. A further file has its own session.
         let session_id = args.session_id.as_deref().filter(|_| nth == 0).map(uuid_of);
         let identity = Identity { run_id, session_id };
-        let ingest = match args.from {
-            From::Runner(runner) => Ingest::new(runner.0, None, self.limits, identity),
-            From::Auto => Ingest::auto(None, self.limits, identity, Window::default()),
-        };
+        let ingest = self.reading.pipeline(args.from.runner(), None, identity);
         // A file is complete, and a fixed clock has no timers. Neither is live.
         let is_live = args.epoch_ms.is_none() && !is_whole;
         let ingest = ingest.holding_ends(if is_live { EndHold::default() } else { EndHold::Input });
-        let ingest = if self.store.is_some() { ingest.with_artifacts(Bounds::default()) } else { ingest };
-        match &self.rules {
-            Some(rules) => ingest.redacting(rules.clone()),
-            None => ingest,
-        }
+        if self.store.is_some() { ingest.with_artifacts(Bounds::default()) } else { ingest }
     }
 
     /// Handles the results of the last call. Artifacts are written before the events that name them are flushed.

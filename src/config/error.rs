@@ -1,7 +1,7 @@
 //! Problems in a configuration, with enough context to fix them.
 
 use super::SECTIONS;
-use crate::nearest::nearest;
+use crate::suggest::nearest;
 use figment::providers::{Format, Toml};
 use std::fmt::Write;
 

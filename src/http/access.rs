@@ -1,81 +1,27 @@
 //! The scope that each path requires.
 //!
-//! Input: a request's method, path and `Authorization`. Output: the caller, if it may request the path. Never: an endpoint
-//! without a line in [`access_of`]; a token taken from anywhere but the header (URLs end up in logs and histories).
+//! Input: a request's method, path and `Authorization`. Output: the caller, if it may request the path. Never: a token taken from anywhere but the header (URLs end up in logs and histories).
 
 use super::live::Live;
 use super::problem::Problem;
-use super::routes::{Endpoint, Found};
+use super::route::Access;
 use super::shared::Shared;
-use crate::auth::{Caller, Scope};
+use crate::auth::Caller;
 use hyper::header::{self, AUTHORIZATION, HeaderValue};
 use hyper::{HeaderMap, Request, StatusCode};
 use std::sync::Arc;
 
-/// What a path requires of its caller.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Access {
-    /// Nothing: process monitors have no token.
-    Open,
-    /// A token with this scope, if tokens are configured.
-    Needs(Scope),
-}
-
-const READ: Access = Access::Needs(Scope::Read);
-
-/// The access that an endpoint requires. The match is exhaustive, so a new endpoint needs a line here.
-fn access_of(endpoint: Endpoint) -> Access {
-    match endpoint {
-        Endpoint::Ingest => Access::Needs(Scope::Ingest),
-        // They cost money, or change what the upstream keeps.
-        Endpoint::ResponseCreate
-        | Endpoint::ResponseCancel
-        | Endpoint::ResponseDelete
-        | Endpoint::ResponseCompact
-        | Endpoint::ResponseTokens => Access::Needs(Scope::Control),
-        Endpoint::StartRun | Endpoint::Approval | Endpoint::Interrupt | Endpoint::SessionMessages => {
-            Access::Needs(Scope::Control)
-        }
-        Endpoint::Health | Endpoint::Ready => Access::Open,
-        // It covers the runs of all callers.
-        Endpoint::Metrics => Access::Needs(Scope::Admin),
-        Endpoint::Runs
-        | Endpoint::Upstreams
-        | Endpoint::Run
-        | Endpoint::RunEvents
-        | Endpoint::SessionEvents
-        | Endpoint::AllEvents
-        | Endpoint::Artifact
-        | Endpoint::Response
-        | Endpoint::ResponseInput
-        | Endpoint::Models
-        | Endpoint::Model
-        | Endpoint::Contracts
-        | Endpoint::Schema
-        | Endpoint::NativeSseStream
-        | Endpoint::NativeSseRun
-        | Endpoint::HecateRunEvents
-        | Endpoint::HecateAllEvents
-        | Endpoint::HecateArtifact
-        | Endpoint::OpenApi => READ,
-    }
-}
-
-/// Identifies the caller, and checks whether it may make the request.
+/// Identifies the caller, and checks whether it may make the request. `access` is what the route requires, `None` for a request
+/// without a route: it still needs a valid token, because only such callers learn that there is no route.
 ///
 /// # Errors
 /// 401, 403 or 429.
 pub(super) fn admit<B>(
     request: &Request<B>,
-    found: &Found<'_>,
+    access: Option<Access>,
     shared: &Shared,
     live: &Live,
 ) -> Result<Arc<Caller>, Problem> {
-    let access = match found {
-        Found::Route(route, _) => Some(access_of(route.endpoint)),
-        // An unknown path still needs a valid token: only such callers learn that it does not exist.
-        Found::Path(_) | Found::Nothing => None,
-    };
     if access == Some(Access::Open) {
         return Ok(Caller::nobody());
     }
@@ -123,23 +69,4 @@ fn caller(headers: &HeaderMap, shared: &Shared, live: &Live) -> Result<Arc<Calle
 fn bearer(value: &str) -> Option<&str> {
     let (scheme, token) = value.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::routes::ROUTES;
-    use super::*;
-    use hyper::Method;
-
-    #[test]
-    fn only_probes_are_open() {
-        for route in ROUTES {
-            let access = access_of(route.endpoint);
-            let is_probe = matches!(route.path, "/healthz" | "/readyz");
-            assert_eq!(access == Access::Open, is_probe, "{}", route.path);
-            // Endpoints with an effect must need more than the scope `read`.
-            let reads = route.method == Method::GET && !is_probe && route.path != "/metrics";
-            assert_eq!(access == READ, reads, "{}", route.path);
-        }
-    }
 }

@@ -6,13 +6,14 @@
 
 use super::problem::Problem;
 use super::reply::{Body, empty, full};
+use super::route::Call;
 use super::shared::Shared;
 use crate::artifacts::{Key, StoreError};
 use framegate_translators::artifacts::Artifact;
 use framegate_translators::frame::Stream;
-use hyper::body::{Bytes, Incoming};
+use hyper::body::Bytes;
 use hyper::header::{self, HeaderMap, HeaderValue};
-use hyper::{Request, Response, StatusCode};
+use hyper::{Response, StatusCode};
 use std::sync::Arc;
 
 /// Image types that cannot contain scripts.
@@ -32,18 +33,16 @@ impl AsRef<[u8]> for Content {
 }
 
 /// Responds with the bytes, or with 304 if the client has them.
-pub(super) async fn content(
-    request: &Request<Incoming>,
-    artifact_id: &str,
-    shared: &Shared,
-) -> Result<Response<Body>, Problem> {
+pub(super) async fn content(call: Call) -> Result<Response<Body>, Problem> {
+    let Call { request, path, shared, .. } = call;
+    let [artifact_id] = path.get()?;
     let artifact_id = artifact_id.replace("%3A", ":").replace("%3a", ":");
     let wrong = "an artifact id is either sha256: followed by 64 hex digits, or art_ followed by a ULID";
     let key = Key::parse(&artifact_id).ok_or_else(|| Problem::bad_request(wrong))?;
     if shared.runs.artifacts().is_none() {
         return Err(Problem::not_found("artifacts are disabled (artifacts.enabled)"));
     }
-    let found = find(key, shared).await.map_err(|error| unreadable(&error))?;
+    let found = find(key, &shared).await.map_err(|error| unreadable(&error))?;
     let unknown = || Problem::not_found(format!("there is no artifact {artifact_id}, or it is no longer stored"));
     let artifact = found.ok_or_else(unknown)?.artifact;
     let etag = format!("\"{}\"", artifact.id());

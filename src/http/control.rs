@@ -8,12 +8,12 @@ use super::order;
 use super::percent;
 use super::problem::Problem;
 use super::reply::{Body, json_response};
+use super::route::Call;
 use super::shared::Shared;
 use crate::upstream::{Link, SayError};
 use framegate_translators::frame::{Decision, SharedStr, StreamKind};
 use framegate_translators::host::{Answer, Unsayable, Wish};
-use hyper::body::{Body as HttpBody, Bytes};
-use hyper::{Request, Response, StatusCode};
+use hyper::{Response, StatusCode};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use uuid::Uuid;
@@ -61,22 +61,15 @@ struct Message {
 }
 
 /// `POST /v1/runs/{run_id}/approvals/{approval_id}`.
-pub(super) async fn answer<B>(
-    request: Request<B>,
-    run_id: &str,
-    approval_id: &str,
-    shared: &Shared,
-) -> Result<Response<Body>, Problem>
-where
-    B: HttpBody<Data = Bytes>,
-    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
-{
+pub(super) async fn answer(call: Call) -> Result<Response<Body>, Problem> {
+    let Call { request, path, shared, .. } = call;
+    let [run_id, approval_id] = path.get()?;
     let form = "{\"decision\": \"approved\", \"rejected\" or \"cancelled\", \"reason\"?, \"scope\"?, \"answers\"?}";
     let approval_id =
         percent::of_path(approval_id).ok_or_else(|| Problem::bad_request("the approval id is not valid UTF-8"))?;
     // Look up the run first: an unknown run is reported without reading the body.
-    let (run, link) = link_of(run_id, shared)?;
-    let given: Answered = order::read(request, MAX_ANSWER, form, shared).await?;
+    let (run, link) = link_of(run_id, &shared)?;
+    let given: Answered = order::read(request, MAX_ANSWER, form, &shared).await?;
     let decision = match given.decision {
         Word::Approved => Decision::Approved,
         Word::Rejected => Decision::Rejected,
@@ -93,7 +86,7 @@ where
         answers: given.answers.into_iter().map(words).collect(),
     };
     let wish = Wish::Answer { approval_id: SharedStr::from(approval_id.as_str()), answer };
-    say(&link, wish, shared).await?;
+    say(&link, wish, &shared).await?;
     #[derive(Serialize)]
     struct Told<'t> {
         run_id: Uuid,
@@ -106,7 +99,8 @@ where
 }
 
 /// `POST /v1/runs/{run_id}/interrupt`: 202. The run's last event reports how it ended.
-pub(super) async fn interrupt(run_id: &str, shared: &Shared) -> Result<Response<Body>, Problem> {
+pub(super) async fn interrupt(call: Call) -> Result<Response<Body>, Problem> {
+    let ([run_id], shared) = (call.path.get()?, &call.shared);
     let (run, link) = link_of(run_id, shared)?;
     say(&link, Wish::Interrupt, shared).await?;
     #[derive(Serialize)]
@@ -117,15 +111,9 @@ pub(super) async fn interrupt(run_id: &str, shared: &Shared) -> Result<Response<
 }
 
 /// `POST /v1/sessions/{session_id}/messages`: 202. The session's events report the run that the message begins.
-pub(super) async fn message<B>(
-    request: Request<B>,
-    session_id: &str,
-    shared: &Shared,
-) -> Result<Response<Body>, Problem>
-where
-    B: HttpBody<Data = Bytes>,
-    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
-{
+pub(super) async fn message(call: Call) -> Result<Response<Body>, Problem> {
+    let Call { request, path, shared, .. } = call;
+    let [session_id] = path.get()?;
     let session = Uuid::try_parse(session_id)
         .map_err(|_| Problem::bad_request("the session id must be a UUID, as in GET /v1/runs"))?;
     if !shared.runs.knows_session(session, &shared.caller.restriction) {
@@ -139,11 +127,11 @@ where
              its session_id";
         Problem::new(StatusCode::CONFLICT, detail)
     })?;
-    let Message { prompt } = order::read(request, MAX_MESSAGE, "{\"prompt\"}", shared).await?;
+    let Message { prompt } = order::read(request, MAX_MESSAGE, "{\"prompt\"}", &shared).await?;
     if prompt.is_empty() {
         return Err(Problem::bad_request("the prompt is empty"));
     }
-    say(&link, Wish::Prompt(prompt), shared).await?;
+    say(&link, Wish::Prompt(prompt), &shared).await?;
     #[derive(Serialize)]
     struct Told {
         session_id: Uuid,

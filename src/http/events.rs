@@ -3,8 +3,9 @@
 use super::body::{Source, events_behind};
 use super::negotiate::{Form, Negotiated, Wanted, negotiate};
 use super::problem::Problem;
-use super::query::{self, Query};
+use super::query::Query;
 use super::reply::{Body, json_response, no_content};
+use super::route::Call;
 use super::shared::Shared;
 use crate::log::LogError;
 use crate::runs::{Ask, Entry, Follower, Reader, RunStatus, Wire};
@@ -54,8 +55,8 @@ pub(super) fn wanted_of<'r>(request: &'r Request<Incoming>, query: &'r Query, sh
 }
 
 /// `GET /v1/runs`: newest first.
-pub(super) fn list(request: &Request<Incoming>, shared: &Shared) -> Result<Response<Body>, Problem> {
-    let query = Query::read(request.uri().query(), query::OF_RUNS)?;
+pub(super) async fn list(call: Call) -> Result<Response<Body>, Problem> {
+    let (query, shared) = (call.query()?, call.shared);
     let restriction = &shared.caller.restriction;
     let filter = |status: &RunStatus| {
         restriction.admits_run(Some(status.run_id), status.session_id, &status.session_name, status.runner)
@@ -77,56 +78,52 @@ pub(super) fn list(request: &Request<Incoming>, shared: &Shared) -> Result<Respo
 }
 
 /// `GET /v1/runs/{run_id}`.
-pub(super) fn status(request: &Request<Incoming>, run_id: &str, shared: &Shared) -> Result<Response<Body>, Problem> {
-    Query::read(request.uri().query(), query::NONE)?;
-    let entry = run_of(run_id, shared)?;
+pub(super) async fn status(call: Call) -> Result<Response<Body>, Problem> {
+    call.query()?;
+    let [run_id] = call.path.get()?;
+    let entry = run_of(run_id, &call.shared)?;
     let status = entry.status().clone();
     Ok(json_response(&status))
 }
 
 /// `GET /v1/runs/{run_id}/events`.
-pub(super) async fn of_run(
-    request: &Request<Incoming>,
-    run_id: &str,
-    shared: Arc<Shared>,
-) -> Result<Response<Body>, Problem> {
-    let query = Query::read(request.uri().query(), query::OF_RUN)?;
-    let negotiated = negotiate(wanted_of(request, &query, &shared))
+pub(super) async fn of_run(call: Call) -> Result<Response<Body>, Problem> {
+    let query = call.query()?;
+    let negotiated = negotiate(wanted_of(&call.request, &query, &call.shared))
         .map_err(|detail| Problem::new(StatusCode::NOT_ACCEPTABLE, detail))?;
-    let entry = run_of(run_id, &shared)?;
-    events_of(request, &query, entry, negotiated, shared).await
+    let [run_id] = call.path.get()?;
+    let entry = run_of(run_id, &call.shared)?;
+    events_of(&call.request, &query, entry, negotiated, call.shared).await
 }
 
 /// `GET /api/v1/sessions/{session_id}/runs/{run_id}/stream`, with the document's own error form.
-pub(super) async fn native_sse(
-    request: &Request<Incoming>,
-    session_id: &str,
-    run_id: &str,
-    shared: Arc<Shared>,
-) -> Response<Body> {
+pub(super) async fn native_sse(call: Call) -> Result<Response<Body>, Problem> {
+    let query = call.query();
+    let Call { request, path, shared, .. } = call;
+    let [session_id, run_id] = path.get()?;
     let session = Uuid::try_parse(session_id).ok();
     let run = Uuid::try_parse(run_id).ok().and_then(|id| shared.find(StreamKind::Session, id));
     let entry = match run {
-        None => return native_error(StatusCode::NOT_FOUND, "RUN_NOT_FOUND", "no such run"),
+        None => return Ok(native_error(StatusCode::NOT_FOUND, "RUN_NOT_FOUND", "no such run")),
         Some(entry) if Some(entry.stream.session.id) != session => {
-            return native_error(
+            return Ok(native_error(
                 StatusCode::NOT_FOUND,
                 "SESSION_NOT_FOUND",
                 "no such session, or the run belongs to another session",
-            );
+            ));
         }
         Some(entry) => entry,
     };
     let answer = async {
-        let query = Query::read(request.uri().query(), query::OF_RUN)?;
+        let query = query?;
         let wanted =
-            Wanted { default: &sse::V1, native: true, forms: &[Form::Sse], ..wanted_of(request, &query, &shared) };
+            Wanted { default: &sse::V1, native: true, forms: &[Form::Sse], ..wanted_of(&request, &query, &shared) };
         let negotiated = negotiate(wanted).map_err(|detail| Problem::new(StatusCode::NOT_ACCEPTABLE, detail))?;
-        events_of(request, &query, entry, negotiated, shared.clone()).await
+        events_of(&request, &query, entry, negotiated, shared.clone()).await
     };
-    answer.await.unwrap_or_else(|problem| match problem.status() {
-        StatusCode::GONE => native_error(StatusCode::GONE, "REPLAY_UNAVAILABLE", problem.detail()),
-        _ => problem.into_response(),
+    answer.await.or_else(|problem| match problem.status() {
+        StatusCode::GONE => Ok(native_error(StatusCode::GONE, "REPLAY_UNAVAILABLE", problem.detail())),
+        _ => Err(problem),
     })
 }
 

@@ -7,8 +7,9 @@ use super::body::{Source, events_behind};
 use super::events::{stream_headers, unreadable, wanted_of};
 use super::negotiate::{Form, Negotiated, negotiate};
 use super::problem::Problem;
-use super::query::{self, Query};
+use super::query::Query;
 use super::reply::{Body, json_response};
+use super::route::Call;
 use super::shared::Shared;
 use crate::runs::{FeedEvent, FeedFollower, Position, Scope, Wire};
 use framegate_translators::contracts::RECORDS;
@@ -20,24 +21,22 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 /// `GET /v1/events`.
-pub(super) async fn of_all(request: &Request<Incoming>, shared: Arc<Shared>) -> Result<Response<Body>, Problem> {
-    let query = Query::read(request.uri().query(), query::OF_ALL)?;
-    neutral(request, &query, query.session_id, shared).await
+pub(super) async fn of_all(call: Call) -> Result<Response<Body>, Problem> {
+    let query = call.query()?;
+    neutral(&call.request, &query, query.session_id, call.shared).await
 }
 
 /// `GET /v1/sessions/{session_id}/events`.
-pub(super) async fn of_session(
-    request: &Request<Incoming>,
-    session_id: &str,
-    shared: Arc<Shared>,
-) -> Result<Response<Body>, Problem> {
-    let query = Query::read(request.uri().query(), query::OF_SESSION)?;
+pub(super) async fn of_session(call: Call) -> Result<Response<Body>, Problem> {
+    let query = call.query()?;
+    let Call { request, path, shared, .. } = call;
+    let [session_id] = path.get()?;
     let id = Uuid::try_parse(session_id)
         .map_err(|_| Problem::bad_request("the session id must be a UUID, as in GET /v1/runs"))?;
     if !shared.runs.knows_session(id, &shared.caller.restriction) {
         return Err(Problem::not_found(format!("there is no session {id}; GET /v1/runs shows the stored sessions")));
     }
-    neutral(request, &query, Some(id), shared).await
+    neutral(&request, &query, Some(id), shared).await
 }
 
 async fn neutral(

@@ -8,8 +8,9 @@ use super::events::{cursor_of, first_event, follow, gather, wanted_of};
 use super::feeds;
 use super::negotiate::{Form, Negotiated, Wanted, negotiate};
 use super::problem::Problem;
-use super::query::{self, Query};
+use super::query::Query;
 use super::reply::{Body, json_response};
+use super::route::Call;
 use super::shared::Shared;
 use crate::artifacts::Key;
 use crate::runs::Scope;
@@ -21,11 +22,26 @@ use hyper::body::Incoming;
 use hyper::header::ACCEPT;
 use hyper::{Request, Response, StatusCode};
 use serde_json::{Value, json};
-use std::sync::Arc;
 use uuid::Uuid;
 
+/// `GET /hecate/v1/tasks/{task_id}/runs/{run_id}/events`.
+pub(super) async fn of_run(call: Call) -> Result<Response<Body>, Problem> {
+    Ok(answered(run_events(call).await))
+}
+
+/// `GET /hecate/v1/events/stream`: the events of all runs. Sequences count within a run, so this path uses the feed's cursor.
+pub(super) async fn of_all(call: Call) -> Result<Response<Body>, Problem> {
+    Ok(answered(all_events(call).await))
+}
+
+/// `GET /hecate/v1/artifacts/{artifact_id}`: the object of an artifact. A patch is included in it. Other content is available
+/// under the same id at `/v1/artifacts/{artifact_id}`.
+pub(super) async fn artifact(call: Call) -> Result<Response<Body>, Problem> {
+    Ok(answered(artifact_object(call).await))
+}
+
 /// Turns an error into a response in the form of Hecate's document.
-pub(super) fn answered(answer: Result<Response<Body>, Problem>) -> Response<Body> {
+fn answered(answer: Result<Response<Body>, Problem>) -> Response<Body> {
     answer.unwrap_or_else(|mut problem| {
         let mut response = json_response(&json!({"error": {"message": problem.detail()}}));
         *response.status_mut() = problem.status();
@@ -49,24 +65,21 @@ fn negotiated(request: &Request<Incoming>, query: &Query, shared: &Shared) -> Re
     negotiate(wanted).map_err(|detail| Problem::new(StatusCode::NOT_ACCEPTABLE, detail))
 }
 
-/// `GET /hecate/v1/tasks/{task_id}/runs/{run_id}/events`.
-pub(super) async fn of_run(
-    request: &Request<Incoming>,
-    task_id: &str,
-    run_id: &str,
-    shared: Arc<Shared>,
-) -> Result<Response<Body>, Problem> {
+async fn run_events(call: Call) -> Result<Response<Body>, Problem> {
+    let query = call.query();
+    let Call { request, path, shared, .. } = call;
+    let [task_id, run_id] = path.get()?;
     let run = id_of("run_", run_id).and_then(|id| shared.find(StreamKind::Session, id));
     let entry = run
         .filter(|entry| id_of("task_", task_id) == Some(entry.stream.session.id))
         .ok_or_else(|| Problem::not_found(format!("there is no run {run_id} of task {task_id}")))?;
-    let query = Query::read(request.uri().query(), query::OF_HECATE_RUN)?;
-    let negotiated = negotiated(request, &query, &shared)?;
+    let query = query?;
+    let negotiated = negotiated(&request, &query, &shared)?;
     let mut reader = shared
         .runs
         .reader(&entry, negotiated.contract, &negotiated.options)
         .ok_or_else(|| Problem::not_found("the run has no events in hecate.v1"))?;
-    let cursor = cursor_of(request, &query, negotiated.contract)
+    let cursor = cursor_of(&request, &query, negotiated.contract)
         .map_err(|_| Problem::bad_request("after_sequence must be a non-negative integer"))?;
     let from = first_event(&cursor, &mut reader, &shared).await?;
     if negotiated.form == Form::Json {
@@ -82,9 +95,9 @@ struct List {
     data: Vec<Box<serde_json::value::RawValue>>,
 }
 
-/// `GET /hecate/v1/events/stream`: the events of all runs. Sequences count within a run, so this path uses the feed's cursor.
-pub(super) async fn of_all(request: &Request<Incoming>, shared: &Shared) -> Result<Response<Body>, Problem> {
-    let query = Query::read(request.uri().query(), query::OF_HECATE_ALL)?;
+async fn all_events(call: Call) -> Result<Response<Body>, Problem> {
+    let query = call.query()?;
+    let (request, shared) = (&call.request, &*call.shared);
     let session = match query.task_id.as_deref() {
         None => None,
         Some(task) => {
@@ -102,9 +115,8 @@ pub(super) async fn of_all(request: &Request<Incoming>, shared: &Shared) -> Resu
     feeds::stream(follower.within(query.limit), &negotiated, shared).await
 }
 
-/// `GET /hecate/v1/artifacts/{artifact_id}`: the object of an artifact. A patch is included in it. Other content is available
-/// under the same id at `/v1/artifacts/{artifact_id}`.
-pub(super) async fn artifact(artifact_id: &str, shared: &Shared) -> Result<Response<Body>, Problem> {
+async fn artifact_object(call: Call) -> Result<Response<Body>, Problem> {
+    let ([artifact_id], shared) = (call.path.get()?, &call.shared);
     let found = match Key::parse(artifact_id) {
         Some(key) => artifacts::find(key, shared).await.map_err(|error| artifacts::unreadable(&error))?,
         None => None,

@@ -11,24 +11,24 @@ use super::negotiate::Wanted;
 use super::negotiate::{Form, Negotiated, negotiate};
 use super::places::Full;
 use super::problem::Problem;
-use super::query::{self, Query};
+use super::query::Query;
 use super::reply::{Body, json_response};
+use super::route::Call;
 use super::shared::Shared;
 use super::silent::{Seat, Slot};
 use super::upload::{Form as Written, Upload};
 use crate::clock::Moment;
-use crate::ingest::{Beyond, Bounds, Ingest, Seen, Stopped, pump, until_known};
+use crate::ingest::{Beyond, Seen, Stopped, pump, until_known};
 use crate::runs::{Ingested, RunStatus, Wire};
 use framegate_translators::foreign::Foreign;
 use framegate_translators::frame::StreamKind;
 use framegate_translators::framing::Framing;
 use framegate_translators::pipeline::Tally;
-use framegate_translators::runners::{RUNNERS, Runner, runner};
+use framegate_translators::runners::{RUNNERS, runner};
 use framegate_translators::when::FirstTime;
 use hyper::body::Incoming;
 use hyper::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue};
 use hyper::{HeaderMap, Request, Response, StatusCode};
-use std::sync::Arc;
 use tokio::sync::oneshot;
 use tracing::Instrument;
 
@@ -38,11 +38,10 @@ const REPLAYED: &str = "idempotency-replayed";
 /// The forms of a live response.
 const STREAMS: &[Form] = &[Form::Sse, Form::Ndjson, Form::Bytes];
 
-pub(super) async fn ingest(
-    request: Request<Incoming>,
-    name: &str,
-    shared: Arc<Shared>,
-) -> Result<Response<Body>, Problem> {
+pub(super) async fn ingest(call: Call) -> Result<Response<Body>, Problem> {
+    let query = call.query();
+    let Call { request, path, shared, .. } = call;
+    let [name] = path.get()?;
     let runner = runner(name);
     if runner.is_none() && name != AUTO {
         let known: Vec<&str> = RUNNERS.iter().map(|runner| runner.name).collect();
@@ -57,11 +56,11 @@ pub(super) async fn ingest(
         return Err(problem_of(&Stopped::Beyond(Beyond::NotYours)));
     }
     let form = Written::of(request.headers(), &shared.settings)?;
-    let stream = live_answer(&request, &shared)?;
+    let stream = live_answer(&request, &query?, &shared)?;
     let claim = shared.idempotency_keys.claim(request.headers(), &shared.caller.name, name)?;
     let seat = seat(&shared)?;
     let framing = framing_of(request.headers());
-    let limits = shared.settings.limits;
+    let limits = shared.settings.ingest.limits;
     let meter = shared.runs.metrics().ingest(runner.map_or(AUTO, |runner| runner.name));
     // A body of known length was recorded before it was sent: its clock starts at the first time found in its records.
     let is_complete = request.headers().contains_key(CONTENT_LENGTH);
@@ -72,7 +71,8 @@ pub(super) async fn ingest(
         Some(Claim::New(claimed)) => (Some(claimed), body.digesting()),
         Some(Claim::Made(made)) => return again(body.digesting(), &made, stream, &shared).await,
     };
-    let ingest = begin(runner, framing, is_complete, &shared);
+    let ingest = shared.host.factory.ingest(runner, framing, shared.caller.restriction.clone());
+    let ingest = if shared.settings.recognise_repeats { ingest.recognising_repeats(is_complete) } else { ingest };
     let ingested = ingest.ingested();
     let span = tracing::info_span!("ingest", runner = name);
     // Both kinds of ingest run in a task of their own, so that a client that leaves does not abort them halfway.
@@ -128,27 +128,6 @@ pub(super) async fn ingest(
     tokio::spawn(taking_in.instrument(span));
     is_known.await.unwrap_or(Err(Stopped::Inside)).map_err(|stopped| problem_of(&stopped))?;
     Ok(followed(&ingested, &negotiated, lease, &shared))
-}
-
-/// Creates the ingest of a request. Without a runner, the ingest recognises it from the first records.
-fn begin(runner: Option<&'static Runner>, framing: Option<Framing>, is_complete: bool, shared: &Shared) -> Ingest {
-    let (runs, limits) = (shared.runs.clone(), shared.settings.limits);
-    let ingest = match runner {
-        Some(runner) => Ingest::new(runs, runner, framing, limits),
-        None => Ingest::auto(runs, framing, limits),
-    };
-    let ingest = ingest.within(Bounds {
-        open_runs: shared.open_runs.clone(),
-        records_per_run: shared.settings.max_records_per_run,
-        ahead_bytes: shared.settings.ingest_ahead_bytes,
-        restriction: shared.caller.restriction.clone(),
-    });
-    let ingest = if shared.settings.drift { ingest.watching_drift() } else { ingest };
-    let ingest = if shared.settings.recognise_repeats { ingest.recognising_repeats(is_complete) } else { ingest };
-    match &shared.settings.redaction {
-        Some(rules) => ingest.redacting(rules.clone()),
-        None => ingest,
-    }
 }
 
 /// Stores the result of an ingest for the next request with its key. Nothing is stored if the body contained nothing
@@ -253,14 +232,13 @@ fn seat(shared: &Shared) -> Result<Seat, Problem> {
 }
 
 /// The form in which the client wants the translation; `None` if it does not ask for a stream.
-fn live_answer(request: &Request<Incoming>, shared: &Shared) -> Result<Option<Negotiated>, Problem> {
-    let query = Query::read(request.uri().query(), query::OF_INGEST)?;
+fn live_answer(request: &Request<Incoming>, query: &Query, shared: &Shared) -> Result<Option<Negotiated>, Problem> {
     let accept = request.headers().get(ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
     let asks = STREAMS.iter().any(|form| accept.contains(form.media_type()));
     if !asks && query.contract.is_none() {
         return Ok(None);
     }
-    let wanted = Wanted { forms: STREAMS, ..wanted_of(request, &query, shared) };
+    let wanted = Wanted { forms: STREAMS, ..wanted_of(request, query, shared) };
     negotiate(wanted).map(Some).map_err(|detail| Problem::new(StatusCode::NOT_ACCEPTABLE, detail))
 }
 

@@ -32,6 +32,7 @@ mod protect;
 mod query;
 mod reply;
 mod responses;
+mod route;
 mod router;
 mod routes;
 mod run_status;
@@ -54,7 +55,7 @@ pub use tls::{Tls, TlsError};
 
 use crate::auth::Caller;
 use crate::runs::Runs;
-use crate::stopping::Stopping;
+use crate::shutdown::Shutdown;
 use crate::upstream::responses::Starting;
 use crate::upstream::sse::SseUpstream;
 use crate::upstream::{Host, Upstreams};
@@ -110,23 +111,16 @@ impl Server {
     pub fn on(listening: Listening, settings: Settings, runs: Arc<Runs>) -> Result<Self, ServeError> {
         let Listening { listener, control } = listening;
         let address = settings.listen.ip();
-        if let Some(rules) = &settings.redaction {
+        if let Some(rules) = &settings.ingest.redaction {
             runs.metrics().redacts(rules.names().map(str::to_owned));
         }
         let ingests = Arc::new(Semaphore::new(settings.max_ingests));
-        let open_runs = Arc::new(Semaphore::new(settings.max_open_runs));
-        let stopping = Arc::<Stopping>::default();
+        let shutdown = Arc::<Shutdown>::default();
         let host = Host {
             ingests: ingests.clone(),
-            open_runs: open_runs.clone(),
-            records_per_run: settings.max_records_per_run,
-            ahead_bytes: settings.ingest_ahead_bytes,
-            limits: settings.limits,
-            drift: settings.drift,
-            redaction: settings.redaction.clone(),
             policy: settings.policy.clone(),
-            stopping: stopping.clone(),
-            ..Host::new(runs.clone())
+            shutdown: shutdown.clone(),
+            ..Host::new(runs.clone(), settings.ingest.clone())
         };
         let idempotency_keys = idempotency::Keys::new(settings.max_idempotency_keys, settings.idempotency_key_lifetime);
         let mut feeds = Vec::new();
@@ -144,13 +138,12 @@ impl Server {
             runs,
             settings: Arc::new(settings),
             ingests,
-            open_runs,
             host,
             meters: Arc::default(),
             silent: Arc::default(),
             idempotency_keys: Arc::new(idempotency_keys),
             control,
-            stopping,
+            shutdown,
             closing: CancellationToken::new(),
             caller: Caller::nobody(),
             address,

@@ -3,27 +3,31 @@
 //! Input: the routes, the contracts with their schemas, and the descriptions of the endpoints here. Output: one constant
 //! document without external references. Never: a path that is not served.
 
-mod control;
+pub(super) mod control;
 mod events;
-mod responses;
+pub(super) mod operations;
+pub(super) mod responses;
 mod shapes;
-mod upstreams;
+pub(super) mod upstreams;
+
+#[cfg(test)]
+pub(super) use shapes::parameters;
 
 use super::reply::{Body, full};
-use super::routes::{Endpoint, ROUTES, Route};
+use super::route::{Access, Route};
 use bytes::Bytes;
 use framegate_translators::contracts::{CONTRACTS, Contract, SseStyle};
 use framegate_translators::runners::RUNNERS;
 use hyper::Response;
 use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
 use serde_json::{Map, Value, json};
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 
-static DOCUMENT: LazyLock<Bytes> = LazyLock::new(|| document().to_string().into());
-
-/// Responds with the document.
-pub(super) fn answer() -> Response<Body> {
-    let mut response = Response::new(full(DOCUMENT.clone()));
+/// Responds with the document of the route table.
+pub(super) fn answer(routes: &'static [Route]) -> Response<Body> {
+    static DOCUMENT: OnceLock<Bytes> = OnceLock::new();
+    let document = DOCUMENT.get_or_init(|| document(routes).to_string().into());
+    let mut response = Response::new(full(document.clone()));
     response
         .headers_mut()
         .insert(CONTENT_TYPE, HeaderValue::from_static("application/vnd.oai.openapi+json;version=3.1"));
@@ -31,9 +35,9 @@ pub(super) fn answer() -> Response<Body> {
     response
 }
 
-fn document() -> Value {
+fn document(routes: &[Route]) -> Value {
     let mut paths = Map::new();
-    for route in ROUTES {
+    for route in routes {
         let method = route.method.as_str().to_ascii_lowercase();
         let path = paths.entry(route.path).or_insert_with(|| json!({"parameters": path_parameters(route)}));
         if let Some(path) = path.as_object_mut() {
@@ -63,11 +67,6 @@ fn document() -> Value {
     })
 }
 
-/// The parameter names in a path pattern.
-fn names(path: &str) -> impl Iterator<Item = &str> {
-    path.split('/').filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'))
-}
-
 fn path_parameters(route: &Route) -> Value {
     let parameter = |name: &str| {
         let (about, schema) = match name {
@@ -94,200 +93,24 @@ fn path_parameters(route: &Route) -> Value {
         };
         json!({"name": name, "in": "path", "required": true, "description": about, "schema": schema})
     };
-    names(route.path).map(parameter).collect()
+    route.parameters().map(parameter).collect()
 }
 
-/// Describes a route. The match is exhaustive, so an endpoint without a description does not compile.
+/// Describes a route: its operation, and the problems of the checks that precede every handler. An answer of the operation for the
+/// same status replaces theirs.
 fn operation(route: &Route) -> Value {
-    let problems = |codes: &[u16]| problems(codes, "Problem");
-    let (id, summary, answers, query): (&str, &str, Value, &[&str]) = match route.endpoint {
-        Endpoint::Ingest => {
-            let operation = described(
-                "ingest",
-                "Ingest a runner's output as it arrives. With a streaming `Accept` (or `contract`), the response is \
-                 the translation, streamed at the same time.",
-                merged(&[
-                    json!({"201": body("The input has ended; these are its runs.", "application/json", "Made"),
-                        "200": made_before(streams("The translation, live.", false))}),
-                    problems(&[400, 404, 406, 408, 409, 413, 415, 422, 429, 503, 507]),
-                ]),
-                &["contract", "experimental", "user_messages", "idempotency_key"],
-            );
-            // Client generators omit operations whose bodies have unknown media types.
-            let schema =
-                json!({"type": "string", "format": "binary", "description": "Records in the runner's own format."});
-            let about = "The runner's output. `Content-Type` may say how records are separated: `application/x-ndjson` \
-                or `text/event-stream`. With any other type, the first bytes show it.";
-            let body = json!({"requestBody": {"required": true, "description": about,
-                "content": {"application/octet-stream": {"schema": schema}}}});
-            return merged(&[operation, body]);
-        }
-        Endpoint::StartRun => return upstreams::start_run(),
-        Endpoint::Upstreams => return upstreams::list(),
-        Endpoint::Approval => return control::answer(),
-        Endpoint::Interrupt => return control::interrupt(),
-        Endpoint::SessionMessages => return control::message(),
-        Endpoint::Runs => (
-            "listRuns",
-            "The stored runs, newest first.",
-            merged(&[json!({"200": body("A page.", "application/json", "RunList")}), problems(&[400])]),
-            &["limit", "skip", "session_id", "runner", "state"],
-        ),
-        Endpoint::Run => (
-            "getRun",
-            "A run's status.",
-            merged(&[json!({"200": body("The status.", "application/json", "RunStatus")}), problems(&[400, 404])]),
-            &[],
-        ),
-        Endpoint::RunEvents => (
-            "getRunEvents",
-            "A run's events: replayed, then live; or a page of them.",
-            merged(&[
-                json!({"200": streams("The events.", true), "204": {"description": "The run has ended and was read completely."}}),
-                problems(&[400, 404, 406, 410, 500]),
-            ]),
-            &["contract", "experimental", "user_messages", "after", "limit", "last_event_id"],
-        ),
-        Endpoint::SessionEvents => (
-            "getSessionEvents",
-            "The events of a session's runs, including future ones.",
-            merged(&[json!({"200": streams("The events.", true)}), problems(&[400, 404, 406, 500])]),
-            &["contract", "experimental", "user_messages", "feed_after", "limit", "event_type", "last_event_id"],
-        ),
-        Endpoint::AllEvents => (
-            "getAllEvents",
-            "The events of all runs, including future ones.",
-            merged(&[json!({"200": streams("The events.", true)}), problems(&[400, 406, 500])]),
-            &[
-                "contract",
-                "experimental",
-                "user_messages",
-                "feed_after",
-                "limit",
-                "session_id",
-                "event_type",
-                "last_event_id",
-            ],
-        ),
-        Endpoint::Artifact => (
-            "getArtifact",
-            "An artifact's bytes.",
-            merged(&[
-                json!({"200": {"description": "The bytes.", "headers": {"ETag": shapes::etag()},
-                    "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary",
-                        "description": "In the artifact's own media type."}}}}, "304": not_modified()}),
-                problems(&[400, 404, 500]),
-            ]),
-            &["if_none_match"],
-        ),
-        Endpoint::ResponseCreate
-        | Endpoint::Response
-        | Endpoint::ResponseInput
-        | Endpoint::ResponseCancel
-        | Endpoint::ResponseDelete
-        | Endpoint::ResponseCompact
-        | Endpoint::ResponseTokens
-        | Endpoint::Models
-        | Endpoint::Model => return responses::operation(route.endpoint),
-        Endpoint::Contracts => (
-            "listContracts",
-            "All contracts and runners.",
-            json!({"200": body("The contracts and runners.", "application/json", "Catalogue")}),
-            &[],
-        ),
-        Endpoint::Schema => (
-            match names(route.path).count() {
-                1 => "getContractSchema",
-                2 => "getEventSchema",
-                _ => "getSchemaById",
-            },
-            "The JSON Schema of a contract, of one of its events, or at the path of its `$id`.",
-            merged(&[
-                json!({"200": {"description": "The schema.", "headers": {"ETag": shapes::etag()},
-                    "content": {"application/schema+json": {"schema": {"type": "object"}}}}, "304": not_modified()}),
-                problems(&[404]),
-            ]),
-            &["if_none_match"],
-        ),
-        Endpoint::NativeSseStream => (
-            "streamRunAsSseV1",
-            "A run's events in `sse.v1`.",
-            merged(&[
-                json!({"200": native_stream("sse.v1"), "204": {"description": "The run has ended and was read completely."}}),
-                self::problems(&[404, 410], "SseError"),
-                problems(&[400, 406, 500]),
-            ]),
-            &["after", "last_event_id"],
-        ),
-        Endpoint::NativeSseRun => (
-            "getRunAsSseV1",
-            "A run's status in the form of `sse.v1`.",
-            merged(&[
-                json!({"200": body("The status.", "application/json", "SseRun")}),
-                self::problems(&[404], "SseError"),
-            ]),
-            &[],
-        ),
-        Endpoint::HecateRunEvents => (
-            "getTaskRunEvents",
-            "A run's events in `hecate.v1`: a stream, or a list if there is a `limit`.",
-            merged(&[
-                json!({"200": hecate_events(), "204": {"description": "The run has ended and was read completely."}}),
-                self::problems(&[400, 404, 406, 410, 500], "HecateError"),
-            ]),
-            &["experimental", "user_messages", "after_sequence", "limit", "last_event_id"],
-        ),
-        Endpoint::HecateAllEvents => (
-            "streamAllAsHecateV1",
-            "The events of all runs in `hecate.v1`.",
-            merged(&[json!({"200": native_stream("hecate.v1")}), self::problems(&[400, 406, 500], "HecateError")]),
-            &["experimental", "user_messages", "feed_after", "limit", "task_id", "event_type", "last_event_id"],
-        ),
-        Endpoint::HecateArtifact => (
-            "getHecateArtifact",
-            "An artifact as Hecate describes it.",
-            merged(&[
-                json!({"200": body("The artifact.", "application/json", "HecateArtifact")}),
-                self::problems(&[404], "HecateError"),
-            ]),
-            &[],
-        ),
-        Endpoint::Health => (
-            "getHealth",
-            "Whether the process responds.",
-            json!({"200": body("It responds.", "application/json", "Health")}),
-            &[],
-        ),
-        Endpoint::Ready => (
-            "getReadiness",
-            "Whether the proxy accepts work.",
-            json!({"200": body("It accepts work.", "application/json", "Readiness"),
-                "503": body("It does not accept work, for these reasons.", "application/json", "Readiness")}),
-            &[],
-        ),
-        Endpoint::Metrics => (
-            "getMetrics",
-            "The proxy's metrics, for Prometheus.",
-            json!({"200": {"description": "Text format 0.0.4.",
-                "content": {"text/plain; version=0.0.4": {"schema": {"type": "string"}}}}}),
-            &[],
-        ),
-        Endpoint::OpenApi => (
-            "getOpenApi",
-            "This document.",
-            json!({"200": {"description": "OpenAPI 3.1.",
-                "content": {"application/vnd.oai.openapi+json;version=3.1": {"schema": {"type": "object"}}}}}),
-            &[],
-        ),
-    };
-    described(id, summary, answers, query)
+    let mut operation = (route.operation)();
+    // The host, the origin and the size of the header are checked for every route, the token only where one is needed.
+    let checks: &[u16] = if route.access == Access::Open { &[403, 421, 431] } else { &[401, 403, 421, 431] };
+    if let Some(answers) = operation.get_mut("responses") {
+        *answers = merged(&[problems(checks, "Problem"), answers.take()]);
+    }
+    operation
 }
 
 fn described(id: &str, summary: &str, answers: Value, query: &[&str]) -> Value {
     let parameters: Vec<Value> =
         query.iter().map(|name| json!({"$ref": format!("#/components/parameters/{name}")})).collect();
-    // The checks before the endpoint come first; an entry of the endpoint for the same status replaces theirs.
-    let answers = merged(&[problems(&[401, 403, 421, 431], "Problem"), answers]);
     json!({"operationId": id, "summary": summary, "parameters": parameters, "responses": answers})
 }
 
@@ -392,11 +215,28 @@ fn hecate_events() -> Value {
 
 #[cfg(test)]
 mod tests {
+    use super::super::routes::ROUTES;
     use super::*;
+
+    /// The parameter names in a path pattern.
+    fn named(path: &str) -> Vec<&str> {
+        path.split('/').filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}')).collect()
+    }
+
+    #[test]
+    fn only_paths_that_need_a_token_answer_401() {
+        let document = document(ROUTES);
+        for route in ROUTES {
+            let method = route.method.as_str().to_ascii_lowercase();
+            let answers = document["paths"][route.path][method]["responses"].as_object().unwrap();
+            assert_eq!(answers.contains_key("401"), route.access != Access::Open, "{}", route.path);
+            assert!(answers.contains_key("403"), "any path refuses foreign origins: {}", route.path);
+        }
+    }
 
     #[test]
     fn every_route_is_described_and_nothing_else_is() {
-        let document = document();
+        let document = document(ROUTES);
         let mut described: Vec<(String, String)> = Vec::new();
         for (path, item) in document["paths"].as_object().unwrap() {
             let methods = item.as_object().unwrap().keys().filter(|key| *key != "parameters");
@@ -407,7 +247,7 @@ mod tests {
                 .iter()
                 .map(|parameter| parameter["name"].as_str().unwrap())
                 .collect();
-            assert_eq!(declared, names(path).collect::<Vec<_>>(), "{path}");
+            assert_eq!(declared, named(path), "{path}");
         }
         let mut routed: Vec<(String, String)> =
             ROUTES.iter().map(|route| (route.method.to_string(), route.path.to_owned())).collect();
@@ -418,7 +258,7 @@ mod tests {
 
     #[test]
     fn operation_ids_are_unique() {
-        let document = document();
+        let document = document(ROUTES);
         let paths = document["paths"].as_object().unwrap().values().flat_map(|item| item.as_object().unwrap().values());
         let mut ids: Vec<&str> = paths.filter_map(|operation| operation.get("operationId")?.as_str()).collect();
         assert_eq!(ids.len(), ROUTES.len());
@@ -444,7 +284,7 @@ mod tests {
                 _ => {}
             }
         }
-        let (document, mut seen) = (document(), 0);
+        let (document, mut seen) = (document(ROUTES), 0);
         walk(&document, &document, &mut seen);
         assert!(seen > ROUTES.len(), "{seen}");
     }
@@ -462,6 +302,6 @@ mod tests {
                 _ => {}
             }
         }
-        walk(&document(), "");
+        walk(&document(ROUTES), "");
     }
 }

@@ -11,19 +11,6 @@ use framegate_translators::contracts::Contract;
 use framegate_translators::runners::RUNNERS;
 use uuid::Uuid;
 
-/// The parameters that each kind of path accepts.
-pub(super) const OF_INGEST: &[&str] = &["contract", "experimental", "user_messages"];
-pub(super) const OF_RUNS: &[&str] = &["limit", "skip", "session_id", "runner", "state"];
-pub(super) const OF_RUN: &[&str] = &["contract", "experimental", "after", "limit", "user_messages"];
-pub(super) const OF_SESSION: &[&str] = &["contract", "experimental", "after", "limit", "event_type", "user_messages"];
-pub(super) const OF_ALL: &[&str] =
-    &["contract", "experimental", "after", "limit", "session_id", "event_type", "user_messages"];
-pub(super) const OF_HECATE_RUN: &[&str] =
-    &["contract", "experimental", "after", "after_sequence", "limit", "user_messages"];
-pub(super) const OF_HECATE_ALL: &[&str] =
-    &["contract", "experimental", "after", "after_sequence", "limit", "task_id", "event_type", "user_messages"];
-pub(super) const NONE: &[&str] = &[];
-
 /// The parsed values.
 #[derive(Debug, Default)]
 pub(super) struct Query {
@@ -139,6 +126,13 @@ fn number(key: &str, value: &str, least: usize) -> Result<usize, String> {
 mod tests {
     use super::*;
     use framegate_translators::contracts::contract;
+
+    const OF_RUNS: &[&str] = &["limit", "skip", "session_id", "runner", "state"];
+    const OF_RUN: &[&str] = &["contract", "experimental", "after", "limit", "user_messages"];
+    const OF_ALL: &[&str] =
+        &["contract", "experimental", "after", "limit", "session_id", "event_type", "user_messages"];
+    const OF_HECATE_RUN: &[&str] = &["contract", "experimental", "after", "after_sequence", "limit", "user_messages"];
+    const NONE: &[&str] = &[];
 
     fn refusal(text: &str, known: &[&str]) -> String {
         let problem = Query::read(Some(text), known).unwrap_err();

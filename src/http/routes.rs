@@ -1,131 +1,150 @@
-//! The route table: the only place that defines paths and methods.
+//! The route table: one entry for each method of each path, with its access, query parameters, handler and documentation.
 //!
 //! Input: a path. Output: its route, and the values of its parameters; the methods that it accepts. Never: a path that is
 //! served, labelled in metrics or described in `/openapi.json` without an entry here.
 //!
-//! A pattern segment in braces matches any single segment that is not empty. A `GET` route also accepts `HEAD`, and every
-//! path accepts `OPTIONS`.
+//! A `GET` route also accepts `HEAD`, and every path accepts `OPTIONS`.
 
-use hyper::Method;
+use super::openapi::{self, control as messages, operations, responses as sdk, upstreams as starting};
+use super::problem::Problem;
+use super::reply::Body;
+use super::route::{Access, Answer, Call, Route};
+use super::{artifacts, control, events, feeds, hecate, ingest, probes, responses, run_status, schemas, upstreams};
+use crate::auth::Scope;
+use hyper::{Method, Response};
+use serde_json::Value;
 
-/// The handler of a route.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Endpoint {
-    Ingest,
-    Runs,
-    StartRun,
-    Upstreams,
-    Run,
-    RunEvents,
-    Approval,
-    Interrupt,
-    SessionEvents,
-    SessionMessages,
-    AllEvents,
-    Artifact,
-    Contracts,
-    Schema,
-    ResponseCreate,
-    Response,
-    ResponseInput,
-    ResponseCancel,
-    ResponseDelete,
-    ResponseCompact,
-    ResponseTokens,
-    Models,
-    Model,
-    NativeSseStream,
-    NativeSseRun,
-    HecateRunEvents,
-    HecateAllEvents,
-    HecateArtifact,
-    Health,
-    Ready,
-    Metrics,
-    OpenApi,
+const READ: Access = Access::Needs(Scope::Read);
+const INGEST: Access = Access::Needs(Scope::Ingest);
+/// For what costs money, or changes what a runner or an upstream does.
+const CONTROL: Access = Access::Needs(Scope::Control);
+const ADMIN: Access = Access::Needs(Scope::Admin);
+
+/// The query parameters for the events of one run.
+const OF_RUN: &[&str] = &["contract", "experimental", "after", "limit", "user_messages"];
+
+const fn get(path: &'static str, access: Access, handler: fn(Call) -> Answer, operation: fn() -> Value) -> Route {
+    Route::new(Method::GET, path, access, handler, operation)
 }
 
-/// One method of one path.
-#[derive(Debug)]
-pub(super) struct Route {
-    pub(super) method: Method,
-    pub(super) path: &'static str,
-    pub(super) endpoint: Endpoint,
+const fn delete(path: &'static str, access: Access, handler: fn(Call) -> Answer, operation: fn() -> Value) -> Route {
+    Route::new(Method::DELETE, path, access, handler, operation)
 }
 
-const fn get(path: &'static str, endpoint: Endpoint) -> Route {
-    Route { method: Method::GET, path, endpoint }
-}
-
-const fn delete(path: &'static str, endpoint: Endpoint) -> Route {
-    Route { method: Method::DELETE, path, endpoint }
-}
-
-const fn post(path: &'static str, endpoint: Endpoint) -> Route {
-    Route { method: Method::POST, path, endpoint }
+const fn post(path: &'static str, access: Access, handler: fn(Call) -> Answer, operation: fn() -> Value) -> Route {
+    Route::new(Method::POST, path, access, handler, operation)
 }
 
 /// All routes. If two patterns match a path, the first one wins.
 pub(super) static ROUTES: &[Route] = &[
-    post("/v1/ingest/{runner}", Endpoint::Ingest),
-    get("/v1/runs", Endpoint::Runs),
-    post("/v1/runs", Endpoint::StartRun),
-    get("/v1/upstreams", Endpoint::Upstreams),
-    get("/v1/runs/{run_id}", Endpoint::Run),
-    get("/v1/runs/{run_id}/events", Endpoint::RunEvents),
-    post("/v1/runs/{run_id}/approvals/{approval_id}", Endpoint::Approval),
-    post("/v1/runs/{run_id}/interrupt", Endpoint::Interrupt),
-    get("/v1/sessions/{session_id}/events", Endpoint::SessionEvents),
-    post("/v1/sessions/{session_id}/messages", Endpoint::SessionMessages),
-    get("/v1/events", Endpoint::AllEvents),
-    get("/v1/artifacts/{artifact_id}", Endpoint::Artifact),
-    post("/v1/responses", Endpoint::ResponseCreate),
-    post("/v1/responses/compact", Endpoint::ResponseCompact),
-    post("/v1/responses/input_tokens", Endpoint::ResponseTokens),
-    get("/v1/responses/{response_id}", Endpoint::Response),
-    delete("/v1/responses/{response_id}", Endpoint::ResponseDelete),
-    get("/v1/responses/{response_id}/input_items", Endpoint::ResponseInput),
-    post("/v1/responses/{response_id}/cancel", Endpoint::ResponseCancel),
-    get("/v1/models", Endpoint::Models),
-    get("/v1/models/{model}", Endpoint::Model),
-    get("/v1/contracts", Endpoint::Contracts),
+    post("/v1/ingest/{runner}", INGEST, |call| Box::pin(ingest::ingest(call)), operations::ingest).query(&[
+        "contract",
+        "experimental",
+        "user_messages",
+    ]),
+    get("/v1/runs", READ, |call| Box::pin(events::list(call)), operations::runs).query(&[
+        "limit",
+        "skip",
+        "session_id",
+        "runner",
+        "state",
+    ]),
+    post("/v1/runs", CONTROL, |call| Box::pin(upstreams::start(call)), starting::start_run),
+    get("/v1/upstreams", READ, |call| Box::pin(upstreams::list(call)), starting::list),
+    get("/v1/runs/{run_id}", READ, |call| Box::pin(events::status(call)), operations::run),
+    get("/v1/runs/{run_id}/events", READ, |call| Box::pin(events::of_run(call)), operations::run_events).query(OF_RUN),
+    post(
+        "/v1/runs/{run_id}/approvals/{approval_id}",
+        CONTROL,
+        |call| Box::pin(control::answer(call)),
+        messages::answer,
+    ),
+    post("/v1/runs/{run_id}/interrupt", CONTROL, |call| Box::pin(control::interrupt(call)), messages::interrupt),
+    get("/v1/sessions/{session_id}/events", READ, |call| Box::pin(feeds::of_session(call)), operations::session_events)
+        .query(&["contract", "experimental", "after", "limit", "event_type", "user_messages"]),
+    post("/v1/sessions/{session_id}/messages", CONTROL, |call| Box::pin(control::message(call)), messages::message),
+    get("/v1/events", READ, |call| Box::pin(feeds::of_all(call)), operations::all_events).query(&[
+        "contract",
+        "experimental",
+        "after",
+        "limit",
+        "session_id",
+        "event_type",
+        "user_messages",
+    ]),
+    get("/v1/artifacts/{artifact_id}", READ, |call| Box::pin(artifacts::content(call)), operations::artifact),
+    // The Responses API: the rest of the query is for the upstream.
+    post(responses::PATH, CONTROL, |call| Box::pin(responses::create(call)), sdk::create).query(&[
+        "upstream",
+        "contract",
+        "experimental",
+        "user_messages",
+    ]),
+    post("/v1/responses/compact", CONTROL, |call| Box::pin(responses::compact(call)), sdk::compact)
+        .query(&["upstream"]),
+    post("/v1/responses/input_tokens", CONTROL, |call| Box::pin(responses::count_tokens(call)), sdk::count_tokens)
+        .query(&["upstream"]),
+    get("/v1/responses/{response_id}", READ, |call| Box::pin(responses::retrieve(call)), sdk::retrieve).query(&[
+        "upstream",
+        "stream",
+        "starting_after",
+        "contract",
+        "experimental",
+        "user_messages",
+        "after",
+    ]),
+    delete("/v1/responses/{response_id}", CONTROL, |call| Box::pin(responses::delete(call)), sdk::delete)
+        .query(&["upstream"]),
+    get(
+        "/v1/responses/{response_id}/input_items",
+        READ,
+        |call| Box::pin(responses::input_items(call)),
+        sdk::input_items,
+    )
+    .query(&["upstream"]),
+    post("/v1/responses/{response_id}/cancel", CONTROL, |call| Box::pin(responses::cancel(call)), sdk::cancel)
+        .query(&["upstream"]),
+    get("/v1/models", READ, |call| Box::pin(responses::models(call)), sdk::models).query(&["upstream"]),
+    get("/v1/models/{model}", READ, |call| Box::pin(responses::model(call)), sdk::model).query(&["upstream"]),
+    get("/v1/contracts", READ, |call| Box::pin(schemas::catalogue(call)), operations::contracts),
     // The bundle of a contract; one of its schemas; either one by the path of its `$id`.
-    get("/schemas/{file}", Endpoint::Schema),
-    get("/schemas/{contract}/{file}", Endpoint::Schema),
-    get("/schemas/{contract}/{version}/{file}", Endpoint::Schema),
-    get("/api/v1/sessions/{session_id}/runs/{run_id}/stream", Endpoint::NativeSseStream),
-    get("/api/v1/runs/{run_id}", Endpoint::NativeSseRun),
-    get("/hecate/v1/tasks/{task_id}/runs/{run_id}/events", Endpoint::HecateRunEvents),
-    get("/hecate/v1/events/stream", Endpoint::HecateAllEvents),
-    get("/hecate/v1/artifacts/{artifact_id}", Endpoint::HecateArtifact),
-    get("/healthz", Endpoint::Health),
-    get("/readyz", Endpoint::Ready),
-    get("/metrics", Endpoint::Metrics),
-    get("/openapi.json", Endpoint::OpenApi),
+    get("/schemas/{file}", READ, |call| Box::pin(schemas::schema(call)), operations::contract_schema),
+    get("/schemas/{contract}/{file}", READ, |call| Box::pin(schemas::schema(call)), operations::event_schema),
+    get("/schemas/{contract}/{version}/{file}", READ, |call| Box::pin(schemas::schema(call)), operations::schema_by_id),
+    get(
+        "/api/v1/sessions/{session_id}/runs/{run_id}/stream",
+        READ,
+        |call| Box::pin(events::native_sse(call)),
+        operations::native_sse_stream,
+    )
+    .query(OF_RUN),
+    get("/api/v1/runs/{run_id}", READ, |call| Box::pin(run_status::of_run(call)), operations::native_sse_run),
+    get(
+        "/hecate/v1/tasks/{task_id}/runs/{run_id}/events",
+        READ,
+        |call| Box::pin(hecate::of_run(call)),
+        operations::hecate_run_events,
+    )
+    .query(&["contract", "experimental", "after", "after_sequence", "limit", "user_messages"]),
+    get("/hecate/v1/events/stream", READ, |call| Box::pin(hecate::of_all(call)), operations::hecate_all_events).query(
+        &["contract", "experimental", "after", "after_sequence", "limit", "task_id", "event_type", "user_messages"],
+    ),
+    get(
+        "/hecate/v1/artifacts/{artifact_id}",
+        READ,
+        |call| Box::pin(hecate::artifact(call)),
+        operations::hecate_artifact,
+    ),
+    get("/healthz", Access::Open, |call| Box::pin(probes::health(call)), operations::health).probe(),
+    get("/readyz", Access::Open, |call| Box::pin(probes::ready(call)), operations::ready).probe(),
+    // They cover the runs of all callers.
+    get("/metrics", ADMIN, |call| Box::pin(probes::metrics(call)), operations::metrics).probe(),
+    get("/openapi.json", READ, |call| Box::pin(document(call)), operations::openapi),
 ];
 
-impl Endpoint {
-    /// Whether it reports the state of the proxy. Such endpoints are served until the end of a shutdown.
-    pub(super) fn is_probe(self) -> bool {
-        matches!(self, Self::Health | Self::Ready | Self::Metrics)
-    }
-}
-
-impl Route {
-    /// The values of the parameters in a path, in order; `None` if the path does not match.
-    pub(super) fn fit<'p>(&self, path: &'p str) -> Option<Vec<&'p str>> {
-        let mut values = Vec::new();
-        let mut segments = path.split('/');
-        for wanted in self.path.split('/') {
-            let segment = segments.next()?;
-            if wanted.starts_with('{') && !segment.is_empty() {
-                values.push(segment);
-            } else if wanted != segment {
-                return None;
-            }
-        }
-        segments.next().is_none().then_some(values)
-    }
+/// `GET /openapi.json`.
+async fn document(_: Call) -> Result<Response<Body>, Problem> {
+    Ok(openapi::answer(ROUTES))
 }
 
 /// The result of matching a request.
@@ -137,6 +156,16 @@ pub(super) enum Found<'p> {
     Path(&'static Route),
     /// No route.
     Nothing,
+}
+
+impl Found<'_> {
+    /// What the request requires of its caller; `None` without a route.
+    pub(super) fn access(&self) -> Option<Access> {
+        match self {
+            Self::Route(route, _) => Some(route.access),
+            Self::Path(_) | Self::Nothing => None,
+        }
+    }
 }
 
 /// Finds the route of a request.
@@ -208,6 +237,36 @@ mod tests {
             let is_listed = all_methods().split(", ").any(|method| method == route.method.as_str());
             assert!(is_listed, "{} {}", route.method, route.path);
         }
+    }
+
+    #[test]
+    fn only_probes_are_open() {
+        for route in ROUTES {
+            let is_open = matches!(route.path, "/healthz" | "/readyz");
+            assert_eq!(route.access == Access::Open, is_open, "{}", route.path);
+            // Endpoints with an effect must need more than the scope `read`.
+            let reads = route.method == Method::GET && !is_open && route.path != "/metrics";
+            assert_eq!(route.access == READ, reads, "{}", route.path);
+        }
+    }
+
+    #[test]
+    fn documented_query_parameters_are_accepted() {
+        let shapes = openapi::parameters();
+        let mut seen = 0;
+        for route in ROUTES {
+            let operation = (route.operation)();
+            for reference in operation["parameters"].as_array().unwrap() {
+                let name = reference["$ref"].as_str().unwrap().rsplit('/').next().unwrap();
+                let shape = &shapes[name];
+                if shape["in"] == "query" {
+                    let key = shape["name"].as_str().unwrap();
+                    assert!(route.query.contains(&key), "{} {}: {key}", route.method, route.path);
+                    seen += 1;
+                }
+            }
+        }
+        assert!(seen > ROUTES.len(), "{seen}");
     }
 
     #[test]

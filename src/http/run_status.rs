@@ -4,14 +4,14 @@
 //! value yet.
 
 use super::events::native_error;
+use super::problem::Problem;
 use super::reply::{Body, json_response};
-use super::shared::Shared;
+use super::route::Call;
 use crate::runs::{RunState, RunStatus};
 use framegate_translators::contracts::rfc3339_seconds;
 use framegate_translators::frame::StreamKind;
 use hyper::{Response, StatusCode};
 use serde::Serialize;
-use std::sync::Arc;
 use uuid::Uuid;
 
 #[derive(Serialize)]
@@ -32,12 +32,13 @@ struct Status {
 }
 
 /// Responds with the status. An unknown run has the error form of the document.
-pub(super) fn of_run(run_id: &str, shared: &Arc<Shared>) -> Response<Body> {
-    let run = Uuid::try_parse(run_id).ok().and_then(|id| shared.find(StreamKind::Session, id));
-    match run {
+pub(super) async fn of_run(call: Call) -> Result<Response<Body>, Problem> {
+    let [run_id] = call.path.get()?;
+    let run = Uuid::try_parse(run_id).ok().and_then(|id| call.shared.find(StreamKind::Session, id));
+    Ok(match run {
         None => native_error(StatusCode::NOT_FOUND, "RUN_NOT_FOUND", "no such run"),
         Some(entry) => json_response(&status(&entry.status())),
-    }
+    })
 }
 
 fn status(run: &RunStatus) -> Status {

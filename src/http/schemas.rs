@@ -1,4 +1,4 @@
-//! `GET /schemas/…`: the JSON Schemas of the contracts.
+//! `GET /schemas/…`: the JSON Schemas of the contracts. `GET /v1/contracts`: where they are.
 //!
 //! Input: a path. Output: a schema exactly as written, or the bundle of a contract, with an `ETag`. Never: a text that
 //! changes while the proxy runs.
@@ -8,12 +8,15 @@
 //! against this server leads to it.
 
 use super::problem::Problem;
-use super::reply::{Body, empty, full};
+use super::reply::{Body, empty, full, json_response};
+use super::route::Call;
+use crate::catalogue;
 use bytes::Bytes;
 use framegate_translators::contracts::CONTRACTS;
 use framegate_translators::publish::{bundle, bundle_id, schema_id};
 use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::{Response, StatusCode};
+use serde_json::json;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -61,8 +64,14 @@ static PUBLISHED: LazyLock<HashMap<String, Published>> = LazyLock::new(|| {
 /// How long clients may cache a schema. A new release may have new schemas.
 const CACHE_CONTROL: &str = "max-age=3600";
 
+/// `GET /v1/contracts`: the contracts with the paths of their schemas, and the runners.
+pub(super) async fn catalogue(_: Call) -> Result<Response<Body>, Problem> {
+    Ok(json_response(&json!({"contracts": catalogue::contracts(), "runners": catalogue::runners()})))
+}
+
 /// Responds with the schema at a path.
-pub(super) fn schema(path: &str, headers: &HeaderMap) -> Result<Response<Body>, Problem> {
+pub(super) async fn schema(call: Call) -> Result<Response<Body>, Problem> {
+    let (path, headers) = (&*call.path.joined(), call.request.headers());
     let unknown = || {
         Problem::not_found(format!(
             "there is no schema {path:?}; GET /v1/contracts lists the paths of all schemas, such as \

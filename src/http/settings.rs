@@ -2,13 +2,12 @@
 
 use super::live::Live;
 use crate::config::upstream::Upstream;
+use crate::ingest;
 use crate::policy::Policy;
 use crate::upstream::responses::Responses;
 use crate::upstream::sse;
 use framegate_translators::contracts::Contract;
 use framegate_translators::encode::EncoderOptions;
-use framegate_translators::framing::Limits;
-use framegate_translators::redact::Rules;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
@@ -62,24 +61,14 @@ pub struct Settings {
     pub max_decompressed: Option<u64>,
     /// Maximum number of open ingests.
     pub max_ingests: usize,
-    /// Maximum number of open runs.
-    pub max_open_runs: usize,
-    /// Maximum number of records in a run.
-    pub max_records_per_run: u64,
-    /// How many bytes of frames and artifacts an ingest may produce ahead of the append in progress.
-    pub ingest_ahead_bytes: u64,
+    /// How the input of ingests is read, from clients and from upstreams alike.
+    pub ingest: ingest::Settings,
     /// Whether a run whose records are already in the log is kept only once.
     pub recognise_repeats: bool,
     /// Maximum number of idempotency keys of finished ingests that are remembered.
     pub max_idempotency_keys: usize,
     /// How long each of these keys is remembered.
     pub idempotency_key_lifetime: Duration,
-    /// Whether the records of ingests are compared with the known schemas of their runners.
-    pub drift: bool,
-    /// The redaction rules for the records of ingests; `None` if redaction is off.
-    pub redaction: Option<Arc<Rules>>,
-    /// Size limits for records.
-    pub limits: Limits,
     /// Events on a page, unless the client requests another number.
     pub page_default: usize,
     /// Maximum number of events on a page.
@@ -124,15 +113,15 @@ impl Default for Settings {
             max_compression: 200,
             max_decompressed: Some(4 << 30),
             max_ingests: 512,
-            max_open_runs: 10_000,
-            max_records_per_run: 10_000_000,
-            ingest_ahead_bytes: crate::defaults::AHEAD_BYTES,
+            ingest: ingest::Settings {
+                drift: true,
+                max_open_runs: 10_000,
+                max_records_per_run: 10_000_000,
+                ..ingest::Settings::default()
+            },
             recognise_repeats: true,
             max_idempotency_keys: 10_000,
             idempotency_key_lifetime: Duration::from_secs(86_400),
-            drift: true,
-            redaction: None,
-            limits: Limits::default(),
             page_default: 200,
             page_max: 500,
             default_contract: framegate_translators::contracts::DEFAULT,

@@ -13,7 +13,7 @@ use super::settings::Settings;
 use super::silent::Silent;
 use crate::auth::Caller;
 use crate::runs::{Entry, Runs};
-use crate::stopping::Stopping;
+use crate::shutdown::Shutdown;
 use crate::upstream::{Host, Upstreams};
 use framegate_translators::frame::StreamKind;
 use std::net::IpAddr;
@@ -28,7 +28,6 @@ pub(super) struct Shared {
     pub(super) runs: Arc<Runs>,
     pub(super) settings: Arc<Settings>,
     pub(super) ingests: Arc<Semaphore>,
-    pub(super) open_runs: Arc<Semaphore>,
     /// What upstreams use of the proxy.
     pub(super) host: Host,
     /// The upstreams that start runs.
@@ -38,7 +37,7 @@ pub(super) struct Shared {
     pub(super) silent: Arc<Silent>,
     pub(super) idempotency_keys: Arc<Keys>,
     pub(super) control: Control,
-    pub(super) stopping: Arc<Stopping>,
+    pub(super) shutdown: Arc<Shutdown>,
     /// Cancelled when connections that have not begun a request must end.
     pub(super) closing: CancellationToken,
     /// The caller; [`Caller::nobody`] until it is known.

@@ -4,7 +4,7 @@
 //! without an end; an unbounded wait.
 
 use super::shared::Shared;
-use crate::stopping::Phase;
+use crate::shutdown::Phase;
 use std::time::Duration;
 
 /// How long an ingest that was cut may take to close its runs.
@@ -12,10 +12,10 @@ const CUT: Duration = Duration::from_secs(5);
 
 /// Drains the proxy. On return, every ingest has ended or failed to end in time, and readers reach the end of their streams.
 pub(super) async fn drain(shared: &Shared) {
-    shared.stopping.set(Phase::Draining);
+    shared.shutdown.set(Phase::Draining);
     if tokio::time::timeout(shared.settings.shutdown_grace, no_ingests(shared)).await.is_err() {
         tracing::warn!("open ingests are cut off: the proxy is stopping (server.shutdown_grace_ms)");
-        shared.stopping.set(Phase::Cutting);
+        shared.shutdown.set(Phase::Cutting);
         if tokio::time::timeout(CUT, no_ingests(shared)).await.is_err() {
             tracing::error!("runs could not be closed before the proxy stopped");
         }

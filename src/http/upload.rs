@@ -13,7 +13,7 @@ use super::settings::Settings;
 use super::shared::Shared;
 use super::silent::Seat;
 use crate::ingest::{Ingest, Source, Stopped};
-use crate::stopping::Phase;
+use crate::shutdown::Phase;
 use crate::telemetry::metrics::IngestMeter;
 use framegate_translators::foreign::ForeignDetector;
 use framegate_translators::when::FirstTime;
@@ -94,7 +94,7 @@ impl Upload {
             ahead: VecDeque::new(),
             front: ForeignDetector::default(),
             digest: None,
-            phase: shared.stopping.phase(),
+            phase: shared.shutdown.phase(),
             meter,
             rates: shared.meters.of(&shared.caller.name),
             control: shared.control.clone(),

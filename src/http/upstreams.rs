@@ -7,6 +7,7 @@ use super::limits::later;
 use super::order;
 use super::problem::Problem;
 use super::reply::{Body, json_response};
+use super::route::Call;
 use super::shared::Shared;
 use crate::config::unknown;
 use crate::runs::RunStatus;
@@ -14,9 +15,8 @@ use crate::upstream::StartError;
 use framegate_translators::frame::StreamKind;
 use framegate_translators::host::Opening;
 use framegate_translators::runners::Runner;
-use hyper::body::{Body as HttpBody, Bytes};
 use hyper::header::{HeaderValue, LOCATION};
-use hyper::{Request, Response, StatusCode};
+use hyper::{Response, StatusCode};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use uuid::Uuid;
@@ -35,11 +35,8 @@ struct Order {
 }
 
 /// Starts a run.
-pub(super) async fn start<B>(request: Request<B>, shared: &Shared) -> Result<Response<Body>, Problem>
-where
-    B: HttpBody<Data = Bytes>,
-    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
-{
+pub(super) async fn start(call: Call) -> Result<Response<Body>, Problem> {
+    let (request, shared) = (call.request, &*call.shared);
     let form = "{\"upstream\", \"prompt\", \"session_id\"?, \"cwd\"?, \"model\"?}";
     let order: Order = order::read(request, MAX_BODY, form, shared).await?;
     let Some(upstream) = shared.upstreams.find(&order.upstream) else {
@@ -95,6 +92,7 @@ fn problem_of(error: &StartError) -> Problem {
         StartError::Full(_) | StartError::Busy(_) => {
             later(StatusCode::SERVICE_UNAVAILABLE, detail, Duration::from_secs(1))
         }
+        StartError::LogFull(_) => Problem::new(StatusCode::INSUFFICIENT_STORAGE, detail),
         StartError::Conflict(_) => Problem::new(StatusCode::CONFLICT, detail),
         StartError::Refused(_) => Problem::new(StatusCode::UNPROCESSABLE_ENTITY, detail),
         StartError::Failed(_) => Problem::new(StatusCode::BAD_GATEWAY, detail),
@@ -102,7 +100,7 @@ fn problem_of(error: &StartError) -> Problem {
 }
 
 /// Lists the upstreams, with what a client needs to use them.
-pub(super) fn list(shared: &Shared) -> Response<Body> {
+pub(super) async fn list(call: Call) -> Result<Response<Body>, Problem> {
     #[derive(Serialize)]
     struct Listed<'u> {
         name: &'u str,
@@ -128,6 +126,7 @@ pub(super) fn list(shared: &Shared) -> Response<Body> {
     struct List<'u> {
         upstreams: Vec<Listed<'u>>,
     }
+    let shared = &*call.shared;
     let runners = &shared.caller.restriction.runners;
     let is_seen = |runner: &'static Runner| runners.is_empty() || runners.iter().any(|known| known == runner.name);
     let upstreams = shared.upstreams.iter().filter(|upstream| is_seen(upstream.runner())).map(|upstream| Listed {
@@ -143,5 +142,17 @@ pub(super) fn list(shared: &Shared) -> Response<Body> {
             reason: connection.reason,
         }),
     });
-    json_response(&List { upstreams: upstreams.collect() })
+    Ok(json_response(&List { upstreams: upstreams.collect() }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_log_is_507_and_a_busy_proxy_503() {
+        let status = |error| problem_of(&error).status().as_u16();
+        assert_eq!(status(StartError::LogFull("the log is full".to_owned())), 507);
+        assert_eq!(status(StartError::Busy("the proxy is stopping".to_owned())), 503);
+    }
 }

@@ -2,7 +2,7 @@
 //!
 //! Input: chunks of one input, in order. Output: appends, one at a time, in the same order. Never: an append that does not wait
 //! for the previous one; an answer before the frames that it is about are kept; more than
-//! [`Bounds::ahead_bytes`](super::Bounds) waiting for an append, plus what the last piece of input made.
+//! [`Settings::ahead_bytes`](super::Settings) waiting for an append, plus what the last piece of input made.
 //!
 //! A log in memory finishes an append at once, so nothing is read ahead. A log on disk shares its transaction and its sync
 //! among the chunks that arrived while it was busy.

@@ -5,7 +5,6 @@
 //! permit held by a run that is over, or by an ingest that is over.
 
 use crate::auth::Restriction;
-use crate::defaults::AHEAD_BYTES;
 use crate::log::{ByStream, stream_id};
 use framegate_translators::frame::{Body, Frame, Stream, StreamKind};
 use framegate_translators::pipeline::is_last;
@@ -13,27 +12,16 @@ use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// The limits of an ingest.
-#[derive(Clone, Debug)]
-pub struct Bounds {
+#[derive(Debug)]
+pub(super) struct Bounds {
     /// The permits for open runs, shared by all ingests.
-    pub open_runs: Arc<Semaphore>,
+    pub(super) open_runs: Arc<Semaphore>,
     /// Maximum number of records in a run.
-    pub records_per_run: u64,
+    pub(super) records_per_run: u64,
     /// How many bytes of frames and artifacts may wait for the append in progress. With 0 nothing is read ahead.
-    pub ahead_bytes: u64,
+    pub(super) ahead_bytes: u64,
     /// Which runs the sender may create.
-    pub restriction: Arc<Restriction>,
-}
-
-impl Default for Bounds {
-    fn default() -> Self {
-        Self {
-            open_runs: Arc::new(Semaphore::new(Semaphore::MAX_PERMITS)),
-            records_per_run: u64::MAX,
-            ahead_bytes: AHEAD_BYTES,
-            restriction: Arc::default(),
-        }
-    }
+    pub(super) restriction: Arc<Restriction>,
 }
 
 /// A limit that an ingest exceeded.
@@ -52,7 +40,7 @@ pub enum Beyond {
 }
 
 /// What an ingest has made so far, as far as limits apply to it.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Account {
     bounds: Bounds,
     open: ByStream<Open>,

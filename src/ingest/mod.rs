@@ -6,30 +6,27 @@
 mod ahead;
 mod bounds;
 mod drift;
+mod factory;
 mod pump;
 mod repeats;
 #[cfg(test)]
 mod tests;
 mod whose;
 
-pub use bounds::{Beyond, Bounds};
+pub use bounds::Beyond;
+pub use factory::{IngestFactory, Settings};
 pub use pump::{Source, Stopped, pump, until_known};
 pub use whose::{Seen, Whose, counted, unknown};
 
 use crate::clock::{Arrival, Clock, Moment};
 use crate::log::{LogError, StreamId, stream_id};
 use crate::runs::{Ingested, Runs};
-use bounds::Account;
+use bounds::{Account, Bounds};
 use framegate_translators::artifacts::Artifact;
 use framegate_translators::decode::Record;
 use framegate_translators::frame::{ApprovalResolved, Frame};
-use framegate_translators::framing::{Framing, Limits};
 use framegate_translators::normalizer::RunEnd;
 use framegate_translators::pipeline::{self, Pause};
-use framegate_translators::recognise::Window;
-use framegate_translators::redact::Rules;
-use framegate_translators::runners::Runner;
-use framegate_translators::sequence::Identity;
 use repeats::Repeats;
 use std::collections::HashSet;
 use std::future::Future;
@@ -93,28 +90,24 @@ pub struct Ingest {
 }
 
 impl Ingest {
-    /// An ingest at the start of its input. Without `framing`, the first bytes decide the framing.
-    pub fn new(runs: Arc<Runs>, runner: &'static Runner, framing: Option<Framing>, limits: Limits) -> Self {
-        let identity = Identity { run_id: Clock::System.new_id(), session_id: None };
-        Self::of(runs, pipeline::Ingest::new(runner, framing, limits, identity))
-    }
-
-    /// An ingest that recognises the runner from the input. No run starts before the runner is known.
-    pub fn auto(runs: Arc<Runs>, framing: Option<Framing>, limits: Limits) -> Self {
-        let identity = Identity { run_id: Clock::System.new_id(), session_id: None };
-        Self::of(runs, pipeline::Ingest::auto(framing, limits, identity, Window::default()))
-    }
-
-    /// Compares each record with what is known of its runner.
-    #[must_use]
-    pub fn watching_drift(self) -> Self {
-        Self { pipeline: self.pipeline.watching_drift(), ..self }
-    }
-
-    /// Redacts each record before decoding it.
-    #[must_use]
-    pub fn redacting(self, rules: Arc<Rules>) -> Self {
-        Self { pipeline: self.pipeline.redacting(rules), ..self }
+    /// An ingest with the settings of `runs` for what its frames hold. Called by [`IngestFactory`] alone.
+    fn new(runs: Arc<Runs>, pipeline: pipeline::Ingest, bounds: Bounds) -> Self {
+        let pipeline =
+            pipeline.holding_ends(runs.end_hold()).remembering(runs.totals()).with_open_tools(runs.open_tools());
+        let pipeline = match runs.artifact_bounds() {
+            Some(bounds) => pipeline.with_artifacts(bounds),
+            None => pipeline,
+        };
+        Self {
+            runs,
+            pipeline,
+            ingested: Ingested::default(),
+            whose: Whose::default(),
+            account: Account::new(bounds),
+            clock: Clock::System,
+            repeats: None,
+            fed: Arrival::now(Clock::System),
+        }
     }
 
     /// The input is a recording that began at this time (Unix epoch milliseconds). Records without a time of their own get times
@@ -142,35 +135,10 @@ impl Ingest {
         Self { pipeline: self.pipeline.within_session(session), ..self }
     }
 
-    /// Limits what the ingest may create.
-    #[must_use]
-    pub fn within(self, bounds: Bounds) -> Self {
-        Self { account: Account::new(bounds), ..self }
-    }
-
     /// Stores no run that the log already has. `is_complete`: the input was complete before it was sent.
     #[must_use]
     pub fn recognising_repeats(self, is_complete: bool) -> Self {
         Self { repeats: Some(Repeats::new(is_complete)), ..self }
-    }
-
-    fn of(runs: Arc<Runs>, pipeline: pipeline::Ingest) -> Self {
-        let pipeline =
-            pipeline.holding_ends(runs.end_hold()).remembering(runs.totals()).with_open_tools(runs.open_tools());
-        let pipeline = match runs.artifact_bounds() {
-            Some(bounds) => pipeline.with_artifacts(bounds),
-            None => pipeline,
-        };
-        Self {
-            runs,
-            pipeline,
-            ingested: Ingested::default(),
-            whose: Whose::default(),
-            account: Account::default(),
-            clock: Clock::System,
-            repeats: None,
-            fed: Arrival::now(Clock::System),
-        }
     }
 
     /// Whether the runner is known.

@@ -120,8 +120,12 @@ impl Source for Script {
 }
 
 fn ingest(log: Arc<dyn FrameLog>) -> Ingest {
+    ingest_with(log, Settings::default())
+}
+
+fn ingest_with(log: Arc<dyn FrameLog>, settings: Settings) -> Ingest {
     let runs = Arc::new(Runs::new(log, Gate::new(GateMode::Off).unwrap()));
-    Ingest::new(runs, runner("claude-code").unwrap(), None, Limits::default())
+    IngestFactory::new(runs, settings).ingest(runner("claude-code"), None, Arc::default())
 }
 
 fn lines(input: &[u8]) -> Vec<Bytes> {
@@ -215,7 +219,7 @@ async fn check_read_ahead_bound(ahead_bytes: u64) {
     let log = Arc::new(Slow::new(0));
     let mut source = at_once(chunks);
     let taken = source.taken.clone();
-    let ingest = ingest(log.clone()).within(Bounds { ahead_bytes, ..Bounds::default() });
+    let ingest = ingest_with(log.clone(), Settings { ahead_bytes, ..Settings::default() });
     let pumped = tokio::spawn(async move { pump(ingest, &mut source).await });
     let mut before = 0;
     for nth in 0.. {
@@ -249,7 +253,7 @@ async fn with_a_bound_of_0_nothing_is_read_ahead() {
     let count = chunks.len();
     let mut source = at_once(chunks);
     let taken = source.taken.clone();
-    let ingest = ingest(log.clone()).within(Bounds { ahead_bytes: 0, ..Bounds::default() });
+    let ingest = ingest_with(log.clone(), Settings { ahead_bytes: 0, ..Settings::default() });
     let pumped = tokio::spawn(async move { pump(ingest, &mut source).await });
     for nth in 0..4 {
         settle().await;
@@ -325,12 +329,12 @@ async fn after_a_failed_append_the_read_ahead_is_stored_with_the_end_and_nothing
 async fn a_limit_ends_the_ingest_after_what_it_allows() {
     let chunks = lines(INPUT);
     let most = chunks.len() as u64 / 2;
-    let bounds = || Bounds { records_per_run: most, ..Bounds::default() };
+    let settings = Settings { max_records_per_run: most, ..Settings::default() };
     let mut kept = Vec::new();
     for permits in [1_000, 0] {
         let log = Arc::new(Slow::new(permits));
         let mut source = at_once(chunks.clone());
-        let ingest = ingest(log.clone()).within(bounds());
+        let ingest = ingest_with(log.clone(), settings.clone());
         let ingested = ingest.ingested();
         let pumped = tokio::spawn(async move { pump(ingest, &mut source).await });
         settle().await;

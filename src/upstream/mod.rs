@@ -108,6 +108,9 @@ pub enum StartError {
     /// The proxy accepts no more runs for now.
     #[error("{0}; try again later")]
     Busy(String),
+    /// The log has no room for the run.
+    #[error("{0}")]
+    LogFull(String),
     /// The requested session is busy.
     #[error("{0}")]
     Conflict(String),

@@ -3,14 +3,13 @@
 use crate::scratch::{Scratch, wait};
 use framegate::config::GateMode;
 use framegate::gate::Gate;
-use framegate::ingest::Ingest;
+use framegate::ingest::{IngestFactory, Settings};
 use framegate::log::sqlite::Options;
 use framegate::log::{FrameLog, MemoryLog, SqliteLog};
 use framegate::runs::{Entry, Follower, RunState, Runs, Wire};
 use framegate_translators::contracts::contract;
 use framegate_translators::encode::EncoderOptions;
 use framegate_translators::frame::StreamKind;
-use framegate_translators::framing::Limits;
 use framegate_translators::runners::runner;
 use std::sync::Arc;
 
@@ -76,7 +75,11 @@ fn a_run_that_fills_the_log_is_ended_within_the_size_limit() {
                 assert!(bytes <= max_bytes, "{kind}: {bytes} of {max_bytes}");
             };
             wait(async {
-                let mut ingest = Ingest::new(runs.clone(), runner("claude-code").unwrap(), None, Limits::default());
+                let mut ingest = IngestFactory::new(runs.clone(), Settings::default()).ingest(
+                    runner("claude-code"),
+                    None,
+                    Arc::default(),
+                );
                 let mut lines = lines.iter();
                 ingest.feed(lines.next().unwrap().as_bytes()).await.unwrap();
                 let is_run = |entry: &Arc<Entry>| entry.stream.kind == StreamKind::Session;

@@ -19,6 +19,7 @@ use super::input::{Input, is_stdin, shown};
 use super::names::{self, ContractName, From, RunnerName};
 use super::{EXIT_CLEAN, EXIT_FAILED, EXIT_FINDINGS};
 use crate::config::Sources;
+use crate::ingest::Settings;
 use events::EventReader;
 use framegate_translators::contracts::Contract;
 use framegate_translators::drift::DriftFinding;
@@ -102,10 +103,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 
 fn contract_gate(args: &Args, contract: &'static Contract) -> anyhow::Result<ExitCode> {
     let schemas = Schemas::compile(contract.schemas).map_err(anyhow::Error::msg)?;
-    let rules = match args.from {
+    let redaction = match args.from {
         Some(_) => Sources::new(args.config.clone(), std::env::vars_os())?.load()?.redaction.rules()?.map(Arc::new),
         None => None,
     };
+    let reading = Settings { redaction, ..Settings::default() };
     let document = contract.document_schema.map(|file| DocumentSchema::compile(&file, contract.type_key));
     let document = document.transpose().map_err(anyhow::Error::msg)?;
     let standard = match &document {
@@ -128,7 +130,7 @@ fn contract_gate(args: &Args, contract: &'static Contract) -> anyhow::Result<Exi
             }
         };
         let (events, unreadable) = match args.from {
-            Some(from) => translated::read(path, from, contract, &schemas, rules.as_ref(), &mut sink),
+            Some(from) => translated::read(path, from, contract, &schemas, &reading, &mut sink),
             None => {
                 let mut reader = EventReader::new(contract, standard);
                 if args.resumed || args.after.is_some() {

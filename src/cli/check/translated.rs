@@ -8,21 +8,17 @@ use super::super::bad::{BadRecords, no_run};
 use super::super::input::Input;
 use super::super::names::From;
 use super::place::{Place, Records};
-use crate::ingest::Whose;
+use crate::ingest::{Settings, Whose};
 use framegate_translators::contracts::Contract;
 use framegate_translators::encode::{EncoderOptions, EventRef};
 use framegate_translators::frame::{Body, Frame, ProviderEvent, ProviderStatus, StreamKind};
-use framegate_translators::framing::Limits;
-use framegate_translators::pipeline::{Ingest, Translator, is_last};
-use framegate_translators::recognise::Window;
-use framegate_translators::redact::Rules;
+use framegate_translators::pipeline::{Translator, is_last};
 use framegate_translators::schema::Schemas;
 use framegate_translators::sequence::{Identity, uuid_of};
 use framegate_translators::verify::{Checker, Finding, Located, Severity};
 use framegate_translators::warnings::{Warning, Watch};
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::Arc;
 use uuid::Uuid;
 
 /// Receives a finding, the text of the event, and its position in the file.
@@ -34,7 +30,7 @@ pub(super) fn read(
     from: From,
     contract: &'static Contract,
     schemas: &Schemas,
-    rules: Option<&Arc<Rules>>,
+    reading: &Settings,
     sink: &mut Sink<'_>,
 ) -> (u64, Option<String>) {
     let mut input = match Input::open(path, "check") {
@@ -43,15 +39,8 @@ pub(super) fn read(
     };
     // The ids do not matter here, so all files have the same.
     let identity = Identity { run_id: uuid_of("framegate check"), session_id: None };
-    let ingest = match from {
-        From::Runner(runner) => Ingest::new(runner.0, None, Limits::default(), identity),
-        From::Auto => Ingest::auto(None, Limits::default(), identity, Window::default()),
-    };
-    let ingest = match rules {
-        Some(rules) => ingest.redacting(rules.clone()),
-        None => ingest,
-    };
-    let mut translator = Translator::new(ingest, contract, EncoderOptions::default());
+    let mut translator =
+        Translator::new(reading.pipeline(from.runner(), None, identity), contract, EncoderOptions::default());
     let (mut whose, mut bad) = (Whose::default(), BadRecords::new(path, 0));
     let mut check = Check { checker: Checker::new(contract, schemas), records: Records::new(), runs: HashMap::new() };
     let broken = loop {

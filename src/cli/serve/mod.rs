@@ -26,7 +26,7 @@ use framegate_translators::redact::Rules;
 use framegate_translators::runners::RUNNERS;
 use hangup::Terminal;
 use reload::Reload;
-pub(super) use settings::encoder_options;
+pub(super) use settings::{encoder_options, ingest_settings};
 use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -114,7 +114,7 @@ pub(super) fn run(args: &Args, log_args: &LogArgs) -> anyhow::Result<ExitCode> {
     let reload = Reload { sources, config, log: log_args.clone() };
     let otlp = reload.config.otlp.clone();
     // The demo is for showing to others, so it redacts whatever the configuration says.
-    let demo_rules = if args.demo { settings.redaction.clone().or(default_rules()?) } else { None };
+    let demo_rules = if args.demo { settings.ingest.redaction.clone().or(default_rules()?) } else { None };
     runtime.block_on(async {
         runs.recover(Clock::System.now_ms()).await?;
         let (runs, spans) = watched(runs, &otlp)?;
@@ -307,15 +307,15 @@ async fn serve(
     }
     // The first signal drains, the second one cuts the draining short.
     let (told, again) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
-    let signals = [told.clone(), again.clone()];
+    let signals = [(told.clone(), "shutdown requested"), (again.clone(), "shutdown requested again")];
     tokio::spawn(async move {
-        for signal in signals {
+        for (signal, message) in signals {
             tokio::select! {
                 _ = terminate.recv() => {}
                 _ = interrupt.recv() => {}
                 Ok(()) = &mut hung_up, if !hung_up.is_terminated() => {}
             }
-            tracing::info!("shutdown requested");
+            tracing::info!("{message}");
             signal.notify_one();
         }
     });

@@ -5,6 +5,7 @@ use super::upstreams;
 use crate::auth::{self, AuthError, Tokens};
 use crate::config::Config;
 use crate::http::{Live, Rate, Rates, Settings, Tls};
+use crate::ingest;
 use anyhow::Context;
 use framegate_translators::contracts::contract;
 use framegate_translators::encode::EncoderOptions;
@@ -46,15 +47,10 @@ pub(super) fn settings(config: &Config) -> anyhow::Result<Settings> {
         max_compression: config.ingest.max_compression_ratio,
         max_decompressed: Some(config.ingest.max_decompressed_bytes).filter(|bytes| *bytes > 0),
         max_ingests: config.ingest.max_open,
-        max_open_runs: config.limits.max_open_runs,
-        max_records_per_run: config.limits.max_records_per_run,
-        ingest_ahead_bytes: config.ingest.ahead_bytes,
+        ingest: ingest::Settings { max_open_runs: config.limits.max_open_runs, ..ingest_settings(config)? },
         recognise_repeats: config.ingest.recognise_repeats,
         max_idempotency_keys: config.ingest.max_idempotency_keys,
         idempotency_key_lifetime: Duration::from_millis(config.ingest.idempotency_key_ms),
-        drift: config.ingest.drift,
-        redaction: config.redaction.rules()?.map(Arc::new),
-        limits: Limits { record_bytes: config.ingest.max_record_bytes, preview_bytes: config.ingest.preview_bytes },
         page_default: server.page_limit_default,
         page_max: server.page_limit_max,
         default_contract: contract(&server.default_contract)
@@ -62,6 +58,22 @@ pub(super) fn settings(config: &Config) -> anyhow::Result<Settings> {
         encoder: encoder_options(config),
         upstreams: config.upstream.clone(),
         policy: Arc::new(config.approvals.policy()?),
+    })
+}
+
+/// How inputs are read.
+///
+/// # Errors
+/// A redaction rule cannot be used.
+pub(in crate::cli) fn ingest_settings(config: &Config) -> anyhow::Result<ingest::Settings> {
+    let settings = &config.ingest;
+    Ok(ingest::Settings {
+        limits: Limits { record_bytes: settings.max_record_bytes, preview_bytes: settings.preview_bytes },
+        drift: settings.drift,
+        redaction: config.redaction.rules()?.map(Arc::new),
+        max_records_per_run: config.limits.max_records_per_run,
+        ahead_bytes: settings.ahead_bytes,
+        ..ingest::Settings::default()
     })
 }
 

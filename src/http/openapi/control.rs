@@ -4,7 +4,7 @@ use super::{described, merged, problems};
 use serde_json::{Value, json};
 
 /// `POST /v1/runs/{run_id}/approvals/{approval_id}`.
-pub(super) fn answer() -> Value {
+pub(in crate::http) fn answer() -> Value {
     let word = json!({"type": "string"});
     let schema = json!({
         "type": "object",
@@ -49,7 +49,7 @@ pub(super) fn answer() -> Value {
 }
 
 /// `POST /v1/runs/{run_id}/interrupt`.
-pub(super) fn interrupt() -> Value {
+pub(in crate::http) fn interrupt() -> Value {
     let answer = json!({"type": "object", "required": ["run_id"],
         "properties": {"run_id": {"type": "string", "format": "uuid"}}});
     let answers = merged(&[
@@ -66,7 +66,7 @@ pub(super) fn interrupt() -> Value {
 }
 
 /// `POST /v1/sessions/{session_id}/messages`.
-pub(super) fn message() -> Value {
+pub(in crate::http) fn message() -> Value {
     let schema = json!({"type": "object", "required": ["prompt"], "additionalProperties": false,
         "properties": {"prompt": {"type": "string", "minLength": 1}}});
     let answer = json!({"type": "object", "required": ["session_id"],

@@ -12,7 +12,7 @@ fn header(name: &str, about: &str) -> Value {
     json!({"name": name, "in": "header", "description": about, "schema": {"type": "string"}})
 }
 
-pub(super) fn parameters() -> Value {
+pub(in crate::http) fn parameters() -> Value {
     let contracts: Vec<&str> = CONTRACTS.iter().map(|contract| contract.name).collect();
     let runners: Vec<&str> = RUNNERS.iter().map(|runner| runner.name).collect();
     let (text, uuid) = (json!({"type": "string"}), json!({"type": "string", "format": "uuid"}));

@@ -4,7 +4,7 @@ use super::{body, described, merged, problems};
 use serde_json::{Value, json};
 
 /// `POST /v1/runs`.
-pub(super) fn start_run() -> Value {
+pub(in crate::http) fn start_run() -> Value {
     let text = |about: &str| json!({"type": "string", "description": about});
     let schema = json!({
         "type": "object",
@@ -23,7 +23,7 @@ pub(super) fn start_run() -> Value {
         "Start a run of a configured upstream. The response is sent as soon as the runner has begun the run.",
         merged(&[
             json!({"201": body("The run is open.", "application/json", "RunStatus")}),
-            problems(&[400, 404, 408, 409, 413, 422, 502, 503], "Problem"),
+            problems(&[400, 404, 408, 409, 413, 422, 502, 503, 507], "Problem"),
         ]),
         &[],
     );
@@ -32,7 +32,7 @@ pub(super) fn start_run() -> Value {
 }
 
 /// `GET /v1/upstreams`.
-pub(super) fn list() -> Value {
+pub(in crate::http) fn list() -> Value {
     let one = json!({
         "type": "object",
         "required": ["name", "kind", "runner", "takes_prompts", "takes_messages"],

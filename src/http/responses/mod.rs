@@ -15,10 +15,11 @@ use super::negotiate::{Form, Negotiated, Wanted, negotiate};
 use super::problem::Problem;
 use super::query::Query;
 use super::reply::{Body, Torn, json_response};
+use super::route::Call;
 use super::shared::Shared;
 use crate::client::NoAnswer;
 use crate::runs::Wire;
-use crate::stopping::Phase;
+use crate::shutdown::Phase;
 use crate::upstream::responses::{Answer, Asking, Credentials, Exchange, Inlet, Mode, Refusal, Responses};
 use framegate_translators::runners::RESPONSES;
 use futures_util::stream;
@@ -105,9 +106,12 @@ impl Asked {
     }
 }
 
+/// The path of [`create`].
+pub(super) const PATH: &str = "/v1/responses";
+
 /// `POST /v1/responses`.
-pub(super) async fn create(request: Request<Incoming>, shared: Arc<Shared>) -> Response<Body> {
-    answered(created(request, shared).await)
+pub(super) async fn create(call: Call) -> Result<Response<Body>, Problem> {
+    Ok(answered(created(call.request, call.shared).await))
 }
 
 async fn created(request: Request<Incoming>, shared: Arc<Shared>) -> Result<Response<Body>, Failure> {
@@ -150,7 +154,9 @@ async fn created(request: Request<Incoming>, shared: Arc<Shared>) -> Result<Resp
 }
 
 /// `GET /v1/responses/{response_id}`.
-pub(super) async fn retrieve(request: Request<Incoming>, id: &str, shared: Arc<Shared>) -> Response<Body> {
+pub(super) async fn retrieve(call: Call) -> Result<Response<Body>, Problem> {
+    let Call { request, path, shared, .. } = call;
+    let [id] = path.get()?;
     let answer = async {
         let id = checked(id)?;
         let asked = Asked::of(&request)?;
@@ -159,21 +165,61 @@ pub(super) async fn retrieve(request: Request<Incoming>, id: &str, shared: Arc<S
             None => passed(request, id, "", &asked, &shared).await,
         }
     };
-    answered(answer.await)
+    Ok(answered(answer.await))
+}
+
+/// `GET /v1/responses/{response_id}/input_items`.
+pub(super) async fn input_items(call: Call) -> Result<Response<Body>, Problem> {
+    pass(call, "/input_items").await
+}
+
+/// `POST /v1/responses/{response_id}/cancel`.
+pub(super) async fn cancel(call: Call) -> Result<Response<Body>, Problem> {
+    pass(call, "/cancel").await
+}
+
+/// `DELETE /v1/responses/{response_id}`.
+pub(super) async fn delete(call: Call) -> Result<Response<Body>, Problem> {
+    pass(call, "").await
+}
+
+/// `POST /v1/responses/compact`.
+pub(super) async fn compact(call: Call) -> Result<Response<Body>, Problem> {
+    pass_path(call, "/responses/compact").await
+}
+
+/// `POST /v1/responses/input_tokens`.
+pub(super) async fn count_tokens(call: Call) -> Result<Response<Body>, Problem> {
+    pass_path(call, "/responses/input_tokens").await
+}
+
+/// `GET /v1/models`.
+pub(super) async fn models(call: Call) -> Result<Response<Body>, Problem> {
+    pass_path(call, "/models").await
+}
+
+/// `GET /v1/models/{model}`.
+pub(super) async fn model(call: Call) -> Result<Response<Body>, Problem> {
+    let [model] = call.path.get()?;
+    let path = format!("/models/{model}");
+    pass_path(call, &path).await
 }
 
 /// A request about a response that only the upstream can answer. `rest` follows the response's id in the path.
-pub(super) async fn pass(request: Request<Incoming>, id: &str, rest: &str, shared: Arc<Shared>) -> Response<Body> {
+async fn pass(call: Call, rest: &str) -> Result<Response<Body>, Problem> {
+    let Call { request, path, shared, .. } = call;
+    let [id] = path.get()?;
     let answer = async {
         let id = checked(id)?;
         let asked = Asked::of(&request)?;
         passed(request, id, rest, &asked, &shared).await
     };
-    answered(answer.await)
+    Ok(answered(answer.await))
 }
 
 /// A request that only the upstream can answer and that names no response.
-pub(super) async fn pass_path(request: Request<Incoming>, path: &str, shared: Arc<Shared>) -> Response<Body> {
+async fn pass_path(call: Call, path: &str) -> Result<Response<Body>, Problem> {
+    let Call { request, shared, .. } = call;
     let answer = async {
         let asked = Asked::of(&request)?;
         for segment in path.split('/').skip(1) {
@@ -186,7 +232,7 @@ pub(super) async fn pass_path(request: Request<Incoming>, path: &str, shared: Ar
         let upstream = asked.upstream(&shared)?.clone();
         own_answer(send(request, path, &asked, upstream, Mode::Plain, &shared).await?)
     };
-    answered(answer.await)
+    Ok(answered(answer.await))
 }
 
 /// Answers a WebSocket handshake at `GET /v1/responses`: tells the client to use POST instead.
@@ -295,7 +341,7 @@ async fn send(
         let accept = HeaderValue::from_static("text/event-stream, application/json");
         to_upstream.headers_mut().insert(ACCEPT, accept);
     }
-    let mut phase = shared.stopping.phase();
+    let mut phase = shared.shutdown.phase();
     let stop = Box::pin(async move {
         let _ = phase.wait_for(|phase| *phase >= Phase::Cutting).await;
     });
@@ -307,7 +353,7 @@ async fn send(
         asking,
         mode,
         make: maker(shared.clone()),
-        document_bytes: shared.settings.limits.record_bytes,
+        document_bytes: shared.settings.ingest.limits.record_bytes,
         links: shared.host.links.clone(),
         runs: shared.runs.clone(),
         stop,
@@ -322,7 +368,7 @@ async fn send(
 
 /// Acquires a connection to the upstream. The wait ends when the proxy stops.
 async fn place(upstream: &Responses, shared: &Shared) -> Result<OwnedSemaphorePermit, Failure> {
-    let mut phase = shared.stopping.phase();
+    let mut phase = shared.shutdown.phase();
     let found = tokio::select! {
         biased;
         found = upstream.place() => found,
@@ -352,7 +398,11 @@ fn maker(shared: Arc<Shared>) -> crate::upstream::responses::MakeIngest {
             Some(if session.name.is_empty() { session.id.to_string() } else { session.name.to_string() })
         };
         let session = said.session(session_of).unwrap_or_default();
-        let ingest = shared.host.ingest(RESPONSES, framing, shared.caller.restriction.clone()).within_session(&session);
+        let ingest = shared
+            .host
+            .factory
+            .ingest(Some(RESPONSES), framing, shared.caller.restriction.clone())
+            .within_session(&session);
         (ingest, shared.runs.metrics().ingest(RESPONSES.name))
     })
 }

@@ -12,7 +12,7 @@ use crate::config::upstream::Command;
 use crate::ingest::{Ingest, IngestError, Seen, Stopped};
 use crate::log::StreamId;
 use crate::runs::{Entry, Exited, Ingested, Runs};
-use crate::stopping::Phase;
+use crate::shutdown::Phase;
 use crate::telemetry::metrics::IngestMeter;
 use crate::upstream::{Claim, Conversation, Said, SayError, StartError};
 use framegate_translators::frame::{SharedStr, StreamKind};

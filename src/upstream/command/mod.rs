@@ -88,7 +88,7 @@ impl CommandUpstream {
         claim: Option<Claim>,
     ) -> Result<Launched, StartError> {
         let settings = &self.settings;
-        if self.host.stopping.is_draining() {
+        if self.host.shutdown.is_draining() {
             return Err(StartError::Busy("the proxy is stopping".to_owned()));
         }
         if opening.model.is_none() && !settings.model.is_empty() {
@@ -123,7 +123,7 @@ impl CommandUpstream {
             policy: self.host.policy.clone(),
             links: self.host.links.clone(),
             meter: self.host.runs.metrics().upstream(&self.name),
-            redaction: self.host.redaction.clone(),
+            redaction: self.host.factory.settings().redaction.clone(),
         });
         conversation.open(&opening);
         let mut writer = Writer::new(started.input);
@@ -131,7 +131,7 @@ impl CommandUpstream {
             writer.send(Sending::Input(opening.prompt.into_bytes()));
             writer.close();
         }
-        let ingest = self.host.ingest(self.runner, None, restriction);
+        let ingest = self.host.factory.ingest(Some(self.runner), None, restriction);
         let ingested = ingest.ingested();
         let (run_begins, run) = oneshot::channel();
         let (exits, exit) = oneshot::channel();
@@ -146,7 +146,7 @@ impl CommandUpstream {
             writer,
             process: started.process,
             output: started.output,
-            phase: self.host.stopping.phase(),
+            phase: self.host.shutdown.phase(),
             run_begins,
             claim,
         });

@@ -7,7 +7,7 @@ use super::exchange::{Answer, Exchange, Mode};
 use super::{Asking, Credentials, NoPlace, Responses};
 use crate::auth::Restriction;
 use crate::client::full;
-use crate::stopping::Phase;
+use crate::shutdown::Phase;
 use crate::upstream::{Host, StartError, Upstream};
 use async_trait::async_trait;
 use framegate_translators::frame::StreamKind;
@@ -99,11 +99,14 @@ impl Upstream for Starting {
             return Err(StartError::Refused(why.to_owned()));
         }
         let body = self.body(&opening)?;
-        if self.host.stopping.is_draining() {
+        if self.host.shutdown.is_draining() {
             return Err(StartError::Busy("the proxy is stopping".to_owned()));
         }
         let kept = self.host.runs.log().check_writable().await;
-        kept.map_err(|error| StartError::Busy(format!("the response could not be stored: {error}")))?;
+        kept.map_err(|error| {
+            let detail = format!("the response could not be stored: {error}");
+            if error.is_full() { StartError::LogFull(detail) } else { StartError::Busy(detail) }
+        })?;
         let place = self.responses.place().await.map_err(|error| StartError::Busy(no_place(&error)))?;
         let ingest_place = self.host.ingests.clone().try_acquire_owned();
         let ingest_place = ingest_place
@@ -117,7 +120,7 @@ impl Upstream for Starting {
             .map_err(|error| StartError::Failed(error.to_string()))?;
         // Set regardless of the configured list of client headers that pass.
         request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        let mut phase = self.host.stopping.phase();
+        let mut phase = self.host.shutdown.phase();
         let (answer, answered) = oneshot::channel();
         let host = self.host.clone();
         let conversation = opening.session.unwrap_or_default();
@@ -130,10 +133,10 @@ impl Upstream for Starting {
             cancels: false,
             make: Box::new(move |framing, _| {
                 // Not every server repeats the conversation.
-                let ingest = host.ingest(RESPONSES, framing, restriction).within_session(&conversation);
+                let ingest = host.factory.ingest(Some(RESPONSES), framing, restriction).within_session(&conversation);
                 (ingest, host.runs.metrics().ingest(RESPONSES.name))
             }),
-            document_bytes: self.host.limits.record_bytes,
+            document_bytes: self.host.factory.settings().limits.record_bytes,
             links: self.host.links.clone(),
             runs: self.host.runs.clone(),
             stop: Box::pin(async move {

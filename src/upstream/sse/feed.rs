@@ -8,7 +8,7 @@ use super::ears::Ears;
 use super::{Seen, Settings};
 use crate::client::{self, Client, full};
 use crate::ingest::{Ingest, IngestError};
-use crate::stopping::Phase;
+use crate::shutdown::Phase;
 use crate::telemetry::metrics::{IngestMeter, Metrics};
 use crate::upstream::responses::Credentials;
 use crate::upstream::{Conversation, Host, Said, SayError, Setup};
@@ -56,7 +56,7 @@ enum Event {
 
 /// Follows the feed until the proxy stops. If the log does not accept the feed, its runs end, and the feed is started again.
 pub(super) async fn follow(settings: &Arc<Settings>, client: &Client, host: &Host, seen: &Arc<watch::Sender<Seen>>) {
-    let mut phase = host.stopping.phase();
+    let mut phase = host.shutdown.phase();
     loop {
         let Ok(place) = host.ingests.clone().acquire_owned().await else { return };
         let meter = host.runs.metrics().ingest(settings.runner.name);
@@ -86,7 +86,7 @@ pub(super) async fn follow(settings: &Arc<Settings>, client: &Client, host: &Hos
                 _ = phase.wait_for(|phase| *phase >= Phase::Draining) => {}
             }
         }
-        if host.stopping.is_draining() {
+        if host.shutdown.is_draining() {
             return;
         }
     }
@@ -118,9 +118,9 @@ impl Feed {
             policy: host.policy.clone(),
             links: host.links.clone(),
             meter: host.runs.metrics().upstream(&settings.name),
-            redaction: host.redaction.clone(),
+            redaction: host.factory.settings().redaction.clone(),
         });
-        let ingest = host.ingest(settings.runner, Some(Framing::Sse), Arc::default()).unfollowed();
+        let ingest = host.factory.ingest(Some(settings.runner), Some(Framing::Sse), Arc::default()).unfollowed();
         Self {
             line: Line::Pausing(Instant::now()),
             settings,
@@ -129,7 +129,7 @@ impl Feed {
             ingest,
             ears: Ears::new(conversation, seen),
             said,
-            phase: host.stopping.phase(),
+            phase: host.shutdown.phase(),
             cursor: Cursor::default(),
             posting: None,
             failures: 0,

@@ -13,7 +13,7 @@ use super::{Connection, ConnectionState, Host, StartError, Upstream};
 use crate::auth::Restriction;
 use crate::client::{Client, ClientError};
 use crate::clock::Clock;
-use crate::stopping::Phase;
+use crate::shutdown::Phase;
 use async_trait::async_trait;
 use framegate_translators::host::{Opening, Sending};
 use framegate_translators::runners::Runner;
@@ -185,7 +185,7 @@ impl SseUpstream {
     /// Waits until the feed is connected, at most for the start timeout.
     async fn connected(&self) -> Result<(), StartError> {
         let mut seen = self.seen.subscribe();
-        let mut phase = self.host.stopping.phase();
+        let mut phase = self.host.shutdown.phase();
         let is_connected = seen.wait_for(|seen| seen.line.state == ConnectionState::Connected);
         tokio::select! {
             waited = tokio::time::timeout(self.settings.start_timeout, is_connected) => {
@@ -287,7 +287,7 @@ impl Upstream for SseUpstream {
                 "the server of this feed uses its own working directory; omit cwd".to_owned(),
             ));
         }
-        if self.host.stopping.is_draining() {
+        if self.host.shutdown.is_draining() {
             return Err(StartError::Busy("the proxy is stopping".to_owned()));
         }
         let _place = self.places.try_acquire().map_err(|_| StartError::Full(self.settings.max_runs))?;

@@ -18,9 +18,9 @@ pub enum Phase {
 
 /// The current phase, and a channel that reports its changes.
 #[derive(Debug, Default)]
-pub struct Stopping(watch::Sender<Phase>);
+pub struct Shutdown(watch::Sender<Phase>);
 
-impl Stopping {
+impl Shutdown {
     /// Whether new work is refused.
     pub fn is_draining(&self) -> bool {
         *self.0.borrow() >= Phase::Draining
