@@ -4,7 +4,7 @@
 
 use super::channel::{Channel, Segment};
 use super::escapes::{Map, unescape};
-use super::pieces::{Found, MARK, Over, Pieces, find, over, value_behind};
+use super::pieces::{Found, KeyFilter, Over, Pieces, find, over, value_behind};
 use super::record::{look, plain};
 use super::sse::{block, field_of};
 use super::tail::Wait;
@@ -46,8 +46,7 @@ pub struct Redactor {
     next: u64,
     /// The texts whose last piece left state to keep, by channel id.
     channels: HashMap<u64, Channel>,
-    /// Finds the key that is on the path to every piece.
-    mark: memchr::memmem::Finder<'static>,
+    filter: KeyFilter,
 }
 
 /// The changes to make in a unit.
@@ -99,7 +98,7 @@ impl Redactor {
             others: VecDeque::new(),
             next: 0,
             channels: HashMap::default(),
-            mark: memchr::memmem::Finder::new(MARK),
+            filter: KeyFilter::new(table),
         }
     }
 
@@ -108,10 +107,10 @@ impl Redactor {
         let is_suspect = self.rules.is_suspect(unit.bytes);
         let is_free = !is_suspect && self.queue.is_empty();
         let leaves_nothing = |piece: &[u8]| is_free && self.channels.is_empty() && self.rules.leaves_nothing(piece);
-        let found = match self.mark.find(unit.bytes) {
+        let found = match self.filter.find(unit.bytes) {
             None => None,
             // Fast path: if only one string can be the piece and it leaves no state, skip finding out whether it is one.
-            Some(at) if is_free && self.is_only(unit.bytes, at, leaves_nothing) => None,
+            Some(end) if is_free && self.is_only(unit.bytes, end, leaves_nothing) => None,
             Some(_) => self.piece_of(unit),
         };
         let piece = |found: &Found<'_>| unit.payload.get(found.place.clone()).unwrap_or_default();
@@ -157,12 +156,11 @@ impl Redactor {
         }
     }
 
-    /// Whether a record has the key of pieces only at `at`, and the string after it leaves nothing.
-    fn is_only(&self, bytes: &[u8], at: usize, leaves_nothing: impl Fn(&[u8]) -> bool) -> bool {
-        let end = at + MARK.len();
+    /// Whether a record has a key of pieces only before `end`, and the string after it leaves nothing.
+    fn is_only(&self, bytes: &[u8], end: usize, leaves_nothing: impl Fn(&[u8]) -> bool) -> bool {
         self.channels.is_empty()
             && value_behind(bytes, end).is_some_and(leaves_nothing)
-            && self.mark.find(bytes.get(end..).unwrap_or_default()).is_none()
+            && self.filter.is_last(bytes, end)
     }
 
     /// The latest time at which waiting units must be released (Unix epoch milliseconds). `None` if no unit waits.
