@@ -10,7 +10,7 @@ use std::io::{Read, Write};
 /// The text that a frame adds to the answer. Subagents' text is not part of it.
 fn text(frame: &Frame) -> Option<&str> {
     match &frame.body {
-        Body::OutputTextDelta(delta) if !frame.is_subagent() => Some(&delta.text),
+        Body::OutputTextDelta(delta) if !frame.is_subagent() => Some(&delta.delta),
         Body::OutputTextCompleted(_) if !frame.is_subagent() => Some("\n"),
         _ => None,
     }

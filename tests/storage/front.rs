@@ -182,7 +182,7 @@ fn check_refusals(proxy: &Proxy, run: &str, before: &[String]) -> Vec<String> {
     assert_eq!(get(proxy.address, &format!("/api/v1/runs/{run}"), &[]).status, 200);
     let detail = get(proxy.address, &format!("/v1/runs/{run}/events?contract=sse.v1"), &[]).json();
     let detail = detail["detail"].as_str().unwrap();
-    let last = detail.split_once("behind ").unwrap().1.split(' ').next().unwrap();
+    let last = detail.split_once("events after ").unwrap().1.split(' ').next().unwrap();
     let now = page(proxy, run, "sse.v1", Some(last));
     let overlap = before.iter().position(|event| *event == now[0]).unwrap();
     assert!(overlap > 100 && now.starts_with(&before[overlap..]));
@@ -191,7 +191,7 @@ fn check_refusals(proxy: &Proxy, run: &str, before: &[String]) -> Vec<String> {
     let raw = get(proxy.address, &format!("/v1/runs/{run}/events?contract=raw"), &[("accept", "application/x-ndjson")]);
     assert_eq!(raw.status, 410);
     let detail = raw.json()["detail"].as_str().unwrap().to_owned();
-    let last: usize = detail.split_once("behind ").unwrap().1.split(' ').next().unwrap().parse().unwrap();
+    let last: usize = detail.split_once("events after ").unwrap().1.split(' ').next().unwrap().parse().unwrap();
     let path = format!("/v1/runs/{run}/events?contract=raw&after={last}");
     let mut raw = get(proxy.address, &path, &[("accept", "application/octet-stream")]);
     assert_eq!(raw.line().unwrap().as_bytes(), records(MESSAGES.1)[last + 1].trim_ascii_end());
@@ -274,7 +274,7 @@ fn a_pruned_run_on_disk_is_served_unchanged_after_restarts() {
 
     // Prune further while no proxy runs; then start without a limit.
     let (ok, text) = log(&scratch, &["prune", "--keep-frames", "300"]);
-    assert!(ok && text.contains("1 streams cut"), "{text}");
+    assert!(ok && text.contains("the first frames of 1 streams"), "{text}");
     assert!(log(&scratch, &["verify"]).1.contains(" 0 findings"));
     let proxy = start("sqlite", &scratch, None);
     for (name, again) in WITH_GAP_EVENT.iter().zip(&again) {

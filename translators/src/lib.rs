@@ -12,7 +12,8 @@
 //!
 //! ```
 //! use framegate_translators::contracts::contract;
-//! use framegate_translators::encode::{EncoderOptions, write_ndjson};
+//! use framegate_translators::encode::{EncoderOptions, EventRef, write_ndjson};
+//! use framegate_translators::frame::Frame;
 //! use framegate_translators::framing::Limits;
 //! use framegate_translators::pipeline::{Ingest, Translator};
 //! use framegate_translators::runners::runner;
@@ -28,7 +29,9 @@
 //! let mut translator = Translator::new(ingest, contract("sse.v1").unwrap(), EncoderOptions::default());
 //!
 //! let (mut out, now_ms) = (Vec::new(), 1_770_000_000_000);
-//! let mut sink = |_: &_, events: &mut dyn Iterator<Item = _>| events.for_each(|event| write_ndjson(event, &mut out));
+//! let mut sink = |_: &Frame, events: &mut dyn Iterator<Item = EventRef<'_>>| {
+//!     events.for_each(|event| write_ndjson(event, &mut out));
+//! };
 //! translator.feed(input.as_bytes(), now_ms, &mut sink);
 //! translator.finish(now_ms, &mut sink);
 //!

@@ -46,7 +46,7 @@ pub struct Contract {
     /// The type of the event that `dropped` writes; empty if it writes none.
     pub notice_type: &'static str,
     /// Whether its encoder can announce that the first frames of a stream are no longer kept. If not, such a stream begins with
-    /// what is left, and a client that asks for what is gone is refused.
+    /// what is left, and a client that asks for the removed part is refused.
     pub announces_pruning: bool,
     /// Whether the user's messages are among its optional events.
     pub has_user_messages: bool,

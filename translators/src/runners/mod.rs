@@ -71,7 +71,7 @@ macro_rules! sample {
     ($runner:literal, $file:literal, $framing:ident) => {
         crate::runners::Sample {
             file: $file,
-            bytes: include_bytes!(concat!("../../../../tests/fixtures/", $runner, "/", $file)),
+            bytes: include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/", $runner, "/", $file)),
             framing: crate::framing::Framing::$framing,
         }
     };

@@ -14,7 +14,7 @@ mod shapes;
 
 use crate::encode::EventRef;
 use crate::hash::HashMap;
-use crate::json::{Fields, Json};
+use crate::json::{Fields, Json, Kind};
 use jsonschema::{ValidationError, Validator};
 use rules::{Documents, Rules};
 use serde_json::Value;
@@ -155,11 +155,16 @@ impl<V> Schemas<V> {
         V: Clone,
     {
         let compiled = self.by_kind.get(kind)?;
-        if let Some(verdict) = compiled.cached(fields) {
+        // A list has no fields and thus no shape.
+        let is_object = record.kind() == Kind::Object;
+        if is_object && let Some(verdict) = compiled.cached(fields) {
             return Some(Cow::Borrowed(verdict));
         }
         let Judged { verdict, is_reusable } = compiled.judge(record.text(), &[], judge).ok()?;
-        if is_reusable && let Some(rules) = &compiled.rules {
+        if is_object
+            && is_reusable
+            && let Some(rules) = &compiled.rules
+        {
             compiled.shapes.learn_record(rules, fields, || verdict.clone());
         }
         Some(Cow::Owned(verdict))

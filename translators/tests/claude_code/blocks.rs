@@ -93,7 +93,7 @@ fn unknown_records_are_kept_with_an_error() {
     ]);
     assert_eq!(
         lines[..2],
-        ["thread record error unknown type \"telepathy\"", "thread fault unknown system subtype \"aura\""]
+        ["thread record error unknown type \"telepathy\"", "thread record error unknown system subtype \"aura\""]
     );
     assert!(lines.contains(&"text 1 \"x\"".to_owned()), "{lines:?}");
 }
