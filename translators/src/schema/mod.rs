@@ -4,8 +4,8 @@
 //! in a message, or one large `oneOf` (its errors say nothing useful, and it costs a thousand times as much).
 //!
 //! A verdict comes from the first of these that has one:
-//! 1. [`shapes`]: the cached verdict on objects of the same shape. Valid events and all records are cached.
-//! 2. [`rules`]: accepts what is certainly valid without building a DOM, for a fifth of the instructions of the next step.
+//! 1. `shapes`: the cached verdict on objects of the same shape. Valid events and all records are cached.
+//! 2. `rules`: accepts what is certainly valid without building a DOM, for a fifth of the instructions of the next step.
 //! 3. `jsonschema`: every violation and its message.
 
 pub mod document;
