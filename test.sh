@@ -26,6 +26,8 @@ cargo fmt --all --check
 cargo clippy --workspace --all-targets --features framegate/otel --locked -- -D warnings
 cargo clippy --locked -- -D warnings
 cargo clippy --locked --no-default-features -- -D warnings
+# The translators without `jsonschema`.
+cargo clippy --package framegate-translators --locked --no-default-features -- -D warnings
 stage "documentation"
 RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
 stage "packages"

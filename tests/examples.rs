@@ -2,18 +2,36 @@
 
 #![allow(missing_docs, clippy::unwrap_used, reason = "test code")]
 
+use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// What an example writes for a recording.
 fn output(example: &str, recording: &str) -> String {
+    output_for(example, Stdio::from(std::fs::File::open(Path::new("tests/fixtures").join(recording)).unwrap()))
+}
+
+fn output_for(example: &str, input: Stdio) -> String {
     let target = Path::new(env!("CARGO_BIN_EXE_framegate")).parent().unwrap();
     let program = target.join("examples").join(example);
     assert!(program.exists(), "{} is missing: run cargo build --examples", program.display());
-    let input = std::fs::File::open(Path::new("tests/fixtures").join(recording)).unwrap();
-    let output = Command::new(program).stdin(Stdio::from(input)).output().unwrap();
+    let output = Command::new(program).stdin(input).output().unwrap();
     assert!(output.status.success(), "{example}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn the_decoder_translates_its_own_format() {
+    let (input, mut writer) = std::io::pipe().unwrap();
+    writer.write_all(b"{\"say\":\"Hi\"}\n{\"say\":\" there\"}\n{\"done\":true}\n").unwrap();
+    drop(writer);
+    let events = output_for("decoder", Stdio::from(input));
+    let last: serde_json::Value = serde_json::from_str(events.lines().last().unwrap()).unwrap();
+    assert_eq!(
+        (last["type"].as_str(), last["final_text"].as_str()),
+        (Some("session_ended"), Some("Hi there")),
+        "{events}"
+    );
 }
 
 #[test]

@@ -6,6 +6,8 @@
 pub(super) mod control;
 mod events;
 pub(super) mod operations;
+#[cfg(test)]
+mod reference;
 pub(super) mod responses;
 mod shapes;
 pub(super) mod upstreams;

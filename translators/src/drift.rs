@@ -6,6 +6,7 @@
 //!
 //! The known schema of a record is the one for its kind in [`Surface::schemas`].
 
+#[cfg_attr(not(feature = "validation"), path = "drift/no_validator.rs")]
 mod classify;
 mod closed;
 mod finding;
@@ -21,9 +22,8 @@ use crate::decode::Record;
 use crate::json::Kind;
 use crate::recognise::item_of;
 use crate::runners::{Runner, Surface};
-use crate::schema::{Judged, Schemas};
+use crate::schema::{Judged, Schemas, ValidationError};
 use finding::Occurrences;
-use jsonschema::ValidationError;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

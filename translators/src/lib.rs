@@ -38,6 +38,12 @@
 //! let events = String::from_utf8(out).unwrap();
 //! assert!(events.lines().last().unwrap().contains("run_completed"));
 //! ```
+//!
+//! # Features
+//!
+//! `validation` (default) validates against JSON Schemas with `jsonschema`. Without it, the crate does not depend on `jsonschema`:
+//! schemas do not compile, so there is no [`gate`], no [`verify::Checker`] and no [`drift`]; the records of Open Responses carry no
+//! errors, and forms of MCP servers cannot be filled in.
 
 mod derived;
 pub mod frame;

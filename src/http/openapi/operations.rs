@@ -240,7 +240,7 @@ pub(in crate::http) fn metrics() -> Value {
 pub(in crate::http) fn openapi() -> Value {
     described(
         "getOpenApi",
-        "This document.",
+        "The OpenAPI document of this API.",
         json!({"200": {"description": "OpenAPI 3.1.",
                 "content": {"application/vnd.oai.openapi+json;version=3.1": {"schema": {"type": "object"}}}}}),
         &[],

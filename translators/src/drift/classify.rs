@@ -5,7 +5,7 @@
 
 use super::finding::{DriftKey, short};
 use crate::frame::DriftKind;
-use jsonschema::ValidationError;
+use crate::schema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind as Broken};
 use serde_json::Value;
 

@@ -7,8 +7,7 @@
 use crate::frame::{Decision, RawJson};
 use crate::host::{Answer, Unsayable};
 use crate::json::{Json, Kind, Object, to_raw};
-use crate::schema::compile_foreign;
-use jsonschema::Validator;
+use crate::schema::{Validator, Violation, compile_foreign, violations};
 use serde_json::Value;
 
 /// The tool name that frames use for such a question.
@@ -110,11 +109,11 @@ impl Form {
             }
         }
         let whole: Value = content.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-        let breach = self.schema.as_ref().and_then(|schema| schema.iter_errors(&whole).next());
-        if let Some(breach) = breach {
-            // The message leaves out the value, which may be a secret.
-            let place = breach.instance_path().as_str().trim_start_matches('/').to_owned();
-            return Err(Unsayable::Unfit(format!("the field {place:?} violates its schema: {}", breach.masked())));
+        // The message leaves out the value, which may be a secret.
+        let found = self.schema.as_ref().map(|schema| violations(schema.errors(&whole))).unwrap_or_default();
+        if let Some(Violation { pointer, message, .. }) = found.first() {
+            let field = pointer.trim_start_matches('/');
+            return Err(Unsayable::Unfit(format!("the field {field:?} violates its schema: {message}")));
         }
         let values: Vec<(&str, RawJson)> = content.iter().map(|(name, value)| (*name, to_raw(value))).collect();
         Ok(object_of(values.iter().map(|(name, value)| (*name, value.get()))))

@@ -93,6 +93,28 @@ pub struct Surface {
     pub schemas: &'static [SchemaFile],
 }
 
+impl Runner {
+    /// A runner with a decoder and nothing else, for a program that has its own runner: no schemas, no recognition, no pieces of
+    /// text that are redacted as one. [`RUNNERS`] has none of these.
+    pub const fn bare(name: &'static str, title: &'static str, decoder: fn() -> Box<dyn Decoder>) -> Self {
+        Self {
+            name,
+            provider: Provider { name, title },
+            genai_provider: name,
+            about: title,
+            extensible: false,
+            surfaces: &[],
+            pieces: &[],
+            time: |_| None,
+            decoder,
+            dialogue: None,
+            presets: &[],
+            response_id: None,
+            sample: Sample { file: "", bytes: b"", framing: Framing::Ndjson },
+        }
+    }
+}
+
 impl std::fmt::Debug for Runner {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.name)

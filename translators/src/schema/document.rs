@@ -4,8 +4,7 @@
 //! violations of single events. Never: the additional promises that framegate makes for its own events; those are in the
 //! schemas of the single types.
 
-use super::{SchemaFile, Violation, build, check, of};
-use jsonschema::Validator;
+use super::{Registry, SchemaFile, Validator, Violation, check, of};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
@@ -27,11 +26,10 @@ impl DocumentSchema {
     pub fn compile(file: &SchemaFile, type_key: &str) -> Result<Self, String> {
         let schema: Value = serde_json::from_str(file.text).map_err(|error| of(file.kind, &error))?;
         let id = schema.get("$id").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let registry = jsonschema::Registry::new().add(&id, schema.clone()).map_err(|error| of(file.kind, &error))?;
-        let registry = registry.prepare().map_err(|error| of(file.kind, &error))?;
+        let registry = Registry::of([(file.kind, &schema)].into_iter())?;
         let definition = |name: &str| {
             let reference = json!({"$ref": format!("{id}#/$defs/{name}")});
-            build(&reference, &registry).map_err(|error| of(file.kind, &error))
+            registry.compile(&reference).map_err(|error| of(file.kind, &error))
         };
         let mut by_kind = HashMap::new();
         for kind in types_of(&schema, type_key) {

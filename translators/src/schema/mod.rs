@@ -6,21 +6,26 @@
 //! A verdict comes from the first of these that has one:
 //! 1. `shapes`: the cached verdict on objects of the same shape. Valid events and all records are cached.
 //! 2. `rules`: accepts what is certainly valid without building a DOM, for a fifth of the instructions of the next step.
-//! 3. `jsonschema`: every violation and its message.
+//! 3. `jsonschema`, behind `validator`: every violation and its message.
+//!
+//! Without the feature `validation` no schema compiles: [`Schemas::compile`] returns an error that says so.
 
 pub mod document;
 pub mod rules;
 mod shapes;
+#[cfg_attr(not(feature = "validation"), path = "no_validator.rs")]
+mod validator;
 
 use crate::encode::EventRef;
 use crate::hash::HashMap;
 use crate::json::{Fields, Json, Kind};
-use jsonschema::{ValidationError, Validator};
 use rules::{Documents, Rules};
 use serde_json::Value;
 use shapes::ShapeCache;
 use std::borrow::Cow;
 use std::ops::Range;
+use validator::Registry;
+pub(crate) use validator::{ValidationError, Validator, compile_foreign, violations};
 
 /// One schema file.
 #[derive(Clone, Copy, Debug)]
@@ -112,17 +117,11 @@ impl<V> Schemas<V> {
     }
 
     fn link(sources: &[Source<'_>], shared: &[Source<'_>]) -> Result<Self, String> {
-        let mut registry = jsonschema::Registry::new();
-        for Source { kind, schema, .. } in shared {
-            if let Some(id) = schema.get("$id").and_then(Value::as_str) {
-                registry = registry.add(id, schema.clone()).map_err(|error| of(kind, &error))?;
-            }
-        }
-        let registry = registry.prepare().map_err(|error| format!("schemas: {error}"))?;
+        let registry = Registry::of(shared.iter().map(|source| (source.kind, &source.schema)))?;
         let documents = Documents::of(shared.iter().filter_map(|source| Json::parse(&source.text).ok()));
         let mut by_kind = HashMap::with_capacity_and_hasher(sources.len(), Default::default());
         for Source { kind, text, schema } in sources {
-            let validator = build(schema, &registry).map_err(|error| of(kind, &error))?;
+            let validator = registry.compile(schema).map_err(|error| of(kind, &error))?;
             let rules = Json::parse(text).ok().and_then(|schema| Rules::compile_with(schema, &documents));
             by_kind.insert(*kind, Compiled { rules, shapes: ShapeCache::default(), validator });
         }
@@ -235,41 +234,12 @@ impl<V> Compiled<V> {
             return Ok(judge(Vec::new()));
         }
         let value = crate::json::value(text.as_bytes())?;
-        Ok(judge(self.validator.iter_errors(&value).collect()))
+        Ok(judge(self.validator.errors(&value)))
     }
 }
 
 fn check(validator: &Validator, event: &Value) -> Result<(), Vec<Violation>> {
-    if validator.is_valid(event) { Ok(()) } else { Err(violations(validator.iter_errors(event))) }
-}
-
-/// The validator's errors without the values that violate the schema.
-pub(crate) fn violations<'e>(errors: impl IntoIterator<Item = ValidationError<'e>>) -> Vec<Violation> {
-    let violation = |error: ValidationError<'_>| Violation {
-        pointer: error.instance_path().to_string(),
-        keyword: error.schema_path().to_string().rsplit('/').next().unwrap_or_default().to_owned(),
-        message: error.masked().to_string(),
-    };
-    errors.into_iter().map(violation).collect()
-}
-
-fn build(schema: &Value, registry: &jsonschema::Registry<'_>) -> Result<Validator, ValidationError<'static>> {
-    jsonschema::draft202012::options()
-        .should_validate_formats(true)
-        .with_pattern_options(jsonschema::PatternOptions::regex())
-        .with_registry(registry)
-        .build(schema)
-        .map_err(|error| error.to_owned())
-}
-
-/// Compiles an external schema (draft 2020-12). No other document is fetched for it, and its patterns run in linear time.
-///
-/// # Errors
-/// Why it cannot be used, as a message.
-pub(crate) fn compile_foreign(text: &str) -> Result<Validator, String> {
-    let schema: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
-    let registry = jsonschema::Registry::new().prepare().map_err(|error| error.to_string())?;
-    build(&schema, &registry).map_err(|error| error.masked().to_string())
+    if validator.is_valid(event) { Ok(()) } else { Err(violations(validator.errors(event))) }
 }
 
 /// A schema before it is compiled.

@@ -10,8 +10,7 @@ use crate::frame::RecordErrors;
 use crate::hash::HashMap;
 use crate::json::{Fields, Json, Kind};
 use crate::normalizer::Normalizer;
-use crate::schema::{Judged, SchemaFile, Schemas, Violation, violations};
-use jsonschema::ValidationError;
+use crate::schema::{Judged, SchemaFile, Schemas, ValidationError, Violation, violations};
 use std::borrow::Cow;
 use std::sync::{LazyLock, OnceLock};
 
