@@ -36,18 +36,18 @@ pub(super) fn relevant(mut errors: Vec<ValidationError<'_>>) -> Vec<ValidationEr
 /// Reports each drift.
 pub(super) fn each(error: &ValidationError<'_>, record_kind: &str, sink: &mut dyn FnMut(DriftKey, String)) {
     let place = place(error);
-    let mut tell = |kind, pointer: String, word, expected| {
+    let mut report = |kind, pointer: String, word, expected| {
         sink(DriftKey { kind, record_kind: short(record_kind), pointer, word }, expected);
     };
     match error.kind() {
         Broken::AdditionalProperties { unexpected } | Broken::UnevaluatedProperties { unexpected } => {
             for name in unexpected {
-                tell(DriftKind::UnknownField, below(&place, name), None, "the schema has no such field".to_owned());
+                report(DriftKind::UnknownField, below(&place, name), None, "the schema has no such field".to_owned());
             }
         }
         Broken::Required { property } => {
             let name = property.as_str().unwrap_or_default();
-            tell(DriftKind::MissingField, below(&place, name), None, "the schema requires the field".to_owned());
+            report(DriftKind::MissingField, below(&place, name), None, "the schema requires the field".to_owned());
         }
         Broken::Type { kind } => {
             let expected = match kind {
@@ -56,17 +56,17 @@ pub(super) fn each(error: &ValidationError<'_>, record_kind: &str, sink: &mut dy
                     several.iter().map(|one| one.to_string()).collect::<Vec<_>>().join(" or ")
                 }
             };
-            tell(DriftKind::ChangedType, place, None, format!("{} instead of {expected}", type_of(error.instance())));
+            report(DriftKind::ChangedType, place, None, format!("{} instead of {expected}", type_of(error.instance())));
         }
         Broken::AnyOf { context } | Broken::OneOfNotValid { context } => match nearest(error, context) {
             Some(branch) => branch.iter().for_each(|error| each(error, record_kind, sink)),
             None => {
                 let expected = format!("{} is not one of the known types", type_of(error.instance()));
-                tell(DriftKind::ChangedType, place, None, expected);
+                report(DriftKind::ChangedType, place, None, expected);
             }
         },
         // The schema forbids this field.
-        Broken::FalseSchema => tell(DriftKind::UnknownField, place, None, "the schema has no such field".to_owned()),
+        Broken::FalseSchema => report(DriftKind::UnknownField, place, None, "the schema has no such field".to_owned()),
         _ => {
             let is_kind = place.rsplit('/').next().is_some_and(|name| DISCRIMINATORS.contains(&name));
             let kind = if is_kind { DriftKind::UnknownType } else { DriftKind::UnknownValue };
@@ -76,7 +76,7 @@ pub(super) fn each(error: &ValidationError<'_>, record_kind: &str, sink: &mut dy
                 Broken::Pattern { .. } => "it does not match the known pattern".to_owned(),
                 kind => format!("it violates the schema's {:?}", kind.keyword()),
             };
-            tell(kind, place, word(error.instance()), expected);
+            report(kind, place, word(error.instance()), expected);
         }
     }
 }

@@ -40,7 +40,7 @@ struct OpenBlock {
     kind: BlockKind,
     message_id: SharedStr,
     index: u32,
-    said: String,
+    text: String,
     /// Half of a surrogate pair, held until its other half arrives.
     high: Option<u16>,
 }
@@ -61,7 +61,7 @@ impl OpenBlock {
     }
 
     fn delta(&mut self, delta: String) -> Body {
-        self.said.push_str(&delta);
+        self.text.push_str(&delta);
         let delta = BlockDelta { message_id: self.message_id.clone(), block_index: self.index, delta };
         match self.kind {
             BlockKind::Text => Body::OutputTextDelta(delta),
@@ -83,7 +83,7 @@ impl OpenBlock {
     }
 
     fn completed(self, opaque: Option<RawJson>) -> Body {
-        let block = BlockText { message_id: self.message_id, block_index: self.index, text: self.said };
+        let block = BlockText { message_id: self.message_id, block_index: self.index, text: self.text };
         match self.kind {
             BlockKind::Text => Body::OutputTextCompleted(block),
             BlockKind::Reasoning => Body::ReasoningCompleted { block, opaque },
@@ -111,7 +111,7 @@ impl Blocks {
     }
 
     pub(super) fn text_so_far(&self, parent: Option<Uuid>, block: Block<'_>) -> Option<&str> {
-        self.find(parent, block).and_then(|at| self.open.get(&at)).map(|open| open.said.as_str())
+        self.find(parent, block).and_then(|at| self.open.get(&at)).map(|open| open.text.as_str())
     }
 
     fn insert(&mut self, open: OpenBlock) -> u64 {
@@ -157,7 +157,7 @@ impl Blocks {
             let message_id = before.filter(|id| ***id == *block.message_id).cloned();
             let message_id = message_id.unwrap_or_else(|| SharedStr::from(block.message_id));
             let open =
-                OpenBlock { parent, kind: block.kind, message_id, index: block.index, said: String::new(), high: None };
+                OpenBlock { parent, kind: block.kind, message_id, index: block.index, text: String::new(), high: None };
             self.insert(open)
         });
         self.last = at;
@@ -180,11 +180,11 @@ impl Blocks {
             kind: block.kind,
             message_id: SharedStr::from(block.message_id),
             index: block.index,
-            said: String::new(),
+            text: String::new(),
             high: None,
         });
         let mut agrees = true;
-        match snapshot.map(|text| text.strip_prefix(open.said.as_str())) {
+        match snapshot.map(|text| text.strip_prefix(open.text.as_str())) {
             Some(Some("")) => open.high = None,
             Some(Some(rest)) => {
                 open.high = None;

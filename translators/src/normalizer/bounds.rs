@@ -18,14 +18,14 @@ pub const MAX_OPEN_TOOLS: usize = 10_000;
 pub(super) struct OpenCalls {
     most: usize,
     /// The excess was already logged.
-    said: bool,
+    is_reported: bool,
     next: u64,
     order: BTreeMap<u64, (StreamKey, SharedStr)>,
 }
 
 impl Default for OpenCalls {
     fn default() -> Self {
-        Self { most: MAX_OPEN_TOOLS, said: false, next: 0, order: BTreeMap::new() }
+        Self { most: MAX_OPEN_TOOLS, is_reported: false, next: 0, order: BTreeMap::new() }
     }
 }
 
@@ -62,7 +62,7 @@ impl Normalizer {
     /// Whether the oldest call must be given up for the new one. The first time, this is logged in the run.
     pub(super) fn is_crowded(&mut self, target: Target) -> bool {
         let full = self.calls.is_full();
-        if full && !std::mem::replace(&mut self.calls.said, true) {
+        if full && !std::mem::replace(&mut self.calls.is_reported, true) {
             let most = self.calls.most;
             let message = format!(
                 "more than {most} tool calls are open at once (ingest.max_open_tools): from here on the oldest is given up for each new one"

@@ -35,16 +35,16 @@ pub fn words_of(rules: Option<&Rules>, args: &[&RawJson], answers: &[Vec<String>
     let beyond: Vec<bool> = read.iter().map(|secrets| secrets.contains(&true)).collect();
     let is_secret = |nth: usize| read.iter().zip(&beyond).any(|(secrets, beyond)| *secrets.get(nth).unwrap_or(beyond));
     let word = |nth: usize, words: &Vec<String>| {
-        let said = words.join(", ");
+        let answer = words.join(", ");
         match rules {
-            _ if !said.is_empty() && is_secret(nth) => format!("[REDACTED:{KEY_RULE}]"),
-            Some(rules) => rules.without_secrets(&said),
-            None => said,
+            _ if !answer.is_empty() && is_secret(nth) => format!("[REDACTED:{KEY_RULE}]"),
+            Some(rules) => rules.without_secrets(&answer),
+            None => answer,
         }
     };
     let lines: Vec<String> = answers.iter().enumerate().map(|(nth, words)| word(nth, words)).collect();
-    let told = lines.join("\n");
-    (!told.is_empty()).then_some(told)
+    let text = lines.join("\n");
+    (!text.is_empty()).then_some(text)
 }
 
 impl Rules {
@@ -74,10 +74,10 @@ fn wanted(args: &RawJson) -> Vec<Wanted> {
 }
 
 fn question(question: &Object<'_>) -> Wanted {
-    let said = NAMES.map(|key| question.str(key));
+    let values = NAMES.map(|key| question.str(key));
     Wanted {
-        named_by: said.each_ref().map(Option::is_some),
-        names: said.into_iter().flatten().map(|name| name.into_owned()).collect(),
+        named_by: values.each_ref().map(Option::is_some),
+        names: values.into_iter().flatten().map(|name| name.into_owned()).collect(),
         is_secret: ["isSecret", "is_secret"].into_iter().any(|key| question.bool(key) == Some(true)),
     }
 }
@@ -108,7 +108,7 @@ mod tests {
     use crate::json::to_raw;
     use serde_json::{Value, json};
 
-    fn told(args: &Value, answers: &[&[&str]]) -> Option<String> {
+    fn redacted(args: &Value, answers: &[&[&str]]) -> Option<String> {
         told_by(Some(&Rules::new(Settings::default()).unwrap()), args, answers)
     }
 
@@ -119,68 +119,68 @@ mod tests {
     }
 
     #[test]
-    fn what_the_question_calls_a_secret_is_not_told() {
+    fn answers_to_secret_questions_are_redacted() {
         let args = json!({"questions": [{"id": "who", "isSecret": false}, {"id": "pin", "isSecret": true}]});
         let answers: &[&[&str]] = &[&["ann"], &["hunter two"]];
-        assert_eq!(told(&args, answers).unwrap(), "ann\n[REDACTED:key]");
+        assert_eq!(redacted(&args, answers).unwrap(), "ann\n[REDACTED:key]");
         assert_eq!(told_by(None, &args, answers).unwrap(), "ann\n[REDACTED:key]", "without rules too");
-        assert_eq!(told(&args, &[&["ann"], &[""]]).unwrap(), "ann\n", "nothing was written there");
-        assert_eq!(told(&args, &[&["ann"], &["x"], &["y"]]).unwrap(), "ann\n[REDACTED:key]\n[REDACTED:key]");
+        assert_eq!(redacted(&args, &[&["ann"], &[""]]).unwrap(), "ann\n", "nothing was written there");
+        assert_eq!(redacted(&args, &[&["ann"], &["x"], &["y"]]).unwrap(), "ann\n[REDACTED:key]\n[REDACTED:key]");
         let form = json!({"requestedSchema": {"properties": {
             "pin": {"type": "string", "format": "password"}, "code": {"type": "string", "writeOnly": true}}}});
         assert_eq!(told_by(None, &form, &[&["1"], &["2"]]).unwrap(), "[REDACTED:key]\n[REDACTED:key]");
     }
 
     #[test]
-    fn what_has_a_secrets_name_is_not_told() {
+    fn answers_to_questions_with_secret_names_are_redacted() {
         for schema in ["requestedSchema", "requested_schema"] {
             let form = json!({schema: {"properties": {
                 "area": {"type": "string"}, "dbApiKey": {}, "one": {"title": "API token"}, "password": {"type": "string"}}}});
             let answers: &[&[&str]] = &[&["here"], &["h2"], &["h3"], &["hunter two"]];
             let mark = "[REDACTED:key]";
-            assert_eq!(told(&form, answers).unwrap(), format!("here\n{mark}\n{mark}\n{mark}"));
+            assert_eq!(redacted(&form, answers).unwrap(), format!("here\n{mark}\n{mark}\n{mark}"));
             assert_eq!(told_by(None, &form, answers).unwrap(), "here\nh2\nh3\nhunter two");
             let rules = Rules::new(Settings { disabled: vec!["key".to_owned()], ..Settings::default() }).unwrap();
             assert_eq!(told_by(Some(&rules), &form, answers).unwrap(), "here\nh2\nh3\nhunter two");
         }
         for question in ["What is the API key?", "Your database password:"] {
             let args = json!({"questions": [{"question": question}, {"question": "Which colour?"}]});
-            assert_eq!(told(&args, &[&["hunter"], &["Red", "Blue"]]).unwrap(), "[REDACTED:key]\nRed, Blue");
+            assert_eq!(redacted(&args, &[&["hunter"], &["Red", "Blue"]]).unwrap(), "[REDACTED:key]\nRed, Blue");
         }
     }
 
     #[test]
-    fn where_it_is_not_known_what_an_answer_is_to_none_is_told() {
+    fn answers_are_redacted_if_their_questions_are_unknown() {
         let args = json!({"questions": [{"header": "who"}, {"id": "pin", "header": "pin", "isSecret": true}]});
-        assert_eq!(told(&args, &[&["hunter"]]).unwrap(), "[REDACTED:key]");
+        assert_eq!(redacted(&args, &[&["hunter"]]).unwrap(), "[REDACTED:key]");
         let args = json!({"questions": [{"header": "who"}, {"id": "what", "header": "what"}]});
-        assert_eq!(told(&args, &[&["me"]]).unwrap(), "me");
+        assert_eq!(redacted(&args, &[&["me"]]).unwrap(), "me");
         // Both questions have two names, but not the same ones. It depends on the client which of them is skipped.
         let args = json!({"questions": [
             {"header": "a", "question": "b"}, {"id": "pin", "header": "c", "isSecret": true}]});
-        assert_eq!(told(&args, &[&["hunter"]]).unwrap(), "[REDACTED:key]");
-        assert_eq!(told(&args, &[&["hunter"], &["two"]]).unwrap(), "[REDACTED:key]\n[REDACTED:key]");
+        assert_eq!(redacted(&args, &[&["hunter"]]).unwrap(), "[REDACTED:key]");
+        assert_eq!(redacted(&args, &[&["hunter"], &["two"]]).unwrap(), "[REDACTED:key]\n[REDACTED:key]");
     }
 
     #[test]
-    fn very_many_questions_in_doubt_are_read_once() {
+    fn many_ambiguous_questions_are_read_once() {
         let mut questions = vec![json!({"header": "a"})];
         questions.resize(40_000, json!({"id": "b"}));
-        let told = told(&json!({"questions": questions}), &vec![&["x"] as &[&str]; 40_000]).unwrap();
-        assert_eq!(told.lines().filter(|line| *line == "x").count(), 40_000);
+        let text = redacted(&json!({"questions": questions}), &vec![&["x"] as &[&str]; 40_000]).unwrap();
+        assert_eq!(text.lines().filter(|line| *line == "x").count(), 40_000);
     }
 
     #[test]
-    fn a_secret_in_an_answer_is_one_wherever_it_is_written() {
+    fn a_secret_format_in_an_answer_is_redacted_anywhere() {
         let secret = "ghp_q7ZkVx2mPtWj8RbYn4LcGs6HdFu1AeKi3QoX";
         for args in [json!({}), json!({"questions": [{"id": "what"}]}), json!([]), json!({"questions": 1})] {
-            let said = format!("it is {secret}, and {secret}");
+            let answer = format!("it is {secret}, and {secret}");
             let mark = "[REDACTED:github-token]";
-            assert_eq!(told(&args, &[&["a", &said]]).unwrap(), format!("a, it is {mark}, and {mark}"));
-            assert_eq!(told(&args, &[&["DB_PASSWORD=q7ZkVx2m9pp"]]).unwrap(), "DB_PASSWORD=[REDACTED:assignment]");
-            assert_eq!(told(&args, &[&["plain \u{e9} \\n text"]]).unwrap(), "plain \u{e9} \\n text");
-            assert_eq!(told(&args, &[&[], &[""]]).as_deref(), Some("\n"));
-            assert_eq!(told(&args, &[]), None);
+            assert_eq!(redacted(&args, &[&["a", &answer]]).unwrap(), format!("a, it is {mark}, and {mark}"));
+            assert_eq!(redacted(&args, &[&["DB_PASSWORD=q7ZkVx2m9pp"]]).unwrap(), "DB_PASSWORD=[REDACTED:assignment]");
+            assert_eq!(redacted(&args, &[&["plain \u{e9} \\n text"]]).unwrap(), "plain \u{e9} \\n text");
+            assert_eq!(redacted(&args, &[&[], &[""]]).as_deref(), Some("\n"));
+            assert_eq!(redacted(&args, &[]), None);
         }
     }
 }

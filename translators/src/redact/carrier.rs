@@ -200,20 +200,20 @@ fn value_at(name: &Name<'_>, at: usize, class: Class, strength: Strength, is_spa
     };
     let size = runs.run(class, text, from);
     let end = from + size;
-    let said = text.get(from..from + size.min(ENOUGH)).unwrap_or_default();
+    let candidate = text.get(from..from + size.min(ENOUGH)).unwrap_or_default();
     let strength = if quote.is_some() { Strength::Certain } else { strength };
     let is_value = match strength {
-        Strength::Certain => is_assigned(said),
-        Strength::Likely => is_assigned(said) && is_no_name(said),
-        Strength::Weak if is_spaced => is_random(said),
-        Strength::Weak => is_assigned(said) && is_no_name(said),
+        Strength::Certain => is_assigned(candidate),
+        Strength::Likely => is_assigned(candidate) && is_no_name(candidate),
+        Strength::Weak if is_spaced => is_random(candidate),
+        Strength::Weak => is_assigned(candidate) && is_no_name(candidate),
     };
     let Some(behind) = text.get(end) else {
         // A value that is too short to judge counts as suspect if only an assignment has this form.
         let is_suspect = strength == Strength::Certain
             && !is_element
             && (quote.is_some() || !is_spaced)
-            && !is_placeholder_front(said);
+            && !is_placeholder_front(candidate);
         let is_open = size > 0 && (is_value || is_suspect);
         return Found::Tail(Tail {
             start: name.context,
@@ -233,8 +233,8 @@ fn value_at(name: &Name<'_>, at: usize, class: Class, strength: Strength, is_spa
     if is_value && !goes_on { Found::Full(from..end, None) } else { Found::No }
 }
 
-fn is_placeholder_front(said: &[u8]) -> bool {
-    is_placeholder(said) && said.iter().any(|byte| !byte.is_ascii_alphanumeric())
+fn is_placeholder_front(candidate: &[u8]) -> bool {
+    is_placeholder(candidate) && candidate.iter().any(|byte| !byte.is_ascii_alphanumeric())
 }
 
 /// The start of a possible assignment at the end of a text, whose name may continue. `begins_word` says whether a word of a
@@ -355,13 +355,13 @@ pub(super) fn behind(text: &[u8], literal: &Range<usize>, what: &Assigned, runs:
     }
     let run = runs.run(what.class, text, value);
     let ends = value + run == text.len();
-    let said = text.get(value..value + run.min(ENOUGH)).unwrap_or_default();
-    let is_mixed = said.iter().any(u8::is_ascii_digit) && said.iter().any(u8::is_ascii_alphabetic);
-    let is_one = if what.words.is_empty() { is_mixed && !is_placeholder(said) } else { is_credential(said) };
+    let candidate = text.get(value..value + run.min(ENOUGH)).unwrap_or_default();
+    let is_mixed = candidate.iter().any(u8::is_ascii_digit) && candidate.iter().any(u8::is_ascii_alphabetic);
+    let is_one = if what.words.is_empty() { is_mixed && !is_placeholder(candidate) } else { is_credential(candidate) };
     let fits = |(min, max): &&(usize, usize)| if min == max { run == *min } else { run >= *min };
     let size = what.sizes.iter().find(fits).filter(|_| is_one);
     let longest = what.sizes.iter().map(|(_, max)| *max).max().unwrap_or_default();
-    let is_word = said.iter().all(|byte| byte.is_ascii_lowercase() || *byte == b'.');
+    let is_word = candidate.iter().all(|byte| byte.is_ascii_lowercase() || *byte == b'.');
     // If only the size identifies a value, about half of it must be there.
     let may_be_one = !is_word && (!what.in_name || (is_one && run >= LIKELY));
     let open = may_be_one.then_some(Open::Class(what.class, longest));

@@ -72,9 +72,9 @@ impl Channel {
     }
 
     /// Appends the next piece, which arrived with `unit`.
-    pub(super) fn add(&mut self, said: &[u8], unit: u64) {
+    pub(super) fn add(&mut self, text: &[u8], unit: u64) {
         let known = self.carry.len();
-        self.carry.extend_from_slice(said);
+        self.carry.extend_from_slice(text);
         self.segments.push(Segment { unit, place: known..self.carry.len(), offset: 0 });
     }
 

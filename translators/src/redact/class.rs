@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_run_ends_before_the_first_byte_of_another_class() {
+    fn a_character_run_ends_at_another_class() {
         for (class, text, size) in [
             (Class::Digit, "12a", 2),
             (Class::LowerHex, "09afAF", 4),
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_is_known_is_not_read_again() {
+    fn a_cached_character_run_is_not_read_again() {
         let mut runs = Runs::default();
         let text = b"abc def abc";
         for from in [0, 1, 2, 4, 5, 8, 3, 0] {

@@ -227,24 +227,24 @@ impl Redactor {
     /// Reads a piece together with the state kept for its text. Returns whether its unit must wait.
     fn read(&mut self, unit: &Unit<'_>, number: u64, found: Found<'_>, change: &mut Change) -> bool {
         let raw = unit.payload.get(found.place.clone()).unwrap_or_default();
-        let (said, map) = unescape(raw);
+        let (unescaped, map) = unescape(raw);
         change.base = found.place.start;
         change.map = map;
         // Fast path: if no text has kept state, skip computing which text this piece belongs to. Most such pieces leave no
         // state either.
-        let finding = self.channels.is_empty().then(|| self.rules.scan(&said));
+        let finding = self.channels.is_empty().then(|| self.rules.scan(&unescaped));
         if finding.as_ref().is_some_and(Finding::is_empty) {
             return false;
         }
         let piece = found.piece(self.table);
         let known = self.channels.remove(&piece.channel);
-        let finding = finding.or_else(|| known.is_none().then(|| self.rules.scan(&said)));
+        let finding = finding.or_else(|| known.is_none().then(|| self.rules.scan(&unescaped)));
         let mut channel = known.unwrap_or_default();
         if finding.as_ref().is_some_and(Finding::is_empty) {
             return false;
         }
         (channel.group, channel.row, channel.last) = (piece.group, piece.row, number);
-        channel.add(&said, number);
+        channel.add(&unescaped, number);
         change.pointer = piece.pointer(self.table).into();
         let first = self.next - 1 - self.queue.len() as u64;
         let key_rule = self.rules.key_rule;

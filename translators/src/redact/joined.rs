@@ -17,7 +17,7 @@ pub(super) struct Joined {
 /// The strings with one path.
 #[derive(Default)]
 struct Text {
-    said: Vec<u8>,
+    unescaped: Vec<u8>,
     parts: Vec<Part>,
     is_suspect: bool,
 }
@@ -35,13 +35,13 @@ impl Joined {
     pub(super) fn add(&mut self, path: u64, inner: &[u8], base: usize, rules: &Rules) {
         let text = self.texts.entry(path).or_default();
         text.is_suspect |= rules.may_have_a_secret(inner);
-        let (said, map) = unescape(inner);
+        let (unescaped, map) = unescape(inner);
         if !text.parts.is_empty() {
-            text.said.push(b'\n');
+            text.unescaped.push(b'\n');
         }
-        let start = text.said.len();
-        text.said.extend_from_slice(&said);
-        text.parts.push(Part { place: start..text.said.len(), base, map });
+        let start = text.unescaped.len();
+        text.unescaped.extend_from_slice(&unescaped);
+        text.parts.push(Part { place: start..text.unescaped.len(), base, map });
     }
 
     /// The edits, in order, with empty pointers.
@@ -61,7 +61,7 @@ impl Joined {
 
 impl Text {
     fn find(&self, rules: &Rules, is_wanted: impl Fn(usize) -> bool, edits: &mut Vec<Edit>) {
-        for hit in rules.hits(&self.said).into_iter().filter(|hit| is_wanted(hit.rule)) {
+        for hit in rules.hits(&self.unescaped).into_iter().filter(|hit| is_wanted(hit.rule)) {
             let first = self.parts.partition_point(|part| part.place.end <= hit.place.start);
             let mut with = hit.with.escaped(1);
             let parts = self.parts.get(first..).unwrap_or_default();
@@ -81,12 +81,12 @@ impl Text {
 
     /// Removes the line ends between the strings.
     fn put_together(&mut self) {
-        let mut said = Vec::with_capacity(self.said.len());
+        let mut unescaped = Vec::with_capacity(self.unescaped.len());
         for part in &mut self.parts {
-            let start = said.len();
-            said.extend_from_slice(self.said.get(part.place.clone()).unwrap_or_default());
-            part.place = start..said.len();
+            let start = unescaped.len();
+            unescaped.extend_from_slice(self.unescaped.get(part.place.clone()).unwrap_or_default());
+            part.place = start..unescaped.len();
         }
-        self.said = said;
+        self.unescaped = unescaped;
     }
 }

@@ -84,9 +84,9 @@ pub(super) enum Kind {
 
 /// What a key inside the value of a secret key says about its own value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Says {
+pub(super) enum KeyMeaning {
     #[default]
-    Nothing,
+    Unknown,
     /// The value describes the secret.
     Describes,
     /// The value is a sample.
@@ -94,13 +94,13 @@ pub(super) enum Says {
 }
 
 /// Classifies a key inside the value of a secret key.
-pub(super) fn says(key: &str) -> Says {
+pub(super) fn meaning_of(key: &str) -> KeyMeaning {
     let name = canonical(key.trim_start_matches('$'));
     let name = name.as_str();
     match name {
-        _ if SHOWING.contains(&name) => Says::Shows,
-        _ if DESCRIBING.split(' ').any(|word| word == name) || EXEMPT.contains(&name) => Says::Describes,
-        _ => Says::Nothing,
+        _ if SHOWING.contains(&name) => KeyMeaning::Shows,
+        _ if DESCRIBING.split(' ').any(|word| word == name) || EXEMPT.contains(&name) => KeyMeaning::Describes,
+        _ => KeyMeaning::Unknown,
     }
 }
 
@@ -218,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_a_key_in_every_spelling() {
+    fn key_names_match_in_every_spelling() {
         let keys = Keys::new(DEFAULT_KEYS.iter().copied().chain(["badge"]));
         for name in [
             "apiKey",

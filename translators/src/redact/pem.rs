@@ -68,8 +68,9 @@ pub(super) fn find(text: &[u8], at: usize, body: usize, level: usize) -> Found {
                 }
             }
             Next::Foot(end) => {
-                let said = text.get(inside..end).unwrap_or_default();
-                let is_one = said.iter().filter(|byte| byte.is_ascii_alphanumeric()).count() >= 2 * LINE + FOOT.len();
+                let content = text.get(inside..end).unwrap_or_default();
+                let is_one =
+                    content.iter().filter(|byte| byte.is_ascii_alphanumeric()).count() >= 2 * LINE + FOOT.len();
                 return if is_one { Found::Full(at..end, None) } else { Found::No };
             }
             Next::Unknown => break,
@@ -190,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_goes_to_its_last_line_whatever_stands_before_its_lines() {
+    fn a_pem_key_ends_at_its_footer_with_any_line_prefix() {
         for joint in [
             "\n",
             "\\n",
@@ -211,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_without_an_end_is_over_behind_its_last_line() {
+    fn a_pem_key_without_a_footer_ends_at_its_last_line() {
         let text = format!(
             "-----BEGIN PRIVATE KEY-----\n{}\n{}",
             LINES[0],
@@ -221,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_speaks_of_a_key_is_none() {
+    fn a_mention_of_a_pem_header_is_not_a_key() {
         let prose = " marks a key, and nothing of it follows here; the text goes on for quite a while, with no base64 in it at all. So be it.";
         for text in [
             "-----BEGIN PUBLIC KEY-----\nMIIEpAIBAAKCAQEAt8Q1Zk9zVn3fYb5cXw2pLr7mMIIEpAIBAAKCAQEAt8Q1\n",

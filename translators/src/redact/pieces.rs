@@ -260,7 +260,7 @@ impl Ids {
     /// Hashes the ids in the parent object and the fields at the top of the record that identify the text. The record's kind
     /// (`response.output_text.delta`) counts only in part, because the record that ends a text has a different kind.
     fn new(row: usize, pieces: &Pieces, text: &str, parent: &Fields<'_>) -> Self {
-        let mut said: [Option<(bool, &str)>; ABOVE] = [None; ABOVE];
+        let mut found: [Option<(bool, &str)>; ABOVE] = [None; ABOVE];
         let text = top(text);
         // The parent was scanned already, so the scanner can skip it.
         let start = (parent.object.as_ptr() as usize).wrapping_sub(text.as_ptr() as usize);
@@ -272,7 +272,7 @@ impl Ids {
             && let Some(key) = scan.key()
             && let Some(value) = scan.value()
         {
-            let field = pieces.above.iter().position(|name| *name == key.inner).and_then(|nth| said.get_mut(nth));
+            let field = pieces.above.iter().position(|name| *name == key.inner).and_then(|nth| found.get_mut(nth));
             if let Some(field) = field.filter(|field| field.is_none()) {
                 *field = Some((matches!(key.inner, "type" | "method"), value));
                 left -= 1;
@@ -281,7 +281,7 @@ impl Ids {
         let hash = |whose: Option<u64>, cut: fn(u8, u8, &[u8]) -> Option<usize>| {
             let mut hasher = hasher();
             (row, whose).hash(&mut hasher);
-            for field in said {
+            for field in found {
                 let end = field.filter(|(is_kind, _)| *is_kind).and_then(|(_, kind)| cut(b'.', b'/', kind.as_bytes()));
                 field.map(|(_, value)| end.and_then(|end| value.get(..end)).unwrap_or(value)).hash(&mut hasher);
             }
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn a_piece_is_where_each_way_leads_by_itself() {
+    fn pieces_are_found_by_each_path_alone() {
         let records = [
             r#"{"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}}}"#,
             r#" { "event" : { "delta" : { "thinking" : "b\"", "text" : 7 } , "index" : [1,{"delta":2}] } } "#,
@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn recordings_of_every_runner_have_pieces_where_its_table_says() {
+    fn recordings_have_pieces_at_the_declared_paths() {
         for runner in RUNNERS {
             let (name, table) = (runner.name, runner.pieces);
             let filter = KeyFilter::new(table);
@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn one_key_is_enough_for_tables_that_share_it_and_others_need_more() {
+    fn one_key_selects_all_tables_that_share_it() {
         let keys = |table: &[Pieces]| -> Vec<String> {
             let keys = KeyFilter::new(table).keys;
             keys.iter().map(|key| String::from_utf8_lossy(key.needle()).into_owned()).collect()

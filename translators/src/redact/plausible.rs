@@ -284,7 +284,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_key_in_json_may_hold_without_being_a_secret() {
+    fn harmless_json_values_of_secret_keys_are_kept() {
         for value in [
             "",
             "^0.7.2",
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_key_in_json_holds_where_it_is_a_secret() {
+    fn secret_json_values_of_secret_keys_are_redacted() {
         for value in [
             "q7ZkVx2mPtWj8RbY",
             "q7Zk\"Vx/2m\\9pp",
@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn what_plain_text_may_assign() {
+    fn assignments_in_plain_text() {
         for value in ["q7ZkVx2m", "hunter2pass9", "q7ZkVx2m/9pp", "SuperSecret!", "qZkVxmPtWjRb", "summer2024x"] {
             assert!(is_assigned(value.as_bytes()), "{value}");
         }

@@ -7,7 +7,7 @@
 
 use super::escapes::{Map, unescape};
 use super::joined::Joined;
-use super::keys::{EXEMPT, Kind, Says, canonical, says};
+use super::keys::{EXEMPT, KeyMeaning, Kind, canonical, meaning_of};
 use super::pointer::PointerBuilder;
 use super::text::Hit;
 use super::value::{is_secret, is_secret_number};
@@ -45,7 +45,7 @@ struct Key {
     secret: Option<Kind>,
     is_exempt: bool,
     is_logprobs: bool,
-    says: Says,
+    meaning: KeyMeaning,
     path: u64,
 }
 
@@ -84,8 +84,8 @@ fn text(rules: &Rules, text: &[u8], times: usize, base: usize, pointer: &mut Poi
     if !rules.may_have_a_secret(text) {
         return;
     }
-    let (said, map) = unescape(text);
-    for hit in rules.hits(&said) {
+    let (unescaped, map) = unescape(text);
+    for hit in rules.hits(&unescaped) {
         edits.push(edit(&hit, &map, times, base, pointer.build()));
     }
 }
@@ -200,7 +200,7 @@ impl Walk<'_> {
         level.key = Some(Key {
             secret: self.rules.keys.kind(&spelling).filter(|_| self.rules.in_json && !level.in_logprobs),
             is_exempt: EXEMPT.contains(&spelling.as_str()),
-            says: level.secret.map(|_| says(&name)).unwrap_or_default(),
+            meaning: level.secret.map(|_| meaning_of(&name)).unwrap_or_default(),
             is_logprobs: spelling == "logprobs" || spelling == "top_logprobs",
             path: path.finish(),
         });
@@ -262,10 +262,10 @@ fn place(levels: &mut [Level], pointer: &mut PointerBuilder) -> Place {
                 Key { is_logprobs: level.in_logprobs, path: level.path, ..Key::default() }
             };
             let secret = key.secret.map(|kind| (kind, false)).or(level.secret);
-            let secret = match key.says {
-                Says::Nothing => secret,
-                Says::Describes => None,
-                Says::Shows => secret.map(|_| (Kind::Shown, true)),
+            let secret = match key.meaning {
+                KeyMeaning::Unknown => secret,
+                KeyMeaning::Describes => None,
+                KeyMeaning::Shows => secret.map(|_| (Kind::Shown, true)),
             };
             Place { key, secret, in_array: level.in_array }
         }

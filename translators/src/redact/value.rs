@@ -6,7 +6,7 @@
 //! text, an edit after invalid JSON.
 
 use super::With;
-use super::keys::{Kind, Says, says};
+use super::keys::{KeyMeaning, Kind, meaning_of};
 use super::plausible::{is_keyed, is_nested, is_number, is_shown, may_be_secret};
 use std::ops::Range;
 
@@ -32,9 +32,9 @@ pub(super) struct Value {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// Before a value, with the meaning of its key.
-    Value(Says),
+    Value(KeyMeaning),
     /// After the opening quote of a string value.
-    Begun(Says),
+    Begun(KeyMeaning),
     /// Inside a string that is redacted, and inside one that is not a secret.
     Secret,
     Plain,
@@ -43,7 +43,7 @@ enum State {
     /// Before a key, inside one, and after it.
     Key,
     InKey,
-    Colon(Says),
+    Colon(KeyMeaning),
     /// After a value.
     Next,
 }
@@ -58,28 +58,28 @@ pub(super) struct Read {
 }
 
 /// Whether a string under a secret key is a secret. `is_deep` means that it is inside an object there.
-pub(super) fn is_secret(said: &[u8], kind: Kind, is_deep: bool) -> bool {
+pub(super) fn is_secret(value: &[u8], kind: Kind, is_deep: bool) -> bool {
     match kind {
-        _ if said.is_empty() || said.starts_with(b"[REDACTED:") => false,
+        _ if value.is_empty() || value.starts_with(b"[REDACTED:") => false,
         Kind::Own => true,
-        Kind::Shown => is_shown(said),
+        Kind::Shown => is_shown(value),
         // The prefixes that are checked do not depend on whether the string is complete.
         Kind::Password | Kind::Other => [ENOUGH, MOST].into_iter().any(|most| {
-            let front = said.get(..said.len().min(most)).unwrap_or_default();
+            let front = value.get(..value.len().min(most)).unwrap_or_default();
             if is_deep { is_nested(front) } else { is_keyed(front, kind == Kind::Password) }
         }),
     }
 }
 
 /// Whether a number under a secret key is a secret.
-pub(super) fn is_secret_number(said: &[u8], kind: Kind, is_deep: bool) -> bool {
-    kind == Kind::Own || (!is_deep && is_number(said))
+pub(super) fn is_secret_number(value: &[u8], kind: Kind, is_deep: bool) -> bool {
+    kind == Kind::Own || (!is_deep && is_number(value))
 }
 
 impl Value {
     /// A value that begins with the next byte of the text.
     pub(super) fn new(level: usize, kind: Kind) -> Self {
-        Self { level, kind, objects: 0, depth: 0, state: State::Value(Says::Nothing) }
+        Self { level, kind, objects: 0, depth: 0, state: State::Value(KeyMeaning::Unknown) }
     }
 
     /// Whether a value can begin with this byte.
@@ -111,24 +111,24 @@ impl Value {
                     read.size += 1;
                     continue;
                 }
-                State::Value(says) => {
-                    if !self.begin(byte, says, text, is_last, &mut read) {
+                State::Value(meaning) => {
+                    if !self.begin(byte, meaning, text, is_last, &mut read) {
                         return read;
                     }
                 }
-                State::Begun(says) => {
+                State::Begun(meaning) => {
                     let end = close(text, at);
-                    let said = text.get(at..end.unwrap_or(text.len())).unwrap_or_default();
+                    let value = text.get(at..end.unwrap_or(text.len())).unwrap_or_default();
                     let is_cut = end.is_none() && is_last && !self.is_deep();
-                    let kind = if says == Says::Shows { Kind::Shown } else { self.kind };
-                    let is_one = says != Says::Describes
-                        && (is_secret(said, kind, self.is_deep()) || (is_cut && may_be_secret(said)));
+                    let kind = if meaning == KeyMeaning::Shows { Kind::Shown } else { self.kind };
+                    let is_one = meaning != KeyMeaning::Describes
+                        && (is_secret(value, kind, self.is_deep()) || (is_cut && may_be_secret(value)));
                     let most = if is_one { ENOUGH } else { MOST };
-                    if end.is_none() && said.len() < most && !is_last && self.kind != Kind::Own {
+                    if end.is_none() && value.len() < most && !is_last && self.kind != Kind::Own {
                         return read;
                     }
                     if is_one {
-                        read.places.push((at..at + said.len(), With::Mark));
+                        read.places.push((at..at + value.len(), With::Mark));
                     }
                     self.string(end, if is_one { State::Secret } else { State::Plain }, text, &mut read);
                 }
@@ -163,21 +163,21 @@ impl Value {
                         self.string(end, State::InKey, text, &mut read);
                         if end.is_some() {
                             let name = std::str::from_utf8(name).ok().filter(|name| name.len() < ENOUGH);
-                            self.state = State::Colon(name.map(says).unwrap_or_default());
+                            self.state = State::Colon(name.map(meaning_of).unwrap_or_default());
                         }
                     }
                     b'}' => self.leave(byte, &mut read),
                     _ => read.is_over = true,
                 },
-                State::Colon(says) if byte == b':' => {
-                    self.state = State::Value(says);
+                State::Colon(meaning) if byte == b':' => {
+                    self.state = State::Value(meaning);
                     read.size += 1;
                 }
                 State::Next => match byte {
                     _ if self.depth == 0 => read.is_over = true,
                     b',' if self.is_object() => self.go(State::Key, &mut read),
-                    b',' => self.go(State::Value(Says::Nothing), &mut read),
-                    b':' if self.depth > DEPTH => self.go(State::Value(Says::Nothing), &mut read),
+                    b',' => self.go(State::Value(KeyMeaning::Unknown), &mut read),
+                    b':' if self.depth > DEPTH => self.go(State::Value(KeyMeaning::Unknown), &mut read),
                     b']' | b'}' => self.leave(byte, &mut read),
                     _ => read.is_over = true,
                 },
@@ -194,24 +194,24 @@ impl Value {
     }
 
     /// Begins a value. Returns `false` if more text is needed first.
-    fn begin(&mut self, byte: u8, says: Says, text: &[u8], is_last: bool, read: &mut Read) -> bool {
+    fn begin(&mut self, byte: u8, meaning: KeyMeaning, text: &[u8], is_last: bool, read: &mut Read) -> bool {
         match byte {
-            b'"' => self.go(State::Begun(says), read),
+            b'"' => self.go(State::Begun(meaning), read),
             b'{' | b'[' => {
                 self.depth += 1;
                 let is_object = byte == b'{' && self.depth <= DEPTH;
                 if self.depth <= DEPTH {
                     self.objects = self.objects << 1 | u64::from(is_object);
                 }
-                self.go(if is_object { State::Key } else { State::Value(says) }, read);
+                self.go(if is_object { State::Key } else { State::Value(meaning) }, read);
             }
             b'-' | b'0'..=b'9' => {
                 let size = number(text, read.size);
-                let said = text.get(read.size..read.size + size).unwrap_or_default();
+                let value = text.get(read.size..read.size + size).unwrap_or_default();
                 if read.size + size == text.len() && size < ENOUGH && !is_last && self.kind != Kind::Own {
                     return false;
                 }
-                if says == Says::Nothing && is_secret_number(said, self.kind, self.is_deep()) {
+                if meaning == KeyMeaning::Unknown && is_secret_number(value, self.kind, self.is_deep()) {
                     read.places.push((read.size..read.size + size, With::Quoted(self.level)));
                     self.state = State::Number;
                 } else {
@@ -236,7 +236,7 @@ impl Value {
         match end {
             Some(end) if text.get(end) == Some(&b'"') => {
                 read.size = end + 1;
-                self.state = if within == State::InKey { State::Colon(Says::Nothing) } else { State::Next };
+                self.state = if within == State::InKey { State::Colon(KeyMeaning::Unknown) } else { State::Next };
             }
             Some(end) => {
                 read.size = end;
@@ -294,7 +294,7 @@ mod tests {
     use super::*;
 
     /// Feeds the pieces one by one. Returns the redacted text, and whether the value is complete.
-    fn told(pieces: &[&str]) -> (String, bool) {
+    fn redacted(pieces: &[&str]) -> (String, bool) {
         let (mut value, mut rest, mut out, mut is_over) =
             (Value::new(1, Kind::Other), String::new(), String::new(), false);
         for (nth, piece) in pieces.iter().enumerate() {
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_are_redacted_however_deep_and_wherever_they_are_cut() {
+    fn secrets_are_redacted_at_any_depth_and_cut() {
         let deep = format!("{}{{\"a\":7128435}}{} x", "[".repeat(DEPTH + 9), "]".repeat(DEPTH + 9));
         let long = format!("\"{}\" c", "q7Zké".repeat(99));
         for (text, expected) in [
@@ -350,10 +350,10 @@ mod tests {
             (&long, "\"*\" c"),
             (&deep, &deep.replace("7128435", "\"*\"")),
         ] {
-            assert_eq!(told(&[text]).0, expected, "{text}");
+            assert_eq!(redacted(&[text]).0, expected, "{text}");
             for cut in (0..=text.len()).filter(|cut| text.is_char_boundary(*cut)) {
                 let (front, back) = text.split_at(cut);
-                assert_eq!(told(&[front, back, ""]).0, expected, "{front}|{back}");
+                assert_eq!(redacted(&[front, back, ""]).0, expected, "{front}|{back}");
             }
         }
     }

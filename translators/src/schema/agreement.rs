@@ -55,7 +55,7 @@ fn each_event(contract: &'static Contract, all: bool, sink: &mut dyn FnMut(Event
 /// A fallback to the full validator is slow but not wrong, so no other test notices that the fast validator does not know an
 /// event.
 #[test]
-fn no_event_of_a_recording_needs_the_full_validator_and_it_accepts_each() {
+fn recorded_events_are_accepted_without_the_full_validator() {
     for (contract, schemas) in contracts() {
         let (mut all, mut by_shape) = (0, 0);
         for with_all in [false, true] {
@@ -361,7 +361,7 @@ fn is_plain(word: &str) -> bool {
 }
 
 #[test]
-fn of_changed_events_all_readers_say_the_same() {
+fn all_validators_agree_on_changed_events() {
     let cases = std::env::var("FRAMEGATE_AGREEMENT_CASES").map_or(4000, |cases| cases.parse().unwrap());
     let contracts: Vec<_> = contracts().map(|(contract, schemas)| (schemas, samples(contract))).collect();
     let seen = RefCell::new((Texts::default(), [0u32; 3]));

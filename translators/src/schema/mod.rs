@@ -281,7 +281,7 @@ mod tests {
     use crate::encode::{EventId, Events, key};
 
     #[test]
-    fn an_event_that_is_accepted_lets_no_other_one_pass() {
+    fn a_cached_verdict_does_not_accept_invalid_events() {
         let file = SchemaFile {
             kind: "a",
             text: r#"{"type":"object","required":["f","d"],"properties":{"f":{"type":"string"},"d":{"type":"object","properties":{

@@ -272,7 +272,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn what_it_accepts_the_full_validator_accepts() {
+    fn accepted_texts_are_valid_for_the_full_validator() {
         let schema = json!({
             "type": "object", "additionalProperties": false, "required": ["a", "u"],
             "properties": {

@@ -10,7 +10,7 @@ static ALL: LazyLock<Arc<Rules>> = LazyLock::new(|| Arc::new(Rules::new(Settings
 const TABLE: &[Pieces] = &[Pieces { parent: &[], leaves: &[&["delta"]], above: &[] }];
 
 /// The redacted text of the pieces. With `is_slow`, the wait after each piece is too long, so everything is flushed.
-fn told(pieces: &[&str], is_slow: bool) -> String {
+fn redacted(pieces: &[&str], is_slow: bool) -> String {
     let mut redactor = Redactor::new(ALL.clone(), TABLE);
     let mut out = String::new();
     let mut sink = |redacted: Redacted<'_>| {
@@ -164,18 +164,18 @@ fn wrap(text: &str, spellings: &[usize]) -> String {
 }
 
 #[test]
-fn each_secret_at_each_level_is_gone_wherever_it_is_cut() {
+fn every_secret_is_redacted_at_every_level_and_cut() {
     let levels: &[&[usize]] = &[&[], &[0], &[1], &[2], &[0, 0], &[0, 1], &[1, 0], &[2, 0], &[0, 2], &[0, 0, 0]];
     for (secret, gone) in secrets() {
         for spellings in levels {
             let text = wrap(&format!("a{secret}b c"), spellings);
-            let whole = told(&[&text], false);
+            let whole = redacted(&[&text], false);
             assert!(whole.contains("[REDACTED:") && !whole.contains(&gone), "{spellings:?} {text}\n{whole}");
             for at in (0..=text.len()).filter(|at| text.is_char_boundary(*at)) {
                 let (front, back) = text.split_at(at);
-                assert_eq!(told(&[front, back], false), whole, "{spellings:?} cut: {front}|{back}");
+                assert_eq!(redacted(&[front, back], false), whole, "{spellings:?} cut: {front}|{back}");
             }
-            assert_eq!(told(&each_char(&text), false), whole, "{spellings:?} {text}");
+            assert_eq!(redacted(&each_char(&text), false), whole, "{spellings:?} {text}");
         }
     }
 }
@@ -200,30 +200,30 @@ fn two_in_one() -> Vec<(String, String)> {
 }
 
 #[test]
-fn a_secret_in_what_another_one_needs_hides_nothing_of_it_wherever_it_is_cut() {
+fn overlapping_secrets_are_both_redacted_at_every_cut() {
     for (text, gone) in two_in_one() {
         for spellings in [&[][..], &[0], &[0, 0], &[2, 0]] {
             let text = wrap(&text, spellings);
-            let whole = told(&[&text], false);
+            let whole = redacted(&[&text], false);
             assert!(!whole.contains(&gone), "{spellings:?} {text}\n{whole}");
             for at in (0..=text.len()).filter(|at| text.is_char_boundary(*at)) {
                 let (front, back) = text.split_at(at);
-                assert_eq!(told(&[front, back], false), whole, "{spellings:?} cut: {front}|{back}");
+                assert_eq!(redacted(&[front, back], false), whole, "{spellings:?} cut: {front}|{back}");
             }
-            assert_eq!(told(&each_char(&text), false), whole, "{spellings:?} {text}");
+            assert_eq!(redacted(&each_char(&text), false), whole, "{spellings:?} {text}");
         }
     }
 }
 
 #[test]
-fn what_is_json_stays_json_at_each_level() {
+fn redacted_json_stays_json_at_every_level() {
     let inner = r#"{"password":["q7Zk",17128435],"token":91827364554,"secret":{"a":{"b":true,"c":["Vx2m9pp"]},"type":"string"},"n":1}"#;
     let expected = r#"{"password":["[REDACTED:key]","[REDACTED:key]"],"token":"[REDACTED:key]","secret":{"a":{"b":true,"c":["[REDACTED:key]"]},"type":"string"},"n":1}"#;
     for spellings in [&[][..], &[0], &[0, 0]] {
         let text = wrap(inner, spellings);
         for at in (0..=text.len()).filter(|at| text.is_char_boundary(*at)) {
             let (front, back) = text.split_at(at);
-            assert_eq!(told(&[front, back], false), wrap(expected, spellings), "{front}|{back}");
+            assert_eq!(redacted(&[front, back], false), wrap(expected, spellings), "{front}|{back}");
         }
         let record = serde_json::json!({"id": 1, "text": text}).to_string();
         let edits = super::record::look(&ALL, record.as_bytes(), None).edits;
@@ -232,7 +232,7 @@ fn what_is_json_stays_json_at_each_level() {
 }
 
 #[test]
-fn a_value_goes_on_up_to_its_quote_however_long_it_is() {
+fn a_value_extends_to_its_closing_quote() {
     let long = "密é".repeat(30_000);
     for (front, back) in [
         (format!("{{\"secret\": \"a{}", &long[..10]), format!("b{long}\" end")),
@@ -241,27 +241,27 @@ fn a_value_goes_on_up_to_its_quote_however_long_it_is() {
     ] {
         for pieces in [vec![front.as_str(), &back], [&[front.as_str()][..], &each_char(&back)].concat()] {
             for is_slow in [false, true] {
-                let told = told(&pieces, is_slow);
-                assert!(!told.contains('密') && !told.contains("q7Zk"), "{} bytes", told.len());
-                assert!(told.ends_with(" end"), "{} bytes", told.len());
+                let redacted = redacted(&pieces, is_slow);
+                assert!(!redacted.contains('密') && !redacted.contains("q7Zk"), "{} bytes", redacted.len());
+                assert!(redacted.ends_with(" end"), "{} bytes", redacted.len());
             }
         }
     }
     // The redaction of a URL password stops at its maximum length, after a whole character.
-    let told = told(&["at http://joe:q7Zk", &long], true);
-    assert!(told.contains("[REDACTED:url-password]") && told.ends_with('é'));
+    let redacted = redacted(&["at http://joe:q7Zk", &long], true);
+    assert!(redacted.contains("[REDACTED:url-password]") && redacted.ends_with('é'));
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_cut_changes_nothing(
+    fn cuts_do_not_change_the_result(
         text in text(), spellings in prop::collection::vec(0..3usize, 0..3), cuts in prop::collection::vec(0.0..1.0f64, 1..3),
     ) {
         let text = wrap(&text, &spellings);
-        let whole = told(&[&text], false);
-        prop_assert_eq!(told(&cut(&text, &cuts), false), whole.as_str(), "{:?}", cut(&text, &cuts));
-        prop_assert_eq!(told(&each_char(&text), false), whole, "each char of {}", text);
+        let whole = redacted(&[&text], false);
+        prop_assert_eq!(redacted(&cut(&text, &cuts), false), whole.as_str(), "{:?}", cut(&text, &cuts));
+        prop_assert_eq!(redacted(&each_char(&text), false), whole, "each char of {}", text);
     }
 }

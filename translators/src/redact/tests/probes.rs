@@ -32,14 +32,14 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 3000, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_not_worth_a_look_has_nothing(text in text(), other in text()) {
+    fn text_that_the_prefilter_rejects_has_no_secret(text in text(), other in text()) {
         let record = serde_json::json!({"a": text, "b": {"c": other, "d": [text.clone() + &other]}}).to_string();
         let edits = record::look(&ALL, record.as_bytes(), None).edits;
         prop_assert!(ALL.is_suspect(record.as_bytes()) || edits.is_empty(), "{}: {:?}", record, edits);
     }
 
     #[test]
-    fn what_leaves_nothing_is_not_remembered(text in text()) {
+    fn text_without_an_open_match_is_not_remembered(text in text()) {
         // A piece is inside a JSON string, so a quote in it is escaped, and a piece with an escape is searched.
         let text = text.replace('"', "\\\"");
         if !ALL.is_suspect(format!("{{\"delta\":\"{text}\"}}").as_bytes()) && ALL.leaves_nothing(text.as_bytes()) {

@@ -75,7 +75,7 @@ impl Claude {
         let Some(message) = self.runs.message(target) else { return };
         message.start(index, content);
         if let Some(text) = first.and_then(crate::json::Json::utf16) {
-            self.say(index, text, target, normalizer);
+            self.append(index, text, target, normalizer);
         }
     }
 
@@ -91,11 +91,11 @@ impl Claude {
             other => return normalizer.unknown(format!("unknown delta {other:?}")),
         };
         if let Some(text) = delta.get(key).and_then(crate::json::Json::utf16) {
-            self.say(index, text, target, normalizer);
+            self.append(index, text, target, normalizer);
         }
     }
 
-    fn say(&mut self, index: u32, text: Utf16Text, target: Target, normalizer: &mut Normalizer) {
+    fn append(&mut self, index: u32, text: Utf16Text, target: Target, normalizer: &mut Normalizer) {
         let Some(message) = self.runs.message(target) else { return };
         let Some(open) = message.block(index) else { return };
         let empty = text.text.is_empty() && text.low.is_none() && text.high.is_none();

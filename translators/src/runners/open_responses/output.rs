@@ -34,11 +34,11 @@ impl Outcome {
 pub(super) fn of_call(kind: ItemKind, fields: &Object<'_>) -> Option<Outcome> {
     let failed = fields.str("status").is_some_and(|status| status == "failed");
     let mut outcome = Outcome::silent(i32::from(failed));
-    let mut say = |text: String| outcome.chunks.push((OutputStream::Stdout, text));
+    let mut push = |text: String| outcome.chunks.push((OutputStream::Stdout, text));
     match kind {
         ItemKind::Mcp => {
             if let Some(output) = fields.str("output") {
-                say(output.into_owned());
+                push(output.into_owned());
             }
             if let Some(error) = fields.some("error") {
                 mcp_error(error, &mut outcome);
@@ -47,18 +47,18 @@ pub(super) fn of_call(kind: ItemKind, fields: &Object<'_>) -> Option<Outcome> {
         ItemKind::CodeInterpreter => {
             for output in fields.items("outputs").into_iter().filter_map(Json::object) {
                 if let Some(logs) = output.str("logs") {
-                    say(logs.into_owned());
+                    push(logs.into_owned());
                 }
             }
         }
         ItemKind::FileSearch => {
             if let Some(results) = fields.some("results").filter(|results| results.text().len() > 2) {
-                say(results.to_raw().get().to_owned());
+                push(results.to_raw().get().to_owned());
             }
         }
         ItemKind::ImageGeneration => {
             if let Some(prompt) = fields.str("revised_prompt") {
-                say(prompt.into_owned());
+                push(prompt.into_owned());
             }
         }
         ItemKind::WebSearch => {}

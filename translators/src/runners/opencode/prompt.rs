@@ -52,10 +52,10 @@ impl Prompt {
                 let metadata = part.object("metadata").unwrap_or_default();
                 self.continues |= metadata.bool("compaction_continue") == Some(true);
                 if part.bool("synthetic") != Some(true) && part.bool("ignored") != Some(true) {
-                    self.say(part.str("text").as_deref().unwrap_or_default());
+                    self.push(part.str("text").as_deref().unwrap_or_default());
                 }
             }
-            Some("subtask") => self.say(part.str("prompt").as_deref().unwrap_or_default()),
+            Some("subtask") => self.push(part.str("prompt").as_deref().unwrap_or_default()),
             Some("file") => self.attachments.push(attachment(part)),
             Some("compaction") => {
                 let auto = part.bool("auto") == Some(true);
@@ -72,7 +72,7 @@ impl Prompt {
     }
 
     /// Adds text on a new line.
-    pub(super) fn say(&mut self, text: &str) {
+    pub(super) fn push(&mut self, text: &str) {
         if !self.text.is_empty() && !text.is_empty() {
             self.text.push('\n');
         }

@@ -134,7 +134,7 @@ impl Feed {
         self.report_prompt(id, normalizer);
         let words = props.object("prompt").unwrap_or_default();
         let mut prompt = Prompt::new(&message_id);
-        prompt.say(&words.str("text").unwrap_or_default());
+        prompt.push(&words.str("text").unwrap_or_default());
         for file in words.items("files").into_iter().filter_map(Json::object) {
             prompt.attach(&file);
         }

@@ -364,7 +364,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_reference_means_the_document_of_its_place() {
+    fn references_resolve_within_their_document() {
         let base = "https://x.test/a/events/one.json";
         for (reference, id) in [
             ("two.json", "https://x.test/a/events/two.json"),
@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_pattern_is_for_is_never_sure() {
+    fn values_with_patterns_are_left_to_the_full_validator() {
         let rules = |pattern: &str| {
             let text = format!(
                 r#"{{"type":"object","properties":{{"is_a":{{"type":"string"}}}},"required":["is_a"],
@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_is_made_of_others_and_of_their_definitions() {
+    fn schemas_may_refer_to_others_and_their_definitions() {
         let others = [
             r#"{"$id":"https://x.test/a/word.json","$defs":{"it":{"type":"integer"}},"type":"string"}"#,
             r##"{"$id":"https://x.test/word.json","$defs":{"it":{"$ref":"#/$defs/deep"},"deep":{"type":"string"}},

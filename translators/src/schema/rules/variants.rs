@@ -1,4 +1,4 @@
-//! Rules by an object's type field: `allOf` of branches whose `if` compares the type with a word and whose `then` is a schema.
+//! Rules by an object's type field: `allOf` of branches whose `if` compares the type with a text and whose `then` is a schema.
 //!
 //! Input: such a list, once; then objects. Output: whether an object certainly conforms to the rules for its type. Never: a
 //! verdict if its type is uncertain.
@@ -17,18 +17,18 @@ pub(in super::super) struct Variants {
 
 #[derive(Debug)]
 struct Branch {
-    word: String,
+    text: String,
     /// The condition also requires the field to be present.
-    needs_word: bool,
+    needs_presence: bool,
     then: Rules,
 }
 
 /// The type field of an object.
-enum Said<'a> {
-    Nothing,
-    Word(&'a str),
-    /// The value is not a string, so it matches no word.
-    NoWord,
+enum Discriminator<'a> {
+    Absent,
+    Text(&'a str),
+    /// The value is not a string, so it matches no branch.
+    NotText,
 }
 
 impl Variants {
@@ -37,21 +37,21 @@ impl Variants {
         let mut this = Self { key: String::new(), branches: Vec::new() };
         for branch in list.items() {
             let branch = branch.object()?;
-            let (key, word, needs_word) = condition(&branch.object("if")?)?;
+            let (key, text, needs_presence) = condition(&branch.object("if")?)?;
             if branch.len() != 2 || !(this.key.is_empty() || this.key == key) {
                 return None;
             }
             this.key = key;
             let then = Rules::within_document(branch.get("then")?, document)?;
-            this.branches.push(Branch { word, needs_word, then });
+            this.branches.push(Branch { text, needs_presence, then });
         }
         (!this.key.is_empty()).then_some(this)
     }
 
     /// Whether the object at this place conforms to the rules for its type.
     pub(super) fn read(&self, object: Scan<'_>) -> bool {
-        let Some(said) = self.said(object) else { return false };
-        self.meant(&said).all(|then| then.reads(&mut object.clone()))
+        let Some(discriminator) = self.discriminator(object) else { return false };
+        self.matching(&discriminator).all(|then| then.reads(&mut object.clone()))
     }
 
     /// The field with the type.
@@ -70,58 +70,58 @@ impl Variants {
     }
 
     /// The branches that apply to a parsed object; `None` if that is uncertain.
-    pub(in super::super) fn meant_in(&self, fields: Fields<'_, '_>) -> Option<Vec<usize>> {
-        let said = self.said_in(fields)?;
-        let holds = self.branches.iter().enumerate().filter(|(_, branch)| branch.holds(&said));
+    pub(in super::super) fn branches_in(&self, fields: Fields<'_, '_>) -> Option<Vec<usize>> {
+        let discriminator = self.discriminator_in(fields)?;
+        let holds = self.branches.iter().enumerate().filter(|(_, branch)| branch.holds(&discriminator));
         Some(holds.map(|(at, _)| at).collect())
     }
 
-    fn said_in<'a>(&self, fields: Fields<'_, 'a>) -> Option<Said<'a>> {
+    fn discriminator_in<'a>(&self, fields: Fields<'_, 'a>) -> Option<Discriminator<'a>> {
         let mut types = fields.iter().filter(|(key, ..)| **key == *self.key);
         Some(match (types.next(), types.next()) {
             (_, Some(_)) => return None,
-            (None, None) => Said::Nothing,
+            (None, None) => Discriminator::Absent,
             (Some((_, value, _)), None) => match value.quoted() {
-                Some(word) if mark(word.as_bytes()).is_some() => return None,
-                Some(word) => Said::Word(word),
-                None => Said::NoWord,
+                Some(text) if mark(text.as_bytes()).is_some() => return None,
+                Some(text) => Discriminator::Text(text),
+                None => Discriminator::NotText,
             },
         })
     }
 
-    fn meant<'s>(&'s self, said: &Said<'_>) -> impl Iterator<Item = &'s Rules> {
-        self.branches.iter().filter(move |branch| branch.holds(said)).map(|branch| &branch.then)
+    fn matching<'s>(&'s self, discriminator: &Discriminator<'_>) -> impl Iterator<Item = &'s Rules> {
+        self.branches.iter().filter(move |branch| branch.holds(discriminator)).map(|branch| &branch.then)
     }
 
-    /// `None` if uncertain: a repeated type field (the last one counts), or an escape in a key or word.
-    fn said<'a>(&self, object: Scan<'a>) -> Option<Said<'a>> {
+    /// `None` if uncertain: a repeated type field (the last one counts), or an escape in a key or text.
+    fn discriminator<'a>(&self, object: Scan<'a>) -> Option<Discriminator<'a>> {
         let mut fields = object;
-        let mut said = Said::Nothing;
+        let mut discriminator = Discriminator::Absent;
         while let Some(key) = fields.key() {
             if key.escaped {
                 return None;
             }
             if key.inner != self.key {
                 fields.value()?;
-            } else if !matches!(said, Said::Nothing) {
+            } else if !matches!(discriminator, Discriminator::Absent) {
                 return None;
             } else if fields.peek() == Some(b'"') {
-                said = Said::Word(fields.string().filter(|text| !text.escaped)?.inner);
+                discriminator = Discriminator::Text(fields.string().filter(|text| !text.escaped)?.inner);
             } else {
                 fields.value()?;
-                said = Said::NoWord;
+                discriminator = Discriminator::NotText;
             }
         }
-        Some(said)
+        Some(discriminator)
     }
 }
 
 impl Branch {
-    fn holds(&self, said: &Said<'_>) -> bool {
-        match said {
-            Said::Nothing => !self.needs_word,
-            Said::Word(word) => self.word == *word,
-            Said::NoWord => false,
+    fn holds(&self, discriminator: &Discriminator<'_>) -> bool {
+        match discriminator {
+            Discriminator::Absent => !self.needs_presence,
+            Discriminator::Text(text) => self.text == *text,
+            Discriminator::NotText => false,
         }
     }
 }
@@ -131,13 +131,13 @@ fn condition(when: &Object<'_>) -> Option<(String, String, bool)> {
     let properties = when.object("properties")?;
     let (key, schema) = properties.iter().next().filter(|_| properties.len() == 1)?;
     let schema = schema.object().filter(|schema| schema.len() == 1)?;
-    let word = schema.str("const")?;
+    let text = schema.str("const")?;
     let requires_it = || {
         let required = when.items("required");
         required.len() == 1 && required.iter().all(|name| name.str().as_deref() == Some(key))
     };
-    let needs_word = when.len() == 2;
-    (when.len() == 1 || (needs_word && requires_it())).then(|| (key.to_owned(), word.into_owned(), needs_word))
+    let needs_presence = when.len() == 2;
+    (when.len() == 1 || (needs_presence && requires_it())).then(|| (key.to_owned(), text.into_owned(), needs_presence))
 }
 
 #[cfg(test)]
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_repeated_type_nothing_is_sure() {
+    fn an_object_with_a_repeated_type_is_left_to_the_full_validator() {
         let schema = r#"{"type":"object","properties":{"type":{"enum":["a","b"]}},"allOf":[{"if":{"properties":{"type":{"const":"a"}}},"then":{"properties":{"x":{"type":"null"}}}}]}"#;
         let rules = Rules::compile(Json::parse(schema).unwrap()).unwrap();
         assert!(rules.accepts(r#"{"type":"b","x":1}"#, &[]));

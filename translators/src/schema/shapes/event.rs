@@ -141,7 +141,7 @@ mod tests {
     use crate::json::Json;
 
     #[test]
-    fn a_shape_is_not_valid_where_a_value_decides() {
+    fn a_shape_is_not_cached_if_a_value_matters() {
         let schema = r#"{"type":"object","additionalProperties":false,"required":["a"],"properties":{
             "a":{"type":"integer","minimum":1},"b":{"type":"string","minLength":2},"c":{"enum":["x"]},
             "d":{"type":"string","format":"date-time"},"e":{"type":"object","required":["f"]},

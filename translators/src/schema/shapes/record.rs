@@ -250,7 +250,7 @@ impl<'r> ObjectsRules<'r> {
             let object = rules.object.as_deref()?;
             if let Some(variants) = &object.variants {
                 this.deciding.push(variants.key());
-                for at in variants.meant_in(fields)? {
+                for at in variants.branches_in(fields)? {
                     open.push(Applied::inner(&path, Step::Branch(at), variants.branch(at)?));
                 }
             }
