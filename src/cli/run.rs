@@ -183,7 +183,7 @@ async fn follow(launched: Launched, mut follower: IngestFollower, host: &Host) -
     let Launched { ingested, run, exit } = launched;
     let mut interrupt = signal(SignalKind::interrupt()).context("cannot listen for signals")?;
     let mut terminate = signal(SignalKind::terminate()).context("cannot listen for signals")?;
-    let (shutdown, links) = (host.shutdown.clone(), host.links.clone());
+    let (shutdown, handles) = (host.shutdown.clone(), host.handles.clone());
     let (begun, mut known) = watch::channel(None::<Uuid>);
     let first_signal = Arc::new(OnceLock::new());
     let came = first_signal.clone();
@@ -201,10 +201,10 @@ async fn follow(launched: Launched, mut follower: IngestFollower, host: &Host) -
                 Ok(run) => *run,
                 Err(_) => None,
             };
-            match run.and_then(|run| links.find(run)).filter(|_| !told) {
-                Some(link) => {
+            match run.and_then(|run| handles.find(run)).filter(|_| !told) {
+                Some(handle) => {
                     told = true;
-                    tokio::spawn(async move { link.say(Wish::Interrupt, "a signal").await });
+                    tokio::spawn(async move { handle.say(Wish::Interrupt, "a signal").await });
                 }
                 None => shutdown.set(Phase::Cutting),
             }

@@ -3,14 +3,14 @@
 //! Input: small JSON requests. Output: the outcome, once the message was passed on. Never: a message to a run that the sender
 //! may not see; an answer reported as given before it was passed on.
 
+use super::json_body;
 use super::limits::later;
-use super::order;
 use super::percent;
 use super::problem::Problem;
 use super::reply::{Body, json_response};
 use super::route::Call;
 use super::shared::Shared;
-use crate::upstream::{Link, SayError};
+use crate::upstream::{Handle, SayError};
 use framegate_translators::frame::{Decision, SharedStr, StreamKind};
 use framegate_translators::host::{Answer, Unsayable, Wish};
 use hyper::{Response, StatusCode};
@@ -68,8 +68,8 @@ pub(super) async fn answer(call: Call) -> Result<Response<Body>, Problem> {
     let approval_id =
         percent::of_path(approval_id).ok_or_else(|| Problem::bad_request("the approval id is not valid UTF-8"))?;
     // Look up the run first: an unknown run is reported without reading the body.
-    let (run, link) = link_of(run_id, &shared)?;
-    let given: Answered = order::read(request, MAX_ANSWER, form, &shared).await?;
+    let (run, handle) = handle_of(run_id, &shared)?;
+    let given: Answered = json_body::read(request, MAX_ANSWER, form, &shared).await?;
     let decision = match given.decision {
         Word::Approved => Decision::Approved,
         Word::Rejected => Decision::Rejected,
@@ -86,7 +86,7 @@ pub(super) async fn answer(call: Call) -> Result<Response<Body>, Problem> {
         answers: given.answers.into_iter().map(words).collect(),
     };
     let wish = Wish::Answer { approval_id: SharedStr::from(approval_id.as_str()), answer };
-    say(&link, wish, &shared).await?;
+    say(&handle, wish, &shared).await?;
     #[derive(Serialize)]
     struct Told<'t> {
         run_id: Uuid,
@@ -101,8 +101,8 @@ pub(super) async fn answer(call: Call) -> Result<Response<Body>, Problem> {
 /// `POST /v1/runs/{run_id}/interrupt`: 202. The run's last event reports how it ended.
 pub(super) async fn interrupt(call: Call) -> Result<Response<Body>, Problem> {
     let ([run_id], shared) = (call.path.get()?, &call.shared);
-    let (run, link) = link_of(run_id, shared)?;
-    say(&link, Wish::Interrupt, shared).await?;
+    let (run, handle) = handle_of(run_id, shared)?;
+    say(&handle, Wish::Interrupt, shared).await?;
     #[derive(Serialize)]
     struct Told {
         run_id: Uuid,
@@ -121,17 +121,17 @@ pub(super) async fn message(call: Call) -> Result<Response<Body>, Problem> {
             "there is no session {session}; GET /v1/runs shows the stored sessions"
         )));
     }
-    let link = shared.host.links.find_session(session).ok_or_else(|| {
+    let handle = shared.host.handles.find_session(session).ok_or_else(|| {
         let detail =
             "no runner of this session accepts prompts; start one that continues the session with POST /v1/runs and \
              its session_id";
         Problem::new(StatusCode::CONFLICT, detail)
     })?;
-    let Message { prompt } = order::read(request, MAX_MESSAGE, "{\"prompt\"}", &shared).await?;
+    let Message { prompt } = json_body::read(request, MAX_MESSAGE, "{\"prompt\"}", &shared).await?;
     if prompt.is_empty() {
         return Err(Problem::bad_request("the prompt is empty"));
     }
-    say(&link, Wish::Prompt(prompt), &shared).await?;
+    say(&handle, Wish::Prompt(prompt), &shared).await?;
     #[derive(Serialize)]
     struct Told {
         session_id: Uuid,
@@ -139,15 +139,15 @@ pub(super) async fn message(call: Call) -> Result<Response<Body>, Problem> {
     Ok(accepted(&Told { session_id: session }))
 }
 
-/// The link of a run that the caller may see.
-fn link_of(run_id: &str, shared: &Shared) -> Result<(Uuid, Link), Problem> {
+/// The handle of a run that the caller may see.
+fn handle_of(run_id: &str, shared: &Shared) -> Result<(Uuid, Handle), Problem> {
     let id =
         Uuid::try_parse(run_id).map_err(|_| Problem::bad_request("the run id must be a UUID, as in GET /v1/runs"))?;
     let entry = shared
         .find(StreamKind::Session, id)
         .ok_or_else(|| Problem::not_found(format!("there is no run {id}; GET /v1/runs lists the stored runs")))?;
-    if let Some(link) = shared.host.links.find(id) {
-        return Ok((id, link));
+    if let Some(handle) = shared.host.handles.find(id) {
+        return Ok((id, handle));
     }
     let detail = match entry.status().ended {
         true => "the run has ended and accepts no further input",
@@ -156,8 +156,8 @@ fn link_of(run_id: &str, shared: &Shared) -> Result<(Uuid, Link), Problem> {
     Err(Problem::new(StatusCode::CONFLICT, detail))
 }
 
-async fn say(link: &Link, wish: Wish, shared: &Shared) -> Result<(), Problem> {
-    match tokio::time::timeout(PATIENCE, link.say(wish, &shared.caller.name)).await {
+async fn say(handle: &Handle, wish: Wish, shared: &Shared) -> Result<(), Problem> {
+    match tokio::time::timeout(PATIENCE, handle.say(wish, &shared.caller.name)).await {
         Ok(said) => said.map_err(|error| problem_of(&error)),
         Err(_) => {
             let detail = "the runner has not read the input yet; it may still do so";

@@ -8,7 +8,7 @@ use super::route::{Call, PathValues};
 use super::routes::{Found, all_methods, allowed, find};
 use super::shared::Shared;
 use super::visit::Visit;
-use super::{access, cors, guard, protect, responses};
+use super::{access, cors, guard, responses, security_headers};
 use crate::auth::Caller;
 use crate::telemetry::metrics;
 use hyper::body::Incoming;
@@ -44,7 +44,7 @@ pub(super) async fn answer(
         }
         Err(problem) => refused(problem),
     };
-    protect::protect(response.headers_mut(), &live);
+    security_headers::add(response.headers_mut(), &live);
     cors::expose(response.headers_mut(), origin, &live);
     // HTTP/2 signals this itself (GOAWAY).
     if is_http1 && shared.shutdown.is_draining() {

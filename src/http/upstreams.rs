@@ -3,8 +3,8 @@
 //! Input: upstream, prompt and options, as a JSON object. Output: the run's status as soon as there is a run. Never: a run
 //! that the caller may not see; a setting of the upstream in a response.
 
+use super::json_body;
 use super::limits::later;
-use super::order;
 use super::problem::Problem;
 use super::reply::{Body, json_response};
 use super::route::Call;
@@ -38,7 +38,7 @@ struct Order {
 pub(super) async fn start(call: Call) -> Result<Response<Body>, Problem> {
     let (request, shared) = (call.request, &*call.shared);
     let form = "{\"upstream\", \"prompt\", \"session_id\"?, \"cwd\"?, \"model\"?}";
-    let order: Order = order::read(request, MAX_BODY, form, shared).await?;
+    let order: Order = json_body::read(request, MAX_BODY, form, shared).await?;
     let Some(upstream) = shared.upstreams.find(&order.upstream) else {
         let known: Vec<&str> = shared.upstreams.iter().map(|upstream| upstream.name()).collect();
         let detail = if known.is_empty() {

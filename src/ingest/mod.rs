@@ -3,20 +3,20 @@
 //! Input: chunks of bytes from any source. Output: frames in the log, and readers that are woken. Never: input far ahead of what the
 //! log has stored (backpressure), or an open run after the end of the input.
 
-mod ahead;
 mod bounds;
 mod drift;
 mod factory;
+mod identify_log;
+mod pipelined_append;
 mod pump;
 mod repeats;
 #[cfg(test)]
 mod tests;
-mod whose;
 
 pub use bounds::Beyond;
 pub use factory::{IngestFactory, Settings};
+pub use identify_log::{IdentifyLog, Seen, counted, unknown};
 pub use pump::{Source, Stopped, pump, until_known};
-pub use whose::{Seen, Whose, counted, unknown};
 
 use crate::clock::{Arrival, Clock, Moment};
 use crate::log::{LogError, StreamId, stream_id};
@@ -80,7 +80,7 @@ pub struct Ingest {
     runs: Arc<Runs>,
     pipeline: pipeline::Ingest,
     ingested: Ingested,
-    whose: Whose,
+    identify_log: IdentifyLog,
     account: Account,
     clock: Clock,
     /// `None` if repeated runs are stored again.
@@ -102,7 +102,7 @@ impl Ingest {
             runs,
             pipeline,
             ingested: Ingested::default(),
-            whose: Whose::default(),
+            identify_log: IdentifyLog::default(),
             account: Account::new(bounds),
             clock: Clock::System,
             repeats: None,
@@ -292,7 +292,7 @@ impl Ingest {
 
     /// Reports new warnings and drift, and checks that the frames are allowed.
     fn allow(&mut self, frames: &[Arc<Frame>]) -> Result<(), Beyond> {
-        self.whose.tell(&mut self.pipeline);
+        self.identify_log.tell(&mut self.pipeline);
         drift::tell(&mut self.pipeline);
         self.account.admit(frames).and_then(|()| self.account.count(frames))
     }
@@ -348,7 +348,7 @@ impl Ingest {
     pub async fn finish_seen(mut self) -> Result<Seen, IngestError> {
         let arrived = Moment::now();
         let frames: Vec<_> = self.pipeline.finish(self.clock.now_ms()).map(Arc::new).collect();
-        self.whose.tell(&mut self.pipeline);
+        self.identify_log.tell(&mut self.pipeline);
         drift::tell(&mut self.pipeline);
         let allowed = self.account.admit(&frames);
         let (frames, artifacts) = self.sift(frames).await;
@@ -371,7 +371,7 @@ impl Ingest {
             tally: self.pipeline.tally(),
             is_unknown: self.pipeline.is_unknown(),
             bad: self.pipeline.take_bad(),
-            mistaken: self.whose.mistaken(),
+            mistaken: self.identify_log.mistaken(),
         }
     }
 

@@ -3,7 +3,7 @@
 //! Input: a source of chunks. Output: what the input was, or why it stopped before the end. Never: an ingest left open,
 //! whatever happens to its source.
 
-use super::ahead::Ahead;
+use super::pipelined_append::PipelinedAppend;
 use super::{Beyond, Ingest, IngestError, Seen, unknown};
 use crate::log::LogError;
 use framegate_translators::foreign::Foreign;
@@ -98,22 +98,22 @@ impl From<IngestError> for Stopped {
 /// # Errors
 /// Why it stopped before the end.
 pub async fn pump(ingest: Ingest, source: &mut impl Source) -> Result<Seen, Stopped> {
-    let mut ahead = Ahead::of(ingest);
+    let mut pipelined = PipelinedAppend::of(ingest);
     let outcome = loop {
         // On an error the ingest has already closed its runs.
-        match ahead.while_waiting(source.next()).await? {
+        match pipelined.while_waiting(source.next()).await? {
             None => continue,
             Some(Ok(None)) => break Ok(()),
             // Time blocked on the log does not count toward the sender's idle timeout.
-            Some(Err(Stopped::Idle(_))) if ahead.is_busy() => ahead.settle().await?,
+            Some(Err(Stopped::Idle(_))) if pipelined.is_busy() => pipelined.settle().await?,
             Some(Err(stopped)) => break Err(stopped),
-            Some(Ok(Some(chunk))) => ahead.take(&chunk).await?,
+            Some(Ok(Some(chunk))) => pipelined.take(&chunk).await?,
         }
-        if ahead.ingest().is_unknown() {
+        if pipelined.ingest().is_unknown() {
             break Ok(());
         }
     };
-    let mut ingest = ahead.into_ingest().await?;
+    let mut ingest = pipelined.into_ingest().await?;
     if matches!(outcome, Err(Stopped::Stopping)) {
         ingest.cut_by_stop();
     }

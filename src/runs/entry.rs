@@ -1,12 +1,13 @@
 //! One stream in memory: its status, its tail, and what its readers share.
 //!
-//! Input: the status after each append. Output: the status and the tail for followers; the marks of each contract. Never: a
-//! tail that is ahead of its status.
+//! Input: the status after each append. Output: the status and the tail for followers; the checkpoints of each contract.
+//! Never: a tail that is ahead of its status.
 
-use super::front::Front;
+use super::checkpoints::SharedCheckpoints;
 use super::recovery::LEFT_OPEN;
-use super::referred::Referred;
-use super::view::{SharedMarks, View};
+use super::retention::artifact_refs::ArtifactRefs;
+use super::retention::pruning::Pruning;
+use super::view::View;
 use super::{RunStatus, Tail};
 use crate::clock::Moment;
 use crate::log::{Gone, LogError, StreamId};
@@ -26,14 +27,14 @@ pub struct Entry {
     pub stream: Arc<Stream>,
     pub(super) tail: watch::Sender<Tail>,
     pub(super) status: Mutex<RunStatus>,
-    pub(super) views: Mutex<HashMap<ViewKey, (SharedMarks, Weak<View>)>>,
-    pub(super) front: Mutex<Front>,
+    pub(super) views: Mutex<HashMap<ViewKey, (SharedCheckpoints, Weak<View>)>>,
+    pub(super) pruning: Mutex<Pruning>,
     /// The artifacts that frames refer to, for when those frames are pruned.
-    pub(super) referred: Mutex<Referred>,
+    pub(super) artifact_refs: Mutex<ArtifactRefs>,
     /// Held while the stream's front is dropped.
-    pub(super) dropping: tokio::sync::Mutex<()>,
-    /// The frame up to which its marks were made.
-    pub(super) marked: AtomicU64,
+    pub(super) prune_turn: tokio::sync::Mutex<()>,
+    /// The frame up to which its checkpoints were made.
+    pub(super) checkpointed: AtomicU64,
     /// Whether readers have counted events since the counts were last saved.
     pub(super) has_counted: AtomicBool,
     /// Its number in the order in which the runs began.
@@ -50,56 +51,56 @@ impl Entry {
             tail,
             status: Mutex::new(status),
             views: Mutex::default(),
-            front: Mutex::default(),
-            referred: Mutex::default(),
-            dropping: tokio::sync::Mutex::default(),
-            marked: AtomicU64::default(),
+            pruning: Mutex::default(),
+            artifact_refs: Mutex::default(),
+            prune_turn: tokio::sync::Mutex::default(),
+            checkpointed: AtomicU64::default(),
             has_counted: AtomicBool::default(),
             began: AtomicU64::default(),
             dropped: AtomicBool::default(),
         }
     }
 
-    pub(super) fn front(&self) -> MutexGuard<'_, Front> {
-        self.front.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn pruning(&self) -> MutexGuard<'_, Pruning> {
+        self.pruning.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn referred(&self) -> MutexGuard<'_, Referred> {
-        self.referred.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn artifact_refs(&self) -> MutexGuard<'_, ArtifactRefs> {
+        self.artifact_refs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The pruned front of the stream, if any.
     pub fn gone(&self) -> Option<Gone> {
-        self.front().gone
+        self.pruning().gone
     }
 
-    /// The marks of the stream in a contract, and their key; `None` if the contract leaves the stream out. `view` names the
-    /// form of the events, since a contract can have two. `name` names the encoder's state.
-    pub(super) fn marks(
+    /// The checkpoints of the stream in a contract, and their key; `None` if the contract leaves the stream out. `view`
+    /// names the form of the events, since a contract can have two. `name` names the encoder's state.
+    pub(super) fn checkpoints(
         &self,
         view: &'static str,
         name: &'static str,
         make: NewEncoder,
         options: &EncoderOptions,
-    ) -> Option<(ViewKey, SharedMarks)> {
+    ) -> Option<(ViewKey, SharedCheckpoints)> {
         let mut views = self.views.lock().unwrap_or_else(PoisonError::into_inner);
         let as_asked = (view, options.clone());
-        if let Some((marks, _)) = views.get(&as_asked) {
-            return Some((as_asked, marks.clone()));
+        if let Some((checkpoints, _)) = views.get(&as_asked) {
+            return Some((as_asked, checkpoints.clone()));
         }
         // If the encoder ignores the options, there is one view for all options.
         let encoder = make(&self.stream, options)?;
         let options = if encoder.uses_options() { options.clone() } else { EncoderOptions::default() };
         let key = (view, options.clone());
-        let new = || (SharedMarks::new(name, make, options, encoder), Weak::new());
-        let marks = views.entry(key.clone()).or_insert_with(new).0.clone();
-        Some((key, marks))
+        let new = || (SharedCheckpoints::new(name, make, options, encoder), Weak::new());
+        let checkpoints = views.entry(key.clone()).or_insert_with(new).0.clone();
+        Some((key, checkpoints))
     }
 
-    /// The marks in every contract that a reader has asked for.
-    pub(super) fn all_marks(&self) -> Vec<SharedMarks> {
+    /// The checkpoints in every contract that a reader has asked for.
+    pub(super) fn all_checkpoints(&self) -> Vec<SharedCheckpoints> {
         let views = self.views.lock().unwrap_or_else(PoisonError::into_inner);
-        views.values().map(|(marks, _)| marks.clone()).collect()
+        views.values().map(|(checkpoints, _)| checkpoints.clone()).collect()
     }
 
     /// Replaces the status after frames were kept, and wakes the readers.
@@ -148,9 +149,9 @@ impl Entry {
 
     /// What the pruned part of the stream left open, if that is known here.
     pub(super) fn left_open(&self) -> Option<Vec<u8>> {
-        let (_, marks) = self.marks(LEFT_OPEN.0, LEFT_OPEN.0, LEFT_OPEN.1, &EncoderOptions::default())?;
+        let (_, checkpoints) = self.checkpoints(LEFT_OPEN.0, LEFT_OPEN.0, LEFT_OPEN.1, &EncoderOptions::default())?;
         let gone = self.gone()?;
-        marks.start_state(gone.frames)
+        checkpoints.start_state(gone.frames)
     }
 
     /// Records that a part of the stream is damaged and cannot be read. It is logged once.

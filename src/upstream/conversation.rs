@@ -15,7 +15,7 @@ mod questions;
 #[cfg(test)]
 mod tests;
 
-use super::links::{Entered, Link, Links, Said, SayError};
+use super::handles::{Entered, Handle, Handles, Said, SayError};
 use super::metering;
 use crate::log::StreamId;
 use crate::policy::{Policy, Verdict};
@@ -49,7 +49,7 @@ pub struct Setup {
     /// The rules that decide questions without asking a person.
     pub policy: Arc<Policy>,
     /// Registers the runs and sessions that accept messages.
-    pub links: Arc<Links>,
+    pub handles: Arc<Handles>,
     /// Counts runs and questions.
     pub meter: UpstreamMeter,
     /// The redaction rules for frames; `None` if redaction is off.
@@ -61,8 +61,8 @@ pub struct Conversation {
     dialogue: Option<Box<dyn Dialogue>>,
     upstream: String,
     policy: Arc<Policy>,
-    links: Arc<Links>,
-    link: Link,
+    handles: Arc<Handles>,
+    handle: Handle,
     runs: Vec<Run>,
     sessions: VecDeque<Session>,
     questions: Questions,
@@ -113,14 +113,14 @@ struct Then {
 impl Conversation {
     /// Creates a conversation in which nothing has been said, and the receiver of messages for [`Conversation::said`].
     pub fn new(setup: Setup) -> (Self, mpsc::Receiver<Said>) {
-        let (link, said) = Link::new();
-        let Setup { dialogue, upstream, policy, links, meter, redaction } = setup;
+        let (handle, said) = Handle::new();
+        let Setup { dialogue, upstream, policy, handles, meter, redaction } = setup;
         let conversation = Self {
             dialogue,
             upstream,
             policy,
-            links,
-            link,
+            handles,
+            handle,
             runs: Vec::new(),
             sessions: VecDeque::new(),
             questions: Questions::default(),
@@ -271,7 +271,7 @@ impl Conversation {
             }
         }
         let id = approval_id.to_owned();
-        // The run may have ended since its link was looked up. Its questions are forgotten then.
+        // The run may have ended since its handle was looked up. Its questions are forgotten then.
         let is_over = of_session.is_none() && to.is_some_and(|(kind, _)| kind == StreamKind::Session);
         Err(match answered {
             true => SayError::Answered(id),

@@ -3,7 +3,7 @@
 //! Input: the runs, and the settings of ingests. Output: what every upstream is given of them. Never: a run of an upstream that is
 //! limited, redacted or kept differently from a run that a client sends in.
 
-use super::Links;
+use super::Handles;
 use crate::ingest::{self, IngestFactory};
 use crate::policy::Policy;
 use crate::runs::Runs;
@@ -17,7 +17,7 @@ pub struct Host {
     /// Where runs are kept.
     pub runs: Arc<Runs>,
     /// Registers runs and sessions that accept messages.
-    pub links: Arc<Links>,
+    pub handles: Arc<Handles>,
     /// The rules that decide questions without asking a person.
     pub policy: Arc<Policy>,
     /// Permits for ingests, shared with those that clients send in. On shutdown the proxy waits for every holder.
@@ -34,7 +34,7 @@ impl Host {
         Self {
             factory: IngestFactory::new(runs.clone(), ingest),
             runs,
-            links: Arc::default(),
+            handles: Arc::default(),
             policy: Arc::default(),
             ingests: Arc::new(Semaphore::new(Semaphore::MAX_PERMITS)),
             shutdown: Arc::default(),

@@ -6,15 +6,15 @@
 
 pub mod command;
 mod conversation;
+mod handles;
 mod host;
-mod links;
 mod metering;
 pub mod responses;
 pub mod sse;
 
 pub use conversation::{Conversation, Setup};
+pub use handles::{Claim, Entered, Handle, Handles, Said, SayError};
 pub use host::Host;
-pub use links::{Claim, Entered, Link, Links, Said, SayError};
 
 use crate::auth::Restriction;
 use crate::config::upstream::{Command, Kind, Upstream as Configured};
@@ -55,7 +55,7 @@ pub trait Upstream: Send + Sync {
     }
 
     /// Starts a run under the given restriction. Returns the run's id as soon as the runner has reported enough for a run to
-    /// exist. The run continues in a task of its own; its [`Link`] is in [`Links`] until it ends.
+    /// exist. The run continues in a task of its own; its [`Handle`] is in [`Handles`] until it ends.
     ///
     /// # Errors
     /// Why there is no run. Nothing of the attempt remains.

@@ -8,7 +8,7 @@ use super::super::bad::{BadRecords, no_run};
 use super::super::input::Input;
 use super::super::names::From;
 use super::place::{Place, Records};
-use crate::ingest::{Settings, Whose};
+use crate::ingest::{IdentifyLog, Settings};
 use framegate_translators::contracts::Contract;
 use framegate_translators::encode::{EncoderOptions, EventRef};
 use framegate_translators::frame::{Body, Frame, ProviderEvent, ProviderStatus, StreamKind};
@@ -41,7 +41,7 @@ pub(super) fn read(
     let identity = Identity { run_id: uuid_of("framegate check"), session_id: None };
     let mut translator =
         Translator::new(reading.pipeline(from.runner(), None, identity), contract, EncoderOptions::default());
-    let (mut whose, mut bad) = (Whose::default(), BadRecords::new(path, 0));
+    let (mut identify_log, mut bad) = (IdentifyLog::default(), BadRecords::new(path, 0));
     let mut check = Check { checker: Checker::new(contract, schemas), records: Records::new(), runs: HashMap::new() };
     let broken = loop {
         let chunk = match input.next() {
@@ -52,7 +52,7 @@ pub(super) fn read(
         check.records.feed(chunk);
         bad.feed(chunk);
         translator.feed(chunk, 0, &mut |frame, events| check.frame(frame, events, sink));
-        whose.tell(translator.ingest());
+        identify_log.tell(translator.ingest());
         bad.tell(translator.ingest().take_bad());
         if translator.ingest().is_unknown() {
             break None;
@@ -60,13 +60,13 @@ pub(super) fn read(
     };
     check.records.finish();
     translator.finish(0, &mut |frame, events| check.frame(frame, events, sink));
-    whose.tell(translator.ingest());
+    identify_log.tell(translator.ingest());
     bad.tell(translator.ingest().take_bad());
     let tally = translator.ingest().tally();
-    if broken.is_none() && (tally.runs == 0 || whose.mistaken().is_some()) {
+    if broken.is_none() && (tally.runs == 0 || identify_log.mistaken().is_some()) {
         // The findings so far are kept. The end of the stream is not checked, because there is no run.
         let read_as = translator.ingest().runner();
-        let why = no_run(&input, read_as, &tally, whose.mistaken(), bad.first());
+        let why = no_run(&input, read_as, &tally, identify_log.mistaken(), bad.first());
         return (check.checker.records(), Some(why));
     }
     check.checker.end(&mut |located| sink(located, None, Place::default()));

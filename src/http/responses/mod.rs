@@ -20,7 +20,9 @@ use super::shared::Shared;
 use crate::client::NoAnswer;
 use crate::runs::Wire;
 use crate::shutdown::Phase;
-use crate::upstream::responses::{Answer, Asking, Credentials, Exchange, Inlet, Mode, Refusal, Responses};
+use crate::upstream::responses::{
+    Answer, Asking, BoundedReceiver, Credentials, InFlightRequest, Mode, Refusal, Responses,
+};
 use framegate_translators::runners::RESPONSES;
 use futures_util::stream;
 use http_body_util::{BodyExt, Limited, StreamBody};
@@ -346,7 +348,7 @@ async fn send(
         let _ = phase.wait_for(|phase| *phase >= Phase::Cutting).await;
     });
     let (answer, answered) = oneshot::channel();
-    let exchange = Exchange {
+    let in_flight = InFlightRequest {
         cancels: upstream.settings().cancel_on_disconnect,
         upstream,
         request: to_upstream,
@@ -354,12 +356,12 @@ async fn send(
         mode,
         make: maker(shared.clone()),
         document_bytes: shared.settings.ingest.limits.record_bytes,
-        links: shared.host.links.clone(),
+        handles: shared.host.handles.clone(),
         runs: shared.runs.clone(),
         stop,
         answer,
     };
-    exchange.spawn((place, ingest));
+    in_flight.spawn((place, ingest));
     match answered.await.unwrap_or(Err(Refusal::Inside)) {
         Err(Refusal::NoAnswer(NoAnswer::TooLarge)) => Err(too_large()),
         other => Ok(other?),
@@ -430,7 +432,7 @@ fn credentials(headers: &HeaderMap, settings: &crate::upstream::responses::Setti
 }
 
 /// The upstream's own response.
-fn own(status: StatusCode, headers: HeaderMap, body: Inlet, slot: Option<StreamSlot>) -> Response<Body> {
+fn own(status: StatusCode, headers: HeaderMap, body: BoundedReceiver, slot: Option<StreamSlot>) -> Response<Body> {
     let body = StreamBody::new(stream::unfold(Some((body, slot)), async |held| {
         let (mut body, slot) = held?;
         match body.next().await {

@@ -4,14 +4,14 @@
 //! shell; more programs than the limit; a program that outlives its run; a run without an end.
 
 mod argv;
-mod drive;
-mod ending;
+mod environment;
 mod process;
+mod shutdown;
 mod stderr;
-mod surroundings;
+mod supervisor;
 mod writer;
 
-pub use drive::Exit;
+pub use supervisor::Exit;
 
 use super::{Claim, Conversation, Host, SayError, Setup, StartError, Upstream};
 use crate::auth::Restriction;
@@ -19,13 +19,13 @@ use crate::config::upstream::{Command, Upstream as Configured};
 use crate::runs::{Ingested, RunStatus};
 use argv::{Input, invocation};
 use async_trait::async_trait;
-use drive::Drive;
 use framegate_translators::host::{Opening, Sending, Wish};
 use framegate_translators::runners::{Runner, runner};
 use framegate_translators::sequence::session_id_of;
 use process::Program;
 use std::sync::Arc;
 use std::time::Duration;
+use supervisor::Supervisor;
 use tokio::sync::{Semaphore, oneshot};
 use tracing::Instrument;
 use uuid::Uuid;
@@ -94,14 +94,14 @@ impl CommandUpstream {
         if opening.model.is_none() && !settings.model.is_empty() {
             opening.model = Some(settings.model.clone());
         }
-        let directory = surroundings::directory(settings, opening.cwd.as_deref()).map_err(StartError::Refused)?;
+        let directory = environment::directory(settings, opening.cwd.as_deref()).map_err(StartError::Refused)?;
         opening.cwd = directory.as_ref().map(|path| path.display().to_string());
         let invocation = invocation(settings, &opening).map_err(StartError::Refused)?;
         let place = self.places.clone().try_acquire_owned().map_err(|_| StartError::Full(self.max_runs))?;
         let ingest_place = self.host.ingests.clone().try_acquire_owned();
         let ingest_place = ingest_place
             .map_err(|_| StartError::Busy("the maximum number of ingests is open (ingest.max_open)".to_owned()))?;
-        let variables = surroundings::variables(settings, std::env::vars_os()).map_err(StartError::Failed)?;
+        let variables = environment::variables(settings, std::env::vars_os()).map_err(StartError::Failed)?;
         let program = Program {
             name: if settings.program.is_empty() { settings.preset.program() } else { &settings.program }.to_owned(),
             arguments: invocation.arguments,
@@ -121,7 +121,7 @@ impl CommandUpstream {
             dialogue,
             upstream: self.name.clone(),
             policy: self.host.policy.clone(),
-            links: self.host.links.clone(),
+            handles: self.host.handles.clone(),
             meter: self.host.runs.metrics().upstream(&self.name),
             redaction: self.host.factory.settings().redaction.clone(),
         });
@@ -136,7 +136,7 @@ impl CommandUpstream {
         let (run_begins, run) = oneshot::channel();
         let (exits, exit) = oneshot::channel();
         let meter = self.host.runs.metrics().ingest(self.runner.name);
-        let drive = Drive::new(drive::Parts {
+        let supervisor = Supervisor::new(supervisor::Parts {
             settings: settings.clone(),
             runs: self.host.runs.clone(),
             ingest,
@@ -151,7 +151,7 @@ impl CommandUpstream {
             claim,
         });
         let driven = async move {
-            let (exit, reason) = drive.run(&meter).await;
+            let (exit, reason) = supervisor.run(&meter).await;
             meter.end(reason);
             drop((place, ingest_place));
             let _ = exits.send(exit);
@@ -175,8 +175,8 @@ impl CommandUpstream {
     async fn take_over(&self, session: &str) -> Result<Claim, StartError> {
         let id = session_id_of(self.runner.provider.name, session);
         let being_started = || StartError::Conflict("another run of this session is being started".to_owned());
-        let claim = self.host.links.claim(id).ok_or_else(being_started)?;
-        let link = self.host.links.find_session(id);
+        let claim = self.host.handles.claim(id).ok_or_else(being_started)?;
+        let handle = self.host.handles.find_session(id);
         let at_work = || {
             let how = format!("POST /v1/sessions/{id}/messages sends it a message, if its runner accepts messages");
             StartError::Conflict(format!("a run of this session is open; {how}"))
@@ -185,8 +185,8 @@ impl CommandUpstream {
         if !self.host.runs.list(&goes_on, 0, 1).is_empty() {
             return Err(at_work());
         }
-        let Some(link) = link else { return Ok(claim) };
-        match link.say(Wish::Close, "proxy").await {
+        let Some(handle) = handle else { return Ok(claim) };
+        match handle.say(Wish::Close, "proxy").await {
             // A prompt arrived first.
             Err(SayError::AtWork) => return Err(at_work()),
             // A runner that cannot be asked to close is not a program of this kind.
@@ -196,7 +196,7 @@ impl CommandUpstream {
         }
         let patience = self.settings.exit_grace_ms + self.settings.signal_grace_ms + LEAVING_MS;
         let left = async {
-            while self.host.links.find_session(id).is_some() {
+            while self.host.handles.find_session(id).is_some() {
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
         };

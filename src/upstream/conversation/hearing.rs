@@ -80,13 +80,13 @@ impl Conversation {
     fn run_began(&mut self, frame: &Frame) {
         self.prompts.run_began();
         let (id, session) = (frame.stream.id, &frame.stream.session);
-        let entered = self.links.enter(id, self.link.clone());
+        let entered = self.handles.enter(id, self.handle.clone());
         self.runs.push(Run { id, session: session.name.clone(), told_prompt: false, _entered: entered });
         let known = self.sessions.iter().position(|known| known.id == session.id);
         let entry = match known.and_then(|at| self.sessions.remove(at)) {
             Some(entry) => entry,
             None => {
-                let entered = self.links.enter_session(session.id, self.link.clone());
+                let entered = self.handles.enter_session(session.id, self.handle.clone());
                 Session { id: session.id, name: session.name.clone(), _entered: entered }
             }
         };

@@ -72,27 +72,27 @@ fn stream(id: Uuid, session: Arc<FrameSession>) -> Arc<Stream> {
 
 struct TestConversation {
     conversation: Conversation,
-    links: Arc<Links>,
+    handles: Arc<Handles>,
     stream: Arc<Stream>,
     seq: u64,
 }
 
 impl TestConversation {
     fn new(policy: Policy) -> Self {
-        let links = Arc::new(Links::default());
+        let handles = Arc::new(Handles::default());
         let dialogue = Box::new(LineProtocol { has_interrupt: policy.allow_unanswered, ..LineProtocol::default() });
         let setup = Setup {
             dialogue: Some(dialogue),
             upstream: "here".into(),
             policy: Arc::new(policy),
-            links: links.clone(),
+            handles: handles.clone(),
             meter: Metrics::new().upstream("here"),
             redaction: Some(Arc::new(Rules::new(framegate_translators::redact::Settings::default()).expect("rules"))),
         };
         let session = Arc::new(FrameSession { id: SESSION, name: Arc::from("own-name") });
         let stream = stream(RUN, session);
         let (conversation, _) = Conversation::new(setup);
-        let mut test = Self { conversation, links, stream, seq: 0 };
+        let mut test = Self { conversation, handles, stream, seq: 0 };
         test.frame(Body::SessionStarted { input: String::new() });
         test
     }
@@ -344,15 +344,15 @@ fn a_run_can_be_addressed_before_it_is_visible() {
     let body = Body::SessionStarted { input: String::new() };
     let mut frames = [Frame { stream, seq: 0, timestamp_ms: 0, parent_tool_id: None, body }];
     test.conversation.amend(&mut frames);
-    assert!(test.links.find(next).is_some(), "the run must be linked before its frames are stored");
+    assert!(test.handles.find(next).is_some(), "the run must be registered before its frames are stored");
     test.conversation.frames(&frames.map(Arc::new));
     assert_eq!(test.conversation.open_runs(), 2, "the run must be counted once");
 }
 
 #[test]
-fn the_end_of_a_run_closes_its_requests_and_its_link() {
+fn the_end_of_a_run_closes_its_requests_and_its_handle() {
     let mut test = TestConversation::new(patient());
-    assert!(test.links.find(RUN).is_some() && test.links.find_session(SESSION).is_some());
+    assert!(test.handles.find(RUN).is_some() && test.handles.find_session(SESSION).is_some());
     test.ask("a");
     test.conversation.step(0);
     let end = SessionEnded {
@@ -363,12 +363,12 @@ fn the_end_of_a_run_closes_its_requests_and_its_link() {
     };
     test.frame(Body::SessionEnded(Box::new(end)));
     assert_eq!((test.conversation.open_runs(), test.conversation.deadline()), (0, None));
-    assert!(test.links.find(RUN).is_none(), "a run that has ended must have no link");
-    assert!(test.links.find_session(SESSION).is_some(), "its session may have more runs");
+    assert!(test.handles.find(RUN).is_none(), "a run that has ended must have no handle");
+    assert!(test.handles.find_session(SESSION).is_some(), "its session may have more runs");
     assert!(outcome(test.answer("a", Decision::Approved)).contains("it has ended"));
-    let links = test.links.clone();
+    let handles = test.handles.clone();
     drop(test);
-    assert!(links.find_session(SESSION).is_none());
+    assert!(handles.find_session(SESSION).is_none());
 }
 
 #[test]

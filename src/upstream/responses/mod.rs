@@ -6,16 +6,16 @@
 
 mod asking;
 mod background;
+mod bounded_channel;
 mod document;
-mod exchange;
-mod outlet;
+mod in_flight_request;
 mod places;
 mod reading;
 mod starting;
 
 pub use asking::{Asking, Said};
-pub use exchange::{Answer, Exchange, MakeIngest, Mode, Outcome, Refusal, Signal};
-pub use outlet::{Inlet, Patience, Torn};
+pub use bounded_channel::{BoundedReceiver, Patience, Torn};
+pub use in_flight_request::{Answer, InFlightRequest, MakeIngest, Mode, Outcome, Refusal, Signal};
 pub use places::NoPlace;
 pub use reading::broke_off;
 pub use starting::Starting;

@@ -3,15 +3,15 @@
 //! Input: its bytes, messages to its run, the request to stop. Output: the bytes in the log, and then to the client. Never: a
 //! wait for the client that neither the request to stop nor the limit for slow clients ends.
 
+use super::bounded_channel::{BoundedSender, Shut};
 use super::document::Document;
-use super::exchange::{Answer, Outcome, Refusal, Signal};
-use super::outlet::{Outlet, Shut};
+use super::in_flight_request::{Answer, Outcome, Refusal, Signal};
 use crate::client::{self, Lost};
 use crate::ingest::{Ingest, IngestError, Listener};
 use crate::runs::{Ingested, RunStatus, Runs};
 use crate::telemetry::metrics::{IngestMeter, UpstreamMeter};
 use crate::upstream::metering;
-use crate::upstream::{Entered, Link, Links, Said, SayError};
+use crate::upstream::{Entered, Handle, Handles, Said, SayError};
 use bytes::Bytes;
 use framegate_translators::decode::Record;
 use framegate_translators::frame::{Body, Frame, SharedStr, StreamKind};
@@ -167,17 +167,17 @@ impl Reading {
     }
 
     /// Passes the whole body to the client. Ends if the client leaves.
-    pub(super) async fn pass(mut self, outlet: Outlet) -> Over {
-        let mut outlet = Some(outlet);
+    pub(super) async fn pass(mut self, sender: BoundedSender) -> Over {
+        let mut sender = Some(sender);
         loop {
             let chunk = match self.chunk().await {
-                Err(over) => return ended(over, outlet),
+                Err(over) => return ended(over, sender),
                 Ok(chunk) => chunk,
             };
-            if let Some(over) = self.give(&mut outlet, &chunk).await {
+            if let Some(over) = self.give(&mut sender, &chunk).await {
                 return over;
             }
-            if outlet.is_none() {
+            if sender.is_none() {
                 return Over::Cut(Cut::new("client_left", "the client left"));
             }
         }
@@ -186,7 +186,7 @@ impl Reading {
     /// Collects the body and passes all but the last chunk to the client. Returns the last chunk for [`Reading::end`].
     pub(super) async fn pass_document(
         &mut self,
-        outlet: &mut Option<Outlet>,
+        sender: &mut Option<BoundedSender>,
         document: &mut Document,
     ) -> (Over, Option<Bytes>) {
         let mut last: Option<Bytes> = None;
@@ -197,7 +197,7 @@ impl Reading {
             };
             document.push(chunk.clone());
             if let Some(before) = last.replace(chunk)
-                && let Some(over) = self.give(outlet, &before).await
+                && let Some(over) = self.give(sender, &before).await
             {
                 return (over, last);
             }
@@ -205,13 +205,13 @@ impl Reading {
     }
 
     /// Passes the last chunk and the end to the client.
-    pub(super) async fn end(mut self, over: Over, mut outlet: Option<Outlet>, last: Option<Bytes>) -> Over {
+    pub(super) async fn end(mut self, over: Over, mut sender: Option<BoundedSender>, last: Option<Bytes>) -> Over {
         if let Some(chunk) = last
-            && let Some(over) = self.give(&mut outlet, &chunk).await
+            && let Some(over) = self.give(&mut sender, &chunk).await
         {
             return over;
         }
-        ended(over, outlet)
+        ended(over, sender)
     }
 
     /// Collects the body.
@@ -225,12 +225,12 @@ impl Reading {
     }
 
     /// Passes a chunk to the client if it is still connected. Returns the end if the proxy stops meanwhile.
-    async fn give(&mut self, outlet: &mut Option<Outlet>, chunk: &Bytes) -> Option<Over> {
+    async fn give(&mut self, sender: &mut Option<BoundedSender>, chunk: &Bytes) -> Option<Over> {
         let Self { stop, left, .. } = self;
         tokio::select! {
             biased;
             () = stop => Some(Over::Stopping),
-            () = offer(outlet, chunk, left) => None,
+            () = offer(sender, chunk, left) => None,
         }
     }
 
@@ -242,17 +242,17 @@ impl Reading {
         mut self,
         mut ingest: Ingest,
         Counted { meter, mut of_upstream, runs }: Counted,
-        links: Arc<Links>,
-        mut outlet: Option<Outlet>,
+        handles: Arc<Handles>,
+        mut sender: Option<BoundedSender>,
         mut begun: Option<(oneshot::Sender<Result<Answer, Refusal>>, Answer)>,
     ) -> Over {
         let ingested = ingest.ingested();
-        let mut entering = Entering { links, linked: None, has_ended: false };
+        let mut entering = Entering { handles, registered: None, has_ended: false };
         let mut held: Vec<Bytes> = Vec::new();
         let mut failed: Option<IngestError> = None;
         let mut interrupts = Vec::new();
         let over = 'read: loop {
-            let listening = entering.linked.as_mut().map(|(_, listening)| listening);
+            let listening = entering.registered.as_mut().map(|(_, listening)| listening);
             let patience = if failed.is_none() { ingest.patience() } else { None };
             match self.next(patience, listening).await {
                 Next::Over(over) => break over,
@@ -284,7 +284,7 @@ impl Reading {
             let waits = failed.is_none() && entering.has_ended && ingest.patience().is_some();
             if !waits || has_ended(&ingested) || held.iter().map(Bytes::len).sum::<usize>() > HELD_BYTES {
                 for chunk in std::mem::take(&mut held) {
-                    if let Some(over) = self.give(&mut outlet, &chunk).await {
+                    if let Some(over) = self.give(&mut sender, &chunk).await {
                         break 'read over;
                     }
                 }
@@ -297,14 +297,14 @@ impl Reading {
                 }
             }
             // Neither the log nor a client needs the rest.
-            if failed.is_some() && outlet.is_none() {
+            if failed.is_some() && sender.is_none() {
                 break Over::Cut(Cut::new("log", "the log took nothing more"));
             }
         };
         if matches!(over, Over::Stopping)
-            && let Some(outlet) = &outlet
+            && let Some(sender) = &sender
         {
-            outlet.word("framegate is stopping; the response continues without this client");
+            sender.word("framegate is stopping; the response continues without this client");
         }
         drop(entering);
         meter.end(if failed.is_some() { "log" } else { over.outcome() });
@@ -324,9 +324,9 @@ impl Reading {
         }
         // After the log, so that a client that sees the end finds the run ended.
         for chunk in held {
-            offer(&mut outlet, &chunk, &self.left).await;
+            offer(&mut sender, &chunk, &self.left).await;
         }
-        ended(over, outlet)
+        ended(over, sender)
     }
 }
 
@@ -338,8 +338,8 @@ fn has_ended(ingested: &Ingested) -> bool {
 
 /// Registers the run before any client can see it, so that every client that sees it can send it messages.
 struct Entering {
-    links: Arc<Links>,
-    linked: Option<(Entered, mpsc::Receiver<Said>)>,
+    handles: Arc<Handles>,
+    registered: Option<(Entered, mpsc::Receiver<Said>)>,
     /// Whether a record has arrived that ends a response.
     has_ended: bool,
 }
@@ -354,9 +354,9 @@ impl Listener for Entering {
 
     fn amend(&mut self, frames: &mut [Frame]) {
         let run = frames.iter().find(|frame| matches!(frame.body, Body::SessionStarted { .. }));
-        if let (Some(run), None) = (run, &self.linked) {
-            let (link, listening) = Link::new();
-            self.linked = Some((self.links.enter(run.stream.id, link), listening));
+        if let (Some(run), None) = (run, &self.registered) {
+            let (handle, listening) = Handle::new();
+            self.registered = Some((self.handles.enter(run.stream.id, handle), listening));
         }
     }
 
@@ -364,8 +364,8 @@ impl Listener for Entering {
 }
 
 /// Passes a chunk to the client if it is still connected.
-async fn offer(outlet: &mut Option<Outlet>, chunk: &Bytes, left: &CancellationToken) {
-    let Some(to) = outlet else { return };
+async fn offer(sender: &mut Option<BoundedSender>, chunk: &Bytes, left: &CancellationToken) {
+    let Some(to) = sender else { return };
     let Err(shut) = to.send(chunk, left).await else { return };
     if shut == Shut::Slow {
         tracing::warn!("an answer was closed because its client read too slowly (client_buffer_bytes, slow_client_ms)");
@@ -374,13 +374,13 @@ async fn offer(outlet: &mut Option<Outlet>, chunk: &Bytes, left: &CancellationTo
         );
     }
     // Dropped without its end, the client's body breaks off.
-    *outlet = None;
+    *sender = None;
 }
 
 /// Ends the client's body properly if the whole response was read.
-fn ended(over: Over, outlet: Option<Outlet>) -> Over {
-    if let (Over::Whole, Some(outlet)) = (&over, outlet) {
-        outlet.end();
+fn ended(over: Over, sender: Option<BoundedSender>) -> Over {
+    if let (Over::Whole, Some(sender)) = (&over, sender) {
+        sender.end();
     }
     over
 }
@@ -428,29 +428,29 @@ mod tests {
 
     #[test]
     fn a_run_can_be_addressed_before_it_is_visible() {
-        let links = Arc::new(Links::default());
-        let mut entering = Entering { links: links.clone(), linked: None, has_ended: false };
+        let handles = Arc::new(Handles::default());
+        let mut entering = Entering { handles: handles.clone(), registered: None, has_ended: false };
         let mut frames = started(RUN);
         entering.amend(&mut frames);
-        assert!(links.find(RUN).is_some(), "the run must be linked before its frames are stored");
+        assert!(handles.find(RUN).is_some(), "the run must be registered before its frames are stored");
         entering.frames(&frames.map(Arc::new));
-        assert!(links.find(RUN).is_some());
+        assert!(handles.find(RUN).is_some());
         drop(entering);
-        assert!(links.find(RUN).is_none(), "the link must end with its reader");
+        assert!(handles.find(RUN).is_none(), "the handle must end with its reader");
     }
 
     #[tokio::test]
     async fn messages_over_a_runs_link_reach_its_reader() {
-        let links = Arc::new(Links::default());
-        let mut entering = Entering { links: links.clone(), linked: None, has_ended: false };
+        let handles = Arc::new(Handles::default());
+        let mut entering = Entering { handles: handles.clone(), registered: None, has_ended: false };
         entering.amend(&mut started(RUN));
-        let (link, (_, listening)) = (links.find(RUN).unwrap(), entering.linked.as_mut().unwrap());
+        let (handle, (_, listening)) = (handles.find(RUN).unwrap(), entering.registered.as_mut().unwrap());
         let heard = async {
             let said = listening.recv().await.unwrap();
             assert_eq!((&said.wish, said.to), (&Wish::Interrupt, Some((StreamKind::Session, RUN))));
             said.done.send(Ok(())).unwrap();
         };
-        let (said, ()) = tokio::join!(link.say(Wish::Interrupt, "ann"), heard);
+        let (said, ()) = tokio::join!(handle.say(Wish::Interrupt, "ann"), heard);
         said.unwrap();
     }
 }

@@ -3,7 +3,7 @@
 //! Input: a prompt, a model, and the conversation to continue. Output: the request for a streamed response, and its run.
 //! Never: a client's own credentials (a prompt carries none); a response that ends because the client that requested it left.
 
-use super::exchange::{Answer, Exchange, Mode};
+use super::in_flight_request::{Answer, InFlightRequest, Mode};
 use super::{Asking, Credentials, NoPlace, Responses};
 use crate::auth::Restriction;
 use crate::client::full;
@@ -124,7 +124,7 @@ impl Upstream for Starting {
         let (answer, answered) = oneshot::channel();
         let host = self.host.clone();
         let conversation = opening.session.unwrap_or_default();
-        let exchange = Exchange {
+        let in_flight = InFlightRequest {
             upstream: self.responses.clone(),
             request,
             asking: Asking::new(&HeaderMap::new()),
@@ -137,14 +137,14 @@ impl Upstream for Starting {
                 (ingest, host.runs.metrics().ingest(RESPONSES.name))
             }),
             document_bytes: self.host.factory.settings().limits.record_bytes,
-            links: self.host.links.clone(),
+            handles: self.host.handles.clone(),
             runs: self.host.runs.clone(),
             stop: Box::pin(async move {
                 let _ = phase.wait_for(|phase| *phase >= Phase::Cutting).await;
             }),
             answer,
         };
-        exchange.spawn((place, ingest_place));
+        in_flight.spawn((place, ingest_place));
         match answered.await {
             Ok(Ok(Answer::Run { ingested, left, .. })) => {
                 // Do not tie the response to the client that started the run.

@@ -4,7 +4,7 @@
 //! server. Never: two connections at a time; a pause that grows without a bound; a request that delays reading.
 
 use super::cursor::Cursor;
-use super::ears::Ears;
+use super::listener::FeedListener;
 use super::{Seen, Settings};
 use crate::client::{self, Client, full};
 use crate::ingest::{Ingest, IngestError};
@@ -77,7 +77,7 @@ pub(super) async fn follow(settings: &Arc<Settings>, client: &Client, host: &Hos
                 tracing::error!(%error, "the runs of a feed could not be closed");
             }
         }
-        feed.ears.conversation.over(&host.runs);
+        feed.listener.conversation.over(&host.runs);
         drop(place);
         if let Err(error) = outcome {
             tracing::error!(%error, "a feed could not be stored; framegate tries again");
@@ -97,7 +97,7 @@ struct Feed {
     client: Client,
     metrics: Arc<Metrics>,
     ingest: Ingest,
-    ears: Ears,
+    listener: FeedListener,
     said: mpsc::Receiver<Said>,
     phase: watch::Receiver<Phase>,
     cursor: Cursor,
@@ -116,7 +116,7 @@ impl Feed {
             dialogue: settings.runner.dialogue.map(|make| make()),
             upstream: settings.name.clone(),
             policy: host.policy.clone(),
-            links: host.links.clone(),
+            handles: host.handles.clone(),
             meter: host.runs.metrics().upstream(&settings.name),
             redaction: host.factory.settings().redaction.clone(),
         });
@@ -127,7 +127,7 @@ impl Feed {
             client,
             metrics: host.runs.metrics().clone(),
             ingest,
-            ears: Ears::new(conversation, seen),
+            listener: FeedListener::new(conversation, seen),
             said,
             phase: host.shutdown.phase(),
             cursor: Cursor::default(),
@@ -144,15 +144,15 @@ impl Feed {
             self.speak().await?;
             let phase = *self.phase.borrow_and_update();
             // While the proxy drains, open runs may still finish.
-            let may_stop = phase == Phase::Cutting || (phase == Phase::Draining && !self.ears.has_open_runs());
+            let may_stop = phase == Phase::Cutting || (phase == Phase::Draining && !self.listener.has_open_runs());
             if may_stop {
                 return Ok(());
             }
             let now = Instant::now();
-            for run in self.ears.given_up(now, self.settings.lost_after) {
+            for run in self.listener.given_up(now, self.settings.lost_after) {
                 let message = "its feed was lost, and nothing was heard of it since";
                 tracing::warn!(%run, "a run ends: {message}");
-                self.ingest.give_up_to(run, FEED_LOST, message, &mut self.ears).await?;
+                self.ingest.give_up_to(run, FEED_LOST, message, &mut self.listener).await?;
             }
             if let Line::Pausing(until) = self.line
                 && until <= now
@@ -165,32 +165,32 @@ impl Feed {
                     meter.bytes(chunk.len());
                     self.failures = 0;
                     self.cursor.feed(&chunk);
-                    self.ingest.feed_to(&chunk, &mut self.ears).await?;
+                    self.ingest.feed_to(&chunk, &mut self.listener).await?;
                 }
                 Event::Chunk(Ok(None)) => self.lost("the server ended it").await?,
                 Event::Chunk(Err(lost)) => self.lost(&lost.to_string()).await?,
                 Event::Connected(Ok(body)) => {
                     tracing::info!(upstream = self.settings.name, again = self.was_open, "a feed is connected");
                     self.was_open = true;
-                    self.ears.connected();
+                    self.listener.connected();
                     self.metrics.upstream_connected(&self.settings.name, true);
                     self.line = Line::Open(Box::new(body));
                 }
                 Event::Connected(Err(reason)) => self.pause(&reason),
                 Event::Said(said) => {
-                    if let Some(said) = self.ears.conversation.said(said) {
+                    if let Some(said) = self.listener.conversation.said(said) {
                         let no_word = Unsayable::NoWord("this feed's server cannot be interrupted");
                         let _ = said.done.send(Err(SayError::Unsayable(no_word)));
                     }
                 }
                 Event::Posted(outcome) => {
                     self.posting = None;
-                    self.ears.conversation.sent(outcome);
+                    self.listener.conversation.sent(outcome);
                 }
                 Event::Phase | Event::Due => {}
             }
             if self.ingest.patience() == Some(Duration::ZERO) {
-                self.ingest.flush_to(&mut self.ears).await?;
+                self.ingest.flush_to(&mut self.listener).await?;
             }
         }
     }
@@ -231,8 +231,8 @@ impl Feed {
             _ => None,
         };
         let patience = self.ingest.patience().map(|patience| now + patience);
-        let question = self.ears.conversation.deadline().map(|ms| self.began + Duration::from_millis(ms));
-        let given_up = self.ears.deadline(self.settings.lost_after);
+        let question = self.listener.conversation.deadline().map(|ms| self.began + Duration::from_millis(ms));
+        let given_up = self.listener.deadline(self.settings.lost_after);
         let first = [pause, patience, question, given_up].into_iter().flatten().min();
         first.unwrap_or(now + Duration::from_secs(3600))
     }
@@ -240,20 +240,20 @@ impl Feed {
     /// Sends the queued messages, and records the decisions that were passed on.
     async fn speak(&mut self) -> Result<(), IngestError> {
         let now_ms = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.ears.conversation.step(now_ms);
+        self.listener.conversation.step(now_ms);
         while self.posting.is_none() {
-            let Some(sending) = self.ears.conversation.take_sending() else { break };
+            let Some(sending) = self.listener.conversation.take_sending() else { break };
             match sending {
                 Sending::Post { path, body } => {
                     let (settings, client) = (self.settings.clone(), self.client.clone());
                     self.posting = Some(Box::pin(async move { post(&settings, &client, &path, body).await }));
                 }
                 Sending::Input(_) | Sending::EndOfInput => {
-                    self.ears.conversation.sent(Err("a feed's server has no standard input".to_owned()));
+                    self.listener.conversation.sent(Err("a feed's server has no standard input".to_owned()));
                 }
             }
         }
-        for (stream, answer) in self.ears.conversation.take_resolutions() {
+        for (stream, answer) in self.listener.conversation.take_resolutions() {
             self.ingest.resolve(stream, answer).await?;
         }
         Ok(())
@@ -267,9 +267,9 @@ impl Feed {
             Some(_) => format!("the feed was lost ({reason}); it is asked to go on behind its last event"),
             None => format!("the feed was lost ({reason}); what it said until it was back is not known"),
         };
-        self.ingest.gap_to(&reason, &mut self.ears).await?;
+        self.ingest.gap_to(&reason, &mut self.listener).await?;
         // Only after the last records of the lost connection, which must not count as heard from the next one.
-        self.ears.lost(Instant::now());
+        self.listener.lost(Instant::now());
         self.pause(&reason);
         Ok(())
     }
@@ -292,7 +292,7 @@ impl Feed {
 
     /// Publishes that the feed is disconnected.
     fn told_lost(&self, reason: &str) {
-        let was_connected = self.ears.disconnected(reason);
+        let was_connected = self.listener.disconnected(reason);
         self.metrics.upstream_connected(&self.settings.name, false);
         if was_connected {
             self.metrics.upstream_connection_lost(&self.settings.name);

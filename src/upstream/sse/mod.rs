@@ -5,8 +5,8 @@
 //! its end was lost; a reconnect without a pause.
 
 mod cursor;
-mod ears;
 mod feed;
+mod listener;
 
 use super::responses::Credentials;
 use super::{Connection, ConnectionState, Host, StartError, Upstream};

@@ -42,9 +42,9 @@ enum Stage {
     Killed,
 }
 
-/// The ending of one program.
+/// The shutdown of one program.
 #[derive(Debug)]
-pub(super) struct Ending {
+pub(super) struct ProgramShutdown {
     pub(super) cause: Cause,
     stage: Stage,
     next: Instant,
@@ -54,7 +54,7 @@ pub(super) struct Ending {
 /// When the proxy stops: the longest time between the signal and the kill.
 const STOPPING: Duration = Duration::from_secs(2);
 
-impl Ending {
+impl ProgramShutdown {
     /// The program was asked to end through its protocol, or is expected to exit on its own.
     pub(super) fn asked(cause: Cause, settings: &Command, now: Instant) -> Self {
         let patience = match cause {
@@ -71,14 +71,14 @@ impl Ending {
 
     /// The program cannot be asked: the first signal is due immediately.
     pub(super) fn at_once(cause: Cause, settings: &Command, now: Instant) -> Self {
-        let mut ending = Self { next: now, ..Self::asked(cause, settings, now) };
-        if ending.cause == Cause::Stopping {
-            ending.after_signal = ending.after_signal.min(STOPPING);
+        let mut shutdown = Self { next: now, ..Self::asked(cause, settings, now) };
+        if shutdown.cause == Cause::Stopping {
+            shutdown.after_signal = shutdown.after_signal.min(STOPPING);
         }
-        ending
+        shutdown
     }
 
-    /// Whether the program was only asked so far, so that the ending can still be called off.
+    /// Whether the program was only asked so far, so that the shutdown can still be called off.
     pub(super) fn is_asked(&self) -> bool {
         self.stage == Stage::Asked
     }
@@ -153,27 +153,30 @@ mod tests {
     #[test]
     fn each_step_happens_at_its_time() {
         let (begin, ms) = (Instant::now(), Duration::from_millis);
-        let mut ending = Ending::asked(by("a"), &settings(), begin);
-        assert!(ending.is_asked());
-        assert_eq!(ending.step(begin + ms(99)), None);
-        assert_eq!(ending.step(begin + ms(100)), Some(Signal::INT));
-        assert!(!ending.is_asked());
-        assert_eq!(ending.step(begin + ms(149)), None);
-        assert_eq!(ending.step(begin + ms(150)), Some(Signal::KILL));
-        assert_eq!(ending.next(), None);
-        assert_eq!(ending.step(begin + ms(1000)), None);
+        let mut shutdown = ProgramShutdown::asked(by("a"), &settings(), begin);
+        assert!(shutdown.is_asked());
+        assert_eq!(shutdown.step(begin + ms(99)), None);
+        assert_eq!(shutdown.step(begin + ms(100)), Some(Signal::INT));
+        assert!(!shutdown.is_asked());
+        assert_eq!(shutdown.step(begin + ms(149)), None);
+        assert_eq!(shutdown.step(begin + ms(150)), Some(Signal::KILL));
+        assert_eq!(shutdown.next(), None);
+        assert_eq!(shutdown.step(begin + ms(1000)), None);
     }
 
     #[test]
     fn the_signal_depends_on_the_cause() {
         let begin = Instant::now();
-        assert_eq!(Ending::at_once(by("a"), &settings(), begin).step(begin), Some(Signal::INT));
-        assert_eq!(Ending::at_once(Cause::Idle, &settings(), begin).step(begin), Some(Signal::TERM));
+        assert_eq!(ProgramShutdown::at_once(by("a"), &settings(), begin).step(begin), Some(Signal::INT));
+        assert_eq!(ProgramShutdown::at_once(Cause::Idle, &settings(), begin).step(begin), Some(Signal::TERM));
         let slow = Command { signal_grace_ms: 600_000, ..settings() };
-        let mut stopping = Ending::at_once(Cause::Stopping, &slow, begin);
+        let mut stopping = ProgramShutdown::at_once(Cause::Stopping, &slow, begin);
         assert_eq!(stopping.step(begin), Some(Signal::TERM));
         assert_eq!(stopping.step(begin + STOPPING), Some(Signal::KILL));
-        assert_eq!(Ending::asked(Cause::Leaving, &settings(), begin).next(), Some(begin + Duration::from_millis(10)));
+        assert_eq!(
+            ProgramShutdown::asked(Cause::Leaving, &settings(), begin).next(),
+            Some(begin + Duration::from_millis(10))
+        );
     }
 
     #[test]

@@ -28,7 +28,7 @@ enum Item {
 }
 
 /// The sending end.
-pub(super) struct Outlet {
+pub(super) struct BoundedSender {
     to: mpsc::UnboundedSender<Item>,
     room: Arc<Semaphore>,
     patience: Patience,
@@ -38,13 +38,13 @@ pub(super) struct Outlet {
 }
 
 /// The receiving end. Dropping it signals that the client left.
-pub struct Inlet {
+pub struct BoundedReceiver {
     from: mpsc::UnboundedReceiver<Item>,
     is_over: bool,
     _left: DropGuard,
 }
 
-/// Why the outlet accepts no more bytes.
+/// Why the sender accepts no more bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shut {
     /// The client left.
@@ -57,15 +57,15 @@ pub(super) enum Shut {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Torn;
 
-/// Creates both ends. `left` is cancelled when the [`Inlet`] is dropped.
-pub(super) fn outlet(patience: Patience, left: &CancellationToken) -> (Outlet, Inlet) {
+/// Creates both ends. `left` is cancelled when the [`BoundedReceiver`] is dropped.
+pub(super) fn open(patience: Patience, left: &CancellationToken) -> (BoundedSender, BoundedReceiver) {
     let (to, from) = mpsc::unbounded_channel();
     let room = Arc::new(Semaphore::new(patience.bytes));
-    let outlet = Outlet { to, room, patience, waited: Duration::ZERO, tail: [0; 4] };
-    (outlet, Inlet { from, is_over: false, _left: left.clone().drop_guard() })
+    let sender = BoundedSender { to, room, patience, waited: Duration::ZERO, tail: [0; 4] };
+    (sender, BoundedReceiver { from, is_over: false, _left: left.clone().drop_guard() })
 }
 
-impl Outlet {
+impl BoundedSender {
     /// Passes a chunk to the client. Waits for space in the buffer as long as the time limit allows.
     pub(super) async fn send(&mut self, chunk: &Bytes, left: &CancellationToken) -> Result<(), Shut> {
         if left.is_cancelled() {
@@ -110,7 +110,7 @@ impl Outlet {
     }
 }
 
-impl Inlet {
+impl BoundedReceiver {
     /// The next bytes; `None` at the proper end.
     ///
     /// # Errors
@@ -139,58 +139,58 @@ impl Inlet {
 mod tests {
     use super::*;
 
-    fn pair(bytes: usize, ms: u64) -> (Outlet, Inlet, CancellationToken) {
+    fn pair(bytes: usize, ms: u64) -> (BoundedSender, BoundedReceiver, CancellationToken) {
         let left = CancellationToken::new();
-        let (outlet, inlet) = outlet(Patience { bytes, time: Duration::from_millis(ms) }, &left);
-        (outlet, inlet, left)
+        let (sender, receiver) = open(Patience { bytes, time: Duration::from_millis(ms) }, &left);
+        (sender, receiver, left)
     }
 
     #[tokio::test]
     async fn bytes_pass_unchanged_and_then_end() {
-        let (mut outlet, mut inlet, left) = pair(10, 1000);
-        outlet.send(&Bytes::from_static(b"one"), &left).await.unwrap();
-        outlet.send(&Bytes::from_static(b"two"), &left).await.unwrap();
-        outlet.end();
-        assert_eq!(inlet.next().await, Ok(Some(Bytes::from_static(b"one"))));
-        assert_eq!(inlet.next().await, Ok(Some(Bytes::from_static(b"two"))));
-        assert_eq!(inlet.next().await, Ok(None));
-        assert_eq!(inlet.next().await, Ok(None));
+        let (mut sender, mut receiver, left) = pair(10, 1000);
+        sender.send(&Bytes::from_static(b"one"), &left).await.unwrap();
+        sender.send(&Bytes::from_static(b"two"), &left).await.unwrap();
+        sender.end();
+        assert_eq!(receiver.next().await, Ok(Some(Bytes::from_static(b"one"))));
+        assert_eq!(receiver.next().await, Ok(Some(Bytes::from_static(b"two"))));
+        assert_eq!(receiver.next().await, Ok(None));
+        assert_eq!(receiver.next().await, Ok(None));
     }
 
     #[tokio::test]
     async fn an_outlet_dropped_without_an_end_is_torn() {
-        let (mut outlet, mut inlet, left) = pair(10, 1000);
-        outlet.send(&Bytes::from_static(b"data: x"), &left).await.unwrap();
+        let (mut sender, mut receiver, left) = pair(10, 1000);
+        sender.send(&Bytes::from_static(b"data: x"), &left).await.unwrap();
         // Within an event, a comment would end the event.
-        outlet.word("why");
-        drop(outlet);
-        assert_eq!(inlet.next().await, Ok(Some(Bytes::from_static(b"data: x"))));
-        assert_eq!(inlet.next().await, Err(Torn));
+        sender.word("why");
+        drop(sender);
+        assert_eq!(receiver.next().await, Ok(Some(Bytes::from_static(b"data: x"))));
+        assert_eq!(receiver.next().await, Err(Torn));
     }
 
     #[tokio::test]
     async fn a_client_that_does_not_read_is_abandoned_in_time_with_a_notice() {
-        let (mut outlet, mut inlet, left) = pair(8, 20);
-        outlet.send(&Bytes::from_static(b"data: 1\n\n"), &left).await.unwrap();
-        assert_eq!(outlet.send(&Bytes::from_static(b"data: 2\n\n"), &left).await, Err(Shut::Slow));
-        outlet.word("too slow");
-        drop(outlet);
-        assert_eq!(inlet.next().await, Ok(Some(Bytes::from_static(b"data: 1\n\n"))));
-        assert_eq!(inlet.next().await, Ok(Some(Bytes::from_static(b": too slow\n\n"))));
-        assert_eq!(inlet.next().await, Err(Torn));
+        let (mut sender, mut receiver, left) = pair(8, 20);
+        sender.send(&Bytes::from_static(b"data: 1\n\n"), &left).await.unwrap();
+        assert_eq!(sender.send(&Bytes::from_static(b"data: 2\n\n"), &left).await, Err(Shut::Slow));
+        sender.word("too slow");
+        drop(sender);
+        assert_eq!(receiver.next().await, Ok(Some(Bytes::from_static(b"data: 1\n\n"))));
+        assert_eq!(receiver.next().await, Ok(Some(Bytes::from_static(b": too slow\n\n"))));
+        assert_eq!(receiver.next().await, Err(Torn));
     }
 
     #[tokio::test]
     async fn a_client_that_reads_in_time_is_waited_for() {
-        let (mut outlet, mut inlet, left) = pair(4, 30_000);
+        let (mut sender, mut receiver, left) = pair(4, 30_000);
         let sending = tokio::spawn(async move {
             for _ in 0..50 {
-                outlet.send(&Bytes::from_static(b"12345678"), &left).await.unwrap();
+                sender.send(&Bytes::from_static(b"12345678"), &left).await.unwrap();
             }
-            outlet.end();
+            sender.end();
         });
         let mut read = 0;
-        while let Ok(Some(chunk)) = inlet.next().await {
+        while let Ok(Some(chunk)) = receiver.next().await {
             read += chunk.len();
         }
         assert_eq!(read, 400);
@@ -199,13 +199,13 @@ mod tests {
 
     #[tokio::test]
     async fn a_disconnected_client_is_noticed() {
-        let (mut outlet, inlet, left) = pair(4, 30_000);
-        outlet.send(&Bytes::from_static(b"1234"), &left).await.unwrap();
+        let (mut sender, receiver, left) = pair(4, 30_000);
+        sender.send(&Bytes::from_static(b"1234"), &left).await.unwrap();
         let leaving = tokio::spawn(async move {
             tokio::task::yield_now().await;
-            drop(inlet);
+            drop(receiver);
         });
-        assert_eq!(outlet.send(&Bytes::from_static(b"5678"), &left).await, Err(Shut::Left));
+        assert_eq!(sender.send(&Bytes::from_static(b"5678"), &left).await, Err(Shut::Left));
         leaving.await.unwrap();
         assert!(left.is_cancelled());
     }

@@ -7,14 +7,14 @@
 use super::Responses;
 use super::asking::{Asking, Said};
 use super::background::Claimed;
+use super::bounded_channel::{self, BoundedReceiver, BoundedSender};
 use super::document::{Document, Told};
-use super::outlet::{Inlet, Outlet, outlet};
 use super::reading::{Counted, Over, Reading, broke_off, close};
 use crate::client::{Body, NoAnswer};
 use crate::ingest::Ingest;
 use crate::runs::{Ingested, Runs};
 use crate::telemetry::metrics::IngestMeter;
-use crate::upstream::Links;
+use crate::upstream::Handles;
 use crate::upstream::metering;
 use bytes::Bytes;
 use framegate_translators::framing::Framing;
@@ -51,7 +51,7 @@ pub enum Answer {
         /// The response headers that are allowed to pass.
         headers: HeaderMap,
         /// The body.
-        body: Inlet,
+        body: BoundedReceiver,
     },
     /// The run that the response becomes.
     Run {
@@ -98,7 +98,7 @@ pub type Signal = Pin<Box<dyn Future<Output = ()> + Send>>;
 pub type MakeIngest = Box<dyn FnOnce(Option<Framing>, &Said) -> (Ingest, IngestMeter) + Send>;
 
 /// One request, with everything that handling its response needs.
-pub struct Exchange {
+pub struct InFlightRequest {
     /// The upstream.
     pub upstream: Arc<Responses>,
     /// The request to send.
@@ -107,14 +107,14 @@ pub struct Exchange {
     pub asking: Asking,
     /// What the response becomes.
     pub mode: Mode,
-    /// Whether the exchange ends when its client leaves.
+    /// Whether the request ends when its client leaves.
     pub cancels: bool,
     /// Creates the ingest for a run.
     pub make: MakeIngest,
     /// The size limit for a document that becomes a run, in bytes.
     pub document_bytes: usize,
-    /// Links to the runs that accept messages.
-    pub links: Arc<Links>,
+    /// The handles of runs that accept messages.
+    pub handles: Arc<Handles>,
     /// All runs.
     pub runs: Arc<Runs>,
     /// Resolves when the proxy cuts everything that is still open.
@@ -123,11 +123,11 @@ pub struct Exchange {
     pub answer: oneshot::Sender<Result<Answer, Refusal>>,
 }
 
-/// Why an exchange ended, as a label value for metrics.
+/// Why a request ended, as a label value for metrics.
 pub type Outcome = &'static str;
 
-impl Exchange {
-    /// Runs the exchange in a task of its own. The task holds `held` until it ends.
+impl InFlightRequest {
+    /// Handles the request in a task of its own. The task holds `held` until it ends.
     pub fn spawn(self, held: impl Send + 'static) {
         let (metrics, name) = (self.runs.metrics().clone(), self.upstream.settings().name.clone());
         let span = tracing::info_span!("response", upstream = name);
@@ -142,8 +142,19 @@ impl Exchange {
 
     /// Sends the request and reads the response to its end.
     pub async fn run(self) -> Outcome {
-        let Self { upstream, request, asking, mode, cancels, make, document_bytes, links, runs, mut stop, mut answer } =
-            self;
+        let Self {
+            upstream,
+            request,
+            asking,
+            mode,
+            cancels,
+            make,
+            document_bytes,
+            handles,
+            runs,
+            mut stop,
+            mut answer,
+        } = self;
         let counted = |meter| {
             let of_upstream = runs.metrics().upstream(&upstream.settings().name);
             Counted { meter, of_upstream, runs: runs.clone() }
@@ -181,14 +192,14 @@ impl Exchange {
         let mut reading = Reading { body, idle: upstream.settings().idle_timeout, stop, left: left.clone(), cancels };
         let patience = upstream.settings().patience;
         let own = || {
-            let (outlet, body) = outlet(patience, &left);
+            let (sender, body) = bounded_channel::open(patience, &left);
             let mut own = headers.clone();
             for name in [CONTENT_TYPE, CONTENT_LENGTH, CONTENT_ENCODING] {
                 if let Some(value) = head.headers.get(&name) {
                     own.insert(name, value.clone());
                 }
             }
-            (outlet, Answer::Own { status: head.status, headers: own, body })
+            (sender, Answer::Own { status: head.status, headers: own, body })
         };
         // The headers of an answer that does not carry the upstream's own bytes.
         let translated = || {
@@ -200,12 +211,12 @@ impl Exchange {
         };
         match &mode {
             _ if !is_run => {
-                let (outlet, own) = own();
+                let (sender, own) = own();
                 let _ = answer.send(Ok(own));
-                Reading { cancels: true, ..reading }.pass(outlet).await.outcome()
+                Reading { cancels: true, ..reading }.pass(sender).await.outcome()
             }
             Mode::Translated if is_document => {
-                let (outlet, own) = own();
+                let (sender, own) = own();
                 let mut document = Document::new(document_bytes);
                 let over = reading.gather(&mut document).await;
                 match document.told() {
@@ -232,7 +243,7 @@ impl Exchange {
                             upstream.background.goes_on(id, asking.said());
                         }
                         let _ = answer.send(Ok(own));
-                        give(outlet, &document.chunks, &left).await
+                        give(sender, &document.chunks, &left).await
                     }
                     _ => {
                         let _ = answer.send(Err(Refusal::Nothing(over.reason())));
@@ -241,12 +252,12 @@ impl Exchange {
                 }
             }
             _ if is_document => {
-                let (outlet, own) = own();
+                let (sender, own) = own();
                 let _ = answer.send(Ok(own));
-                let mut outlet = Some(outlet);
+                let mut sender = Some(sender);
                 let mut document = Document::new(document_bytes);
                 reading.cancels |= is_clients_alone;
-                let (over, last) = reading.pass_document(&mut outlet, &mut document).await;
+                let (over, last) = reading.pass_document(&mut sender, &mut document).await;
                 let told = if matches!(over, Over::Whole) { document.told() } else { Told::Other };
                 match told {
                     Told::UnderWay { id } if upstream.background.said(&id).is_none() => {
@@ -266,26 +277,26 @@ impl Exchange {
                     _ => {}
                 }
                 // The answer ends only now, so that a client that has all of it finds its run in the log.
-                reading.end(over, outlet, last).await.outcome()
+                reading.end(over, sender, last).await.outcome()
             }
             Mode::Translated => {
                 let (ingest, meter) = make(framing, &asking.said());
                 let ingested = ingest.ingested();
                 let run = Answer::Run { ingested, headers: translated(), left: left.clone().drop_guard() };
-                reading.take_in(ingest, counted(meter), links, None, Some((answer, run))).await.outcome()
+                reading.take_in(ingest, counted(meter), handles, None, Some((answer, run))).await.outcome()
             }
             _ => {
-                let (outlet, own) = own();
+                let (sender, own) = own();
                 let _ = answer.send(Ok(own));
                 let found = match &mode {
                     Mode::Followed(id) => followed(&upstream, &runs, id, None),
                     _ => Some((asking.said(), None)),
                 };
                 let Some((said, _claimed)) = found else {
-                    return Reading { cancels: true, ..reading }.pass(outlet).await.outcome();
+                    return Reading { cancels: true, ..reading }.pass(sender).await.outcome();
                 };
                 let (ingest, meter) = make(framing, &said);
-                reading.take_in(ingest, counted(meter), links, Some(outlet), None).await.outcome()
+                reading.take_in(ingest, counted(meter), handles, Some(sender), None).await.outcome()
             }
         }
     }
@@ -391,12 +402,12 @@ async fn keep(mut ingest: Ingest, counted: Counted, bytes: &[u8]) -> Result<(), 
 }
 
 /// Sends a client the chunks that have already arrived.
-async fn give(mut outlet: Outlet, chunks: &[Bytes], left: &CancellationToken) -> Outcome {
+async fn give(mut sender: BoundedSender, chunks: &[Bytes], left: &CancellationToken) -> Outcome {
     for chunk in chunks {
-        if outlet.send(chunk, left).await.is_err() {
+        if sender.send(chunk, left).await.is_err() {
             return "client_left";
         }
     }
-    outlet.end();
+    sender.end();
     "finished"
 }

@@ -17,7 +17,7 @@ use tokio::time::Instant;
 use uuid::Uuid;
 
 /// The listener of one feed.
-pub(super) struct Ears {
+pub(super) struct FeedListener {
     pub(super) conversation: Conversation,
     open: Vec<Open>,
     seen: Arc<watch::Sender<Seen>>,
@@ -31,7 +31,7 @@ struct Open {
     lost: Option<Instant>,
 }
 
-impl Ears {
+impl FeedListener {
     pub(super) fn new(conversation: Conversation, seen: Arc<watch::Sender<Seen>>) -> Self {
         // Runs that an earlier ingest of the feed left open are closed, or accept no more messages.
         seen.send_modify(|seen| seen.open.clear());
@@ -94,7 +94,7 @@ impl Ears {
     }
 }
 
-impl Listener for Ears {
+impl Listener for FeedListener {
     fn record(&mut self, record: &Record<'_>) {
         self.conversation.record(record);
     }

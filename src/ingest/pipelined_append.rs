@@ -62,14 +62,14 @@ type Lost = Box<(Batch, IngestError)>;
 type Append = Pin<Box<dyn Future<Output = Kept> + Send>>;
 
 /// An ingest that reads ahead.
-pub(super) struct Ahead {
+pub(super) struct PipelinedAppend {
     ingest: Ingest,
     under_way: Option<Append>,
     /// Frames that wait for the append in progress.
     next: Batch,
 }
 
-impl Ahead {
+impl PipelinedAppend {
     pub(super) fn of(ingest: Ingest) -> Self {
         Self { ingest, under_way: None, next: Batch::default() }
     }
@@ -168,7 +168,7 @@ impl Ahead {
     /// Returns the ingest once everything decoded so far is kept.
     ///
     /// # Errors
-    /// See [`Ahead::settle`].
+    /// See [`PipelinedAppend::settle`].
     pub(super) async fn into_ingest(mut self) -> Result<Ingest, IngestError> {
         self.settle().await?;
         Ok(self.ingest)

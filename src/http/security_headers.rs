@@ -6,7 +6,7 @@ use hyper::header::{self, HeaderMap, HeaderValue};
 use std::time::{Duration, UNIX_EPOCH};
 
 /// Adds the headers. A response with its own Content-Security-Policy, such as an artifact, keeps it.
-pub(super) fn protect(headers: &mut HeaderMap, live: &Live) {
+pub(super) fn add(headers: &mut HeaderMap, live: &Live) {
     // RFC 9110, section 6.6.1: a server without a usable clock sends no date.
     let now_ms = Clock::System.now_ms();
     if now_ms > 0

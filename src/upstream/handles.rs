@@ -1,8 +1,8 @@
 //! Delivers messages to runs in progress, and to sessions between their runs.
 //!
 //! Input: a message and the run or session that it is for. Output: the message, to the task that drives the runner; the
-//! outcome, back to the sender. Never: more waiting messages than a link's bound; a message to an ended run whose sender does
-//! not learn that it was not delivered.
+//! outcome, back to the sender. Never: more waiting messages than a handle's bound; a message to an ended run whose sender
+//! does not learn that it was not delivered.
 
 use crate::log::StreamId;
 use framegate_translators::frame::StreamKind;
@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{mpsc, oneshot};
 use uuid::Uuid;
 
-/// How many messages may wait on one link.
+/// How many messages may wait on one handle.
 const WAITING: usize = 64;
 
 /// A message to a run.
@@ -20,7 +20,7 @@ const WAITING: usize = 64;
 pub struct Said {
     /// The message.
     pub wish: Wish,
-    /// The run, or the session by its thread stream; `None` if the link is not registered for a run or session.
+    /// The run, or the session by its thread stream; `None` if the handle is not registered for a run or session.
     pub to: Option<StreamId>,
     /// The sender: the name of a token.
     pub by: String,
@@ -60,13 +60,13 @@ pub enum SayError {
 
 /// The sending end for messages to a run.
 #[derive(Clone, Debug)]
-pub struct Link {
+pub struct Handle {
     to: mpsc::Sender<Said>,
     stands_for: Option<StreamId>,
 }
 
-impl Link {
-    /// Creates a link and the receiver for the task that drives the run.
+impl Handle {
+    /// Creates a handle and the receiver for the task that drives the run.
     pub fn new() -> (Self, mpsc::Receiver<Said>) {
         let (to, from) = mpsc::channel(WAITING);
         (Self { to, stands_for: None }, from)
@@ -87,59 +87,59 @@ impl Link {
     }
 }
 
-/// The links of runs in progress, and of sessions whose runners still accept messages.
+/// The handles of runs in progress, and of sessions whose runners still accept messages.
 #[derive(Debug, Default)]
-pub struct Links {
+pub struct Handles {
     entries: Mutex<Entries>,
 }
 
 #[derive(Debug, Default)]
 struct Entries {
-    by_id: HashMap<StreamId, (u64, Link)>,
+    by_id: HashMap<StreamId, (u64, Handle)>,
     /// Distinguishes successive entries of the same session.
     number: u64,
     /// Sessions for which a runner is being started.
     claimed: HashSet<Uuid>,
 }
 
-impl Links {
-    /// The link of a run; `None` if the run accepts no messages.
-    pub fn find(&self, run_id: Uuid) -> Option<Link> {
+impl Handles {
+    /// The handle of a run; `None` if the run accepts no messages.
+    pub fn find(&self, run_id: Uuid) -> Option<Handle> {
         self.find_id((StreamKind::Session, run_id))
     }
 
-    /// The link of a session; `None` if no runner of it accepts messages.
-    pub fn find_session(&self, session_id: Uuid) -> Option<Link> {
+    /// The handle of a session; `None` if no runner of it accepts messages.
+    pub fn find_session(&self, session_id: Uuid) -> Option<Handle> {
         self.find_id((StreamKind::Thread, session_id))
     }
 
-    fn find_id(&self, id: StreamId) -> Option<Link> {
-        self.lock().by_id.get(&id).map(|(_, link)| link.clone())
+    fn find_id(&self, id: StreamId) -> Option<Handle> {
+        self.lock().by_id.get(&id).map(|(_, handle)| handle.clone())
     }
 
     /// Claims a session for a runner that is being started, until the returned claim is dropped. `None` if another runner is
     /// being started for the session.
     pub fn claim(self: &Arc<Self>, session_id: Uuid) -> Option<Claim> {
         let is_first = self.lock().claimed.insert(session_id);
-        is_first.then(|| Claim { links: self.clone(), session_id })
+        is_first.then(|| Claim { handles: self.clone(), session_id })
     }
 
     /// Registers a run until the returned guard is dropped.
-    pub fn enter(self: &Arc<Self>, run_id: Uuid, link: Link) -> Entered {
-        self.enter_id((StreamKind::Session, run_id), link)
+    pub fn enter(self: &Arc<Self>, run_id: Uuid, handle: Handle) -> Entered {
+        self.enter_id((StreamKind::Session, run_id), handle)
     }
 
     /// Registers a session until the returned guard is dropped. Replaces the entry of another runner of the session.
-    pub fn enter_session(self: &Arc<Self>, session_id: Uuid, link: Link) -> Entered {
-        self.enter_id((StreamKind::Thread, session_id), link)
+    pub fn enter_session(self: &Arc<Self>, session_id: Uuid, handle: Handle) -> Entered {
+        self.enter_id((StreamKind::Thread, session_id), handle)
     }
 
-    fn enter_id(self: &Arc<Self>, id: StreamId, link: Link) -> Entered {
+    fn enter_id(self: &Arc<Self>, id: StreamId, handle: Handle) -> Entered {
         let mut entries = self.lock();
         entries.number += 1;
         let number = entries.number;
-        entries.by_id.insert(id, (number, Link { stands_for: Some(id), ..link }));
-        Entered { links: self.clone(), id, number }
+        entries.by_id.insert(id, (number, Handle { stands_for: Some(id), ..handle }));
+        Entered { handles: self.clone(), id, number }
     }
 
     fn lock(&self) -> MutexGuard<'_, Entries> {
@@ -150,27 +150,27 @@ impl Links {
 /// The right to start a runner for a session.
 #[derive(Debug)]
 pub struct Claim {
-    links: Arc<Links>,
+    handles: Arc<Handles>,
     session_id: Uuid,
 }
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        self.links.lock().claimed.remove(&self.session_id);
+        self.handles.lock().claimed.remove(&self.session_id);
     }
 }
 
 /// Keeps the entry of one run or session registered.
 #[derive(Debug)]
 pub struct Entered {
-    links: Arc<Links>,
+    handles: Arc<Handles>,
     id: StreamId,
     number: u64,
 }
 
 impl Drop for Entered {
     fn drop(&mut self) {
-        let mut entries = self.links.lock();
+        let mut entries = self.handles.lock();
         if entries.by_id.get(&self.id).is_some_and(|(number, _)| *number == self.number) {
             entries.by_id.remove(&self.id);
         }
@@ -183,54 +183,54 @@ mod tests {
 
     #[tokio::test]
     async fn a_message_to_a_run_that_is_gone_is_an_error() {
-        let links = Arc::new(Links::default());
-        let (link, listening) = Link::new();
+        let handles = Arc::new(Handles::default());
+        let (handle, listening) = Handle::new();
         let run_id = Uuid::from_u128(1);
-        let entered = links.enter(run_id, link);
-        let link = links.find(run_id).expect("the run was entered");
+        let entered = handles.enter(run_id, handle);
+        let handle = handles.find(run_id).expect("the run was entered");
         drop(listening);
-        assert!(matches!(link.say(Wish::Interrupt, "somebody").await, Err(SayError::Gone)));
+        assert!(matches!(handle.say(Wish::Interrupt, "somebody").await, Err(SayError::Gone)));
         drop(entered);
-        assert!(links.find(run_id).is_none());
+        assert!(handles.find(run_id).is_none());
     }
 
     #[test]
-    fn a_session_stays_linked_until_its_last_runner_leaves() {
-        let links = Arc::new(Links::default());
+    fn a_session_stays_registered_until_its_last_runner_leaves() {
+        let handles = Arc::new(Handles::default());
         let session_id = Uuid::from_u128(2);
-        let first = links.enter_session(session_id, Link::new().0);
-        let second = links.enter_session(session_id, Link::new().0);
+        let first = handles.enter_session(session_id, Handle::new().0);
+        let second = handles.enter_session(session_id, Handle::new().0);
         drop(first);
-        assert!(links.find_session(session_id).is_some(), "the second runner must stay linked");
-        assert!(links.find(session_id).is_none(), "a session must not be found as a run");
+        assert!(handles.find_session(session_id).is_some(), "the second runner must stay registered");
+        assert!(handles.find(session_id).is_none(), "a session must not be found as a run");
         drop(second);
-        assert!(links.find_session(session_id).is_none());
+        assert!(handles.find_session(session_id).is_none());
     }
 
     #[test]
     fn a_session_has_at_most_one_claim() {
-        let links = Arc::new(Links::default());
-        let claim = links.claim(Uuid::from_u128(3));
-        assert!(claim.is_some() && links.claim(Uuid::from_u128(3)).is_none());
-        assert!(links.claim(Uuid::from_u128(4)).is_some(), "another session");
+        let handles = Arc::new(Handles::default());
+        let claim = handles.claim(Uuid::from_u128(3));
+        assert!(claim.is_some() && handles.claim(Uuid::from_u128(3)).is_none());
+        assert!(handles.claim(Uuid::from_u128(4)).is_some(), "another session");
         drop(claim);
-        assert!(links.claim(Uuid::from_u128(3)).is_some());
+        assert!(handles.claim(Uuid::from_u128(3)).is_some());
     }
 
     #[tokio::test]
     async fn waiting_messages_are_bounded() {
-        let (link, mut listening) = Link::new();
+        let (handle, mut listening) = Handle::new();
         let waiting: Vec<_> = (0..WAITING)
             .map(|_| {
-                let link = link.clone();
-                tokio::spawn(async move { link.say(Wish::Interrupt, "somebody").await })
+                let handle = handle.clone();
+                tokio::spawn(async move { handle.say(Wish::Interrupt, "somebody").await })
             })
             .collect();
         tokio::task::yield_now().await;
         while listening.len() < WAITING {
             tokio::task::yield_now().await;
         }
-        assert!(matches!(link.say(Wish::Interrupt, "one more").await, Err(SayError::Busy)));
+        assert!(matches!(handle.say(Wish::Interrupt, "one more").await, Err(SayError::Busy)));
         while let Ok(said) = listening.try_recv() {
             let _ = said.done.send(Ok(()));
         }

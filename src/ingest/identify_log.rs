@@ -8,12 +8,12 @@ use framegate_translators::runners::RUNNERS;
 
 /// What was reported about one input.
 #[derive(Debug, Default)]
-pub struct Whose {
+pub struct IdentifyLog {
     recognised: bool,
     mistaken: Option<Recognised>,
 }
 
-impl Whose {
+impl IdentifyLog {
     /// Reports what is new.
     pub fn tell(&mut self, ingest: &mut Ingest) {
         if let Some(found) = ingest.recognised().filter(|_| !self.recognised) {

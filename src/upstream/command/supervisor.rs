@@ -1,11 +1,11 @@
-//! Drives one program from its start to its end.
+//! Supervises one program from its start to its end.
 //!
 //! Input: the program's output, messages from clients, the time, the request to stop. Output: frames in the log; messages to
 //! the program; signals; the end of its runs. Never: waiting without a bound for a program that must end; judging its exit
 //! before its output was read.
 
-use super::ending::{self, Cause, Ending};
 use super::process::Process;
+use super::shutdown::{self, Cause, ProgramShutdown};
 use super::stderr;
 use super::writer::Writer;
 use crate::config::upstream::Command;
@@ -49,7 +49,7 @@ const PIPE_BYTES: usize = 1 << 20;
 /// How long to wait for a read while draining a pipe that should hold data.
 const AT_HAND: Duration = Duration::from_millis(50);
 
-/// What a [`Drive`] is made of.
+/// What a [`Supervisor`] is made of.
 pub(super) struct Parts {
     pub(super) settings: Arc<Command>,
     pub(super) runs: Arc<Runs>,
@@ -66,8 +66,8 @@ pub(super) struct Parts {
     pub(super) claim: Option<Claim>,
 }
 
-/// The driver of one program.
-pub(super) struct Drive {
+/// The supervisor of one program.
+pub(super) struct Supervisor {
     settings: Arc<Command>,
     runs: Arc<Runs>,
     ingest: Ingest,
@@ -88,7 +88,7 @@ pub(super) struct Drive {
     heard: Instant,
     /// Since when no run has been open, once the first run has begun.
     idle: Option<Instant>,
-    ending: Option<Ending>,
+    shutdown: Option<ProgramShutdown>,
     output_is_over: bool,
     left: Option<(Option<ExitStatus>, Instant)>,
     chunk: Vec<u8>,
@@ -103,7 +103,7 @@ enum Event {
     Due,
 }
 
-impl Drive {
+impl Supervisor {
     pub(super) fn new(parts: Parts) -> Self {
         let now = Instant::now();
         Self {
@@ -124,21 +124,21 @@ impl Drive {
             began: now,
             heard: now,
             idle: None,
-            ending: None,
+            shutdown: None,
             output_is_over: false,
             left: None,
             chunk: vec![0; CHUNK_BYTES],
         }
     }
 
-    /// Drives the program to its end. Returns how it ended, and an outcome label for metrics.
+    /// Supervises the program to its end. Returns how it ended, and an outcome label for metrics.
     pub(super) async fn run(mut self, meter: &IngestMeter) -> (Exit, &'static str) {
         let taken = self.take_in(meter).await;
         let status = self.left.and_then(|(status, _)| status);
-        let cause = self.ending.as_ref().map(|ending| ending.cause.clone());
+        let cause = self.shutdown.as_ref().map(|shutdown| shutdown.cause.clone());
         // If ingestion failed, the runs are already closed. The remaining output is not needed.
         let said = self.process.finish().await;
-        let (code, message) = ending::of_run(cause.as_ref(), &self.settings, status);
+        let (code, message) = shutdown::of_run(cause.as_ref(), &self.settings, status);
         let is_stopped = matches!(cause, Some(Cause::Interrupt { .. } | Cause::Stopping));
         let is_by_us = cause.as_ref().is_some_and(|cause| *cause != Cause::Leaving);
         let mut seen = None;
@@ -161,7 +161,7 @@ impl Drive {
         if let (Some(status), Some(run)) = (status, last_run(&self.ingested)) {
             self.runs.exited(&run, Exited::of(status)).await;
         }
-        let ended = status.map_or_else(|| "ended".to_owned(), ending::told);
+        let ended = status.map_or_else(|| "ended".to_owned(), shutdown::told);
         if let Some(run_begins) = self.run_begins.take() {
             let run = first_run(&self.ingested);
             let why = match (&stopped, &cause) {
@@ -253,7 +253,7 @@ impl Drive {
             && let Some(run) = first_run(&self.ingested)
             && let Some(begins) = self.run_begins.take()
         {
-            // From here on, the session's link marks it as taken.
+            // From here on, the session's handle marks it as taken.
             self.claim = None;
             let _ = begins.send(Ok(run));
         }
@@ -314,10 +314,10 @@ impl Drive {
             let cause = Cause::Interrupt { by, of: to };
             let now = Instant::now();
             match cannot {
-                // An interruption during an ending changes nothing.
-                _ if self.ending.is_some() => {}
-                None => self.ending = Some(Ending::asked(cause, &self.settings, now)),
-                Some(_) => self.ending = Some(Ending::at_once(cause, &self.settings, now)),
+                // An interruption during a shutdown changes nothing.
+                _ if self.shutdown.is_some() => {}
+                None => self.shutdown = Some(ProgramShutdown::asked(cause, &self.settings, now)),
+                Some(_) => self.shutdown = Some(ProgramShutdown::at_once(cause, &self.settings, now)),
             }
             if let Some(said) = cannot {
                 let _ = said.done.send(Ok(()));
@@ -329,15 +329,16 @@ impl Drive {
 
     /// Lets the program exit on its own, and ends it if it does not.
     fn leave(&mut self) {
-        let leaving = || Ending::asked(Cause::Leaving, &self.settings, Instant::now());
-        self.ending.get_or_insert_with(leaving);
+        let leaving = || ProgramShutdown::asked(Cause::Leaving, &self.settings, Instant::now());
+        self.shutdown.get_or_insert_with(leaving);
     }
 
     /// Whether the program is leaving, so that a prompt would not be handled.
     fn is_leaving(&self) -> bool {
         // Interrupting a run by message does not end its runner.
-        let ends = |ending: &Ending| !matches!(ending.cause, Cause::Interrupt { .. }) || !ending.is_asked();
-        self.left.is_some() || self.output_is_over || self.ending.as_ref().is_some_and(ends)
+        let ends =
+            |shutdown: &ProgramShutdown| !matches!(shutdown.cause, Cause::Interrupt { .. }) || !shutdown.is_asked();
+        self.left.is_some() || self.output_is_over || self.shutdown.as_ref().is_some_and(ends)
     }
 
     /// Whether a run is open or about to begin.
@@ -352,7 +353,7 @@ impl Drive {
         waits.then(|| self.turns.1 + Duration::from_millis(self.settings.start_timeout_ms))
     }
 
-    /// Checks whether the program must end, and performs the next step of its ending.
+    /// Checks whether the program must end, and performs the next step of its shutdown.
     fn look(&mut self, now: Instant) {
         let phase = *self.phase.borrow_and_update();
         let turns = self.conversation.turns();
@@ -363,23 +364,23 @@ impl Drive {
             self.conversation.forget_due_runs();
         }
         self.idle = if self.is_at_work() { None } else { self.idle.or(Some(now)) };
-        if self.ending.as_ref().is_some_and(|ending| ending.is_asked() && self.is_done(&ending.cause)) {
-            self.ending = None;
+        if self.shutdown.as_ref().is_some_and(|shutdown| shutdown.is_asked() && self.is_done(&shutdown.cause)) {
+            self.shutdown = None;
         }
-        let is_stopping = self.ending.as_ref().is_some_and(|ending| ending.cause == Cause::Stopping);
+        let is_stopping = self.shutdown.as_ref().is_some_and(|shutdown| shutdown.cause == Cause::Stopping);
         if phase == Phase::Cutting && !is_stopping {
-            self.ending = Some(Ending::at_once(Cause::Stopping, &self.settings, now));
-        } else if self.ending.is_none() && self.left.is_none() {
-            self.ending = self.cause(now, phase).map(|cause| {
+            self.shutdown = Some(ProgramShutdown::at_once(Cause::Stopping, &self.settings, now));
+        } else if self.shutdown.is_none() && self.left.is_none() {
+            self.shutdown = self.cause(now, phase).map(|cause| {
                 if cause != Cause::Leaving {
-                    return Ending::at_once(cause, &self.settings, now);
+                    return ProgramShutdown::at_once(cause, &self.settings, now);
                 }
                 let (done, _) = oneshot::channel();
                 let _ = self.conversation.said(Said { wish: Wish::Close, to: None, by: "proxy".to_owned(), done });
-                Ending::asked(cause, &self.settings, now)
+                ProgramShutdown::asked(cause, &self.settings, now)
             });
         }
-        if let Some(signal) = self.ending.as_mut().and_then(|ending| ending.step(now)) {
+        if let Some(signal) = self.shutdown.as_mut().and_then(|shutdown| shutdown.step(now)) {
             self.process.signal(signal);
         }
     }
@@ -432,9 +433,9 @@ impl Drive {
         let patience = self.ingest.patience().map(|patience| now + patience);
         let question = self.conversation.deadline().map(|ms| self.began + Duration::from_millis(ms));
         let grace = Duration::from_millis(self.settings.exit_grace_ms);
-        let end = match (&self.ending, self.left) {
+        let end = match (&self.shutdown, self.left) {
             (_, Some((_, at))) => Some(at + grace),
-            (Some(ending), None) => ending.next(),
+            (Some(shutdown), None) => shutdown.next(),
             (None, None) => self.timers().into_iter().flatten().map(|(at, _)| at).min(),
         };
         [patience, question, end, self.run_due()].into_iter().flatten().min()
