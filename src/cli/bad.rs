@@ -20,7 +20,7 @@ const LINE_ENDS: usize = 1 << 16;
 pub(super) struct BadRecords {
     file: String,
     most: u64,
-    told: u64,
+    reported: u64,
     lines: LineCounter,
     first: Option<String>,
 }
@@ -29,7 +29,7 @@ impl BadRecords {
     /// Creates a reporter that reports at most `most` records one by one.
     pub(super) fn new(path: &Path, most: u64) -> Self {
         let lines = LineCounter::remembering(LINE_ENDS);
-        Self { file: name_of(path), most, told: 0, lines, first: None }
+        Self { file: name_of(path), most, reported: 0, lines, first: None }
     }
 
     /// Feeds the next bytes. Must be called before `tell` for the records in them.
@@ -45,10 +45,10 @@ impl BadRecords {
             if self.first.is_none() {
                 self.first = Some(format!("{place}: {}", bad.message));
             }
-            if self.told == self.most {
+            if self.reported == self.most {
                 continue;
             }
-            self.told += 1;
+            self.reported += 1;
             let BadRecord { record, offset, kind, message } = bad;
             let what = match kind {
                 BadKind::Invalid => "cannot be read",
@@ -62,7 +62,7 @@ impl BadRecords {
 
     /// Ends the input: counts the records that were not reported one by one.
     pub(super) fn end(&self, tally: &Tally) {
-        let more = tally.bad().saturating_sub(self.told);
+        let more = tally.bad().saturating_sub(self.reported);
         if more > 0 {
             let file = &self.file;
             tracing::warn!("{file}: {more} more bad records are not listed; {}", counted(tally));

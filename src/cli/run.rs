@@ -20,7 +20,7 @@ use anyhow::{Context, anyhow, bail};
 use framegate_translators::contracts::DEFAULT;
 use framegate_translators::encode::EncoderOptions;
 use framegate_translators::frame::StreamKind;
-use framegate_translators::host::{Opening, Wish};
+use framegate_translators::host::{HostMessage, Opening};
 use framegate_translators::normalizer::EndHold;
 use framegate_translators::runners::presets;
 use std::io::{IsTerminal, Read, Write};
@@ -188,7 +188,7 @@ async fn follow(launched: Launched, mut follower: IngestFollower, host: &Host) -
     let first_signal = Arc::new(OnceLock::new());
     let came = first_signal.clone();
     let signals = AbortOnDropHandle::new(tokio::spawn(async move {
-        let mut told = false;
+        let mut has_interrupted = false;
         loop {
             let signal = tokio::select! {
                 _ = interrupt.recv() => SIGINT,
@@ -201,10 +201,10 @@ async fn follow(launched: Launched, mut follower: IngestFollower, host: &Host) -
                 Ok(run) => *run,
                 Err(_) => None,
             };
-            match run.and_then(|run| handles.find(run)).filter(|_| !told) {
+            match run.and_then(|run| handles.find(run)).filter(|_| !has_interrupted) {
                 Some(handle) => {
-                    told = true;
-                    tokio::spawn(async move { handle.say(Wish::Interrupt, "a signal").await });
+                    has_interrupted = true;
+                    tokio::spawn(async move { handle.send(HostMessage::Interrupt, "a signal").await });
                 }
                 None => shutdown.set(Phase::Cutting),
             }

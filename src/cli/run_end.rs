@@ -96,10 +96,10 @@ impl Ending {
 
     fn bad_records(&self) -> Vec<String> {
         let Some(seen) = &self.exit.seen else { return Vec::new() };
-        let told = seen.bad.iter().take(BAD_RECORDS).map(|bad| {
+        let bad_lines = seen.bad.iter().take(BAD_RECORDS).map(|bad| {
             format!("framegate: record {} of the runner at byte {}: {}", bad.record, bad.offset, one_line(&bad.message))
         });
-        let mut lines: Vec<String> = told.collect();
+        let mut lines: Vec<String> = bad_lines.collect();
         let more = seen.tally.bad().saturating_sub(lines.len() as u64);
         if more > 0 {
             lines.push(format!("framegate: {more} more bad records are not listed; {}", counted(&seen.tally)));

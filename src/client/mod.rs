@@ -136,8 +136,8 @@ impl Client {
             Err(_) => Err(NoAnswer::Slow(head_timeout)),
             Ok(Ok(response)) => Ok(response),
             Ok(Err(error)) if is_too_large(&error) => Err(NoAnswer::TooLarge),
-            Ok(Err(error)) if error.is_connect() => Err(NoAnswer::Unreachable(told(&error))),
-            Ok(Err(error)) => Err(NoAnswer::Broken(told(&error))),
+            Ok(Err(error)) if error.is_connect() => Err(NoAnswer::Unreachable(causes(&error))),
+            Ok(Err(error)) => Err(NoAnswer::Broken(causes(&error))),
         }
     }
 }
@@ -154,7 +154,7 @@ pub async fn next(body: &mut Incoming, idle: Option<Duration>) -> Result<Option<
         };
         match frame {
             None => return Ok(None),
-            Some(Err(error)) => return Err(Lost::Broken(told(&error))),
+            Some(Err(error)) => return Err(Lost::Broken(causes(&error))),
             Some(Ok(frame)) => {
                 if let Ok(data) = frame.into_data()
                     && !data.is_empty()
@@ -183,7 +183,7 @@ fn is_too_large(error: &(dyn Error + 'static)) -> bool {
 }
 
 /// An error and its causes in one line.
-fn told(error: &dyn Error) -> String {
+fn causes(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {

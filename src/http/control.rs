@@ -10,9 +10,9 @@ use super::problem::Problem;
 use super::reply::{Body, json_response};
 use super::route::Call;
 use super::shared::Shared;
-use crate::upstream::{Handle, SayError};
+use crate::upstream::{Handle, MessageError};
 use framegate_translators::frame::{Decision, SharedStr, StreamKind};
-use framegate_translators::host::{Answer, Unsayable, Wish};
+use framegate_translators::host::{Answer, HostMessage, SendError};
 use hyper::{Response, StatusCode};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -85,29 +85,29 @@ pub(super) async fn answer(call: Call) -> Result<Response<Body>, Problem> {
         scope: given.scope.map(SharedStr::from),
         answers: given.answers.into_iter().map(words).collect(),
     };
-    let wish = Wish::Answer { approval_id: SharedStr::from(approval_id.as_str()), answer };
-    say(&handle, wish, &shared).await?;
+    let message = HostMessage::Answer { approval_id: SharedStr::from(approval_id.as_str()), answer };
+    send(&handle, message, &shared).await?;
     #[derive(Serialize)]
-    struct Told<'t> {
+    struct Reply<'t> {
         run_id: Uuid,
         approval_id: &'t str,
         decision: &'static str,
         by: &'t str,
     }
     let decision = decision.as_str();
-    Ok(json_response(&Told { run_id: run, approval_id: &approval_id, decision, by: &shared.caller.name }))
+    Ok(json_response(&Reply { run_id: run, approval_id: &approval_id, decision, by: &shared.caller.name }))
 }
 
 /// `POST /v1/runs/{run_id}/interrupt`: 202. The run's last event reports how it ended.
 pub(super) async fn interrupt(call: Call) -> Result<Response<Body>, Problem> {
     let ([run_id], shared) = (call.path.get()?, &call.shared);
     let (run, handle) = handle_of(run_id, shared)?;
-    say(&handle, Wish::Interrupt, shared).await?;
+    send(&handle, HostMessage::Interrupt, shared).await?;
     #[derive(Serialize)]
-    struct Told {
+    struct Reply {
         run_id: Uuid,
     }
-    Ok(accepted(&Told { run_id: run }))
+    Ok(accepted(&Reply { run_id: run }))
 }
 
 /// `POST /v1/sessions/{session_id}/messages`: 202. The session's events report the run that the message begins.
@@ -131,12 +131,12 @@ pub(super) async fn message(call: Call) -> Result<Response<Body>, Problem> {
     if prompt.is_empty() {
         return Err(Problem::bad_request("the prompt is empty"));
     }
-    say(&handle, Wish::Prompt(prompt), &shared).await?;
+    send(&handle, HostMessage::Prompt(prompt), &shared).await?;
     #[derive(Serialize)]
-    struct Told {
+    struct Reply {
         session_id: Uuid,
     }
-    Ok(accepted(&Told { session_id: session }))
+    Ok(accepted(&Reply { session_id: session }))
 }
 
 /// The handle of a run that the caller may see.
@@ -156,8 +156,8 @@ fn handle_of(run_id: &str, shared: &Shared) -> Result<(Uuid, Handle), Problem> {
     Err(Problem::new(StatusCode::CONFLICT, detail))
 }
 
-async fn say(handle: &Handle, wish: Wish, shared: &Shared) -> Result<(), Problem> {
-    match tokio::time::timeout(PATIENCE, handle.say(wish, &shared.caller.name)).await {
+async fn send(handle: &Handle, message: HostMessage, shared: &Shared) -> Result<(), Problem> {
+    match tokio::time::timeout(PATIENCE, handle.send(message, &shared.caller.name)).await {
         Ok(said) => said.map_err(|error| problem_of(&error)),
         Err(_) => {
             let detail = "the runner has not read the input yet; it may still do so";
@@ -166,19 +166,19 @@ async fn say(handle: &Handle, wish: Wish, shared: &Shared) -> Result<(), Problem
     }
 }
 
-fn problem_of(error: &SayError) -> Problem {
+fn problem_of(error: &MessageError) -> Problem {
     let detail = error.to_string();
     let status = match error {
-        SayError::NoQuestion(_) => StatusCode::NOT_FOUND,
-        // `NoQuestion` of the dialogue: the runner settled the question in the meantime.
-        SayError::Gone
-        | SayError::AtWork
-        | SayError::Leaving
-        | SayError::Answered(_)
-        | SayError::Unsayable(Unsayable::NoQuestion(_)) => StatusCode::CONFLICT,
-        SayError::Unsayable(_) => StatusCode::UNPROCESSABLE_ENTITY,
-        SayError::Failed(_) => StatusCode::BAD_GATEWAY,
-        SayError::Busy => return later(StatusCode::SERVICE_UNAVAILABLE, detail, Duration::from_secs(1)),
+        MessageError::UnknownQuestion(_) => StatusCode::NOT_FOUND,
+        // `UnknownQuestion` of the dialogue: the runner settled the question in the meantime.
+        MessageError::Gone
+        | MessageError::AtWork
+        | MessageError::Leaving
+        | MessageError::Answered(_)
+        | MessageError::SendError(SendError::UnknownQuestion(_)) => StatusCode::CONFLICT,
+        MessageError::SendError(_) => StatusCode::UNPROCESSABLE_ENTITY,
+        MessageError::Failed(_) => StatusCode::BAD_GATEWAY,
+        MessageError::Busy => return later(StatusCode::SERVICE_UNAVAILABLE, detail, Duration::from_secs(1)),
     };
     Problem::new(status, detail)
 }

@@ -282,15 +282,15 @@ fn problem_of(stopped: &Stopped) -> Problem {
 
 /// The problem to report for a body in which nothing was recognised.
 fn nothing(seen: &Seen, runner: &str) -> Problem {
-    let told = seen.told();
+    let summary = seen.summary();
     let detail = match seen.mistaken {
         Some(other) => {
             let path = format!("/v1/ingest/{}, or to /v1/ingest/{AUTO}", other.runner.name);
             format!(
-                "nothing in the body is output of {runner} ({told}); the body looks like {other}: send it to {path}"
+                "nothing in the body is output of {runner} ({summary}); the body looks like {other}: send it to {path}"
             )
         }
-        None => format!("nothing in the body could be read as output of {runner} ({told})"),
+        None => format!("nothing in the body could be read as output of {runner} ({summary})"),
     };
     seen_in(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, detail), seen)
 }

@@ -58,12 +58,12 @@ pub(super) async fn ready(call: Call) -> Result<Response<Body>, Problem> {
         ),
     }));
     if is_ready {
-        let told = if reasons.is_empty() {
+        let health = if reasons.is_empty() {
             json!({"status": "ready"})
         } else {
             json!({"status": "ready", "reasons": reasons})
         };
-        return Ok(json_response(&told));
+        return Ok(json_response(&health));
     }
     let mut response = json_response(&json!({"status": "not_ready", "reasons": reasons}));
     *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;

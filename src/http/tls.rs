@@ -68,14 +68,14 @@ impl Tls {
         let of_key = |message| wrong("tls.key_file", key, message);
         let chain: Vec<CertificateDer<'static>> = CertificateDer::pem_file_iter(certificate)
             .and_then(Iterator::collect)
-            .map_err(|error| of_certificate(told(&error)))?;
+            .map_err(|error| of_certificate(pem_message(&error)))?;
         if chain.is_empty() {
             return Err(of_certificate("it contains no \"BEGIN CERTIFICATE\"".to_owned()));
         }
         let secret = PrivateKeyDer::from_pem_file(key).map_err(|error| {
             of_key(match error {
                 PemError::NoItemsFound => "it contains no unencrypted \"BEGIN PRIVATE KEY\"".to_owned(),
-                other => told(&other),
+                other => pem_message(&other),
             })
         })?;
         let builder = ServerConfig::builder_with_details(Arc::new(ring::default_provider()), Arc::new(Clock::System))
@@ -95,7 +95,7 @@ impl Tls {
 }
 
 /// Describes an error in a PEM file without quoting it, because it may contain a key.
-fn told(error: &PemError) -> String {
+fn pem_message(error: &PemError) -> String {
     match error {
         PemError::Io(error) => error.to_string(),
         PemError::NoItemsFound => "it contains no PEM".to_owned(),

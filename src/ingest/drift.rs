@@ -10,16 +10,16 @@ use std::sync::{Mutex, PoisonError};
 
 /// Reports new drift.
 pub(super) fn tell(ingest: &mut Ingest) {
-    static TOLD: Mutex<Option<HashSet<(&'static str, DriftKey)>>> = Mutex::new(None);
+    static REPORTED: Mutex<Option<HashSet<(&'static str, DriftKey)>>> = Mutex::new(None);
     let news = ingest.take_drift();
     if news.is_empty() {
         return;
     }
     let runner = ingest.runner().unwrap_or_default();
-    let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
-    let told = told.get_or_insert_with(HashSet::new);
+    let mut reported = REPORTED.lock().unwrap_or_else(PoisonError::into_inner);
+    let reported = reported.get_or_insert_with(HashSet::new);
     for (key, wrong) in news {
-        if told.len() < PLACES && told.insert((runner, key.clone())) {
+        if reported.len() < PLACES && reported.insert((runner, key.clone())) {
             tracing::warn!(
                 runner,
                 drift = key.kind.as_str(),

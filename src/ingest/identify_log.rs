@@ -66,7 +66,7 @@ impl Seen {
     }
 
     /// Describes the input, for people.
-    pub fn told(&self) -> String {
+    pub fn summary(&self) -> String {
         if self.tally.records == 0 {
             return "no records".to_owned();
         }

@@ -58,7 +58,7 @@ impl Stopped {
             Self::TooLarge(limit) => format!("the body has more than {limit} bytes (server.max_body_bytes)"),
             Self::Log(error) => error.to_string(),
             Self::Beyond(beyond) => beyond.to_string(),
-            Self::Unknown(seen) => format!("{} ({}); name the runner in the path", unknown(), seen.told()),
+            Self::Unknown(seen) => format!("{} ({}); name the runner in the path", unknown(), seen.summary()),
             Self::Foreign(foreign) => format!("the body is {foreign}"),
             Self::Stopping => "the proxy is stopping".to_owned(),
             Self::Inside => "internal error".to_owned(),

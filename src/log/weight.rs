@@ -88,12 +88,12 @@ fn held(body: &Body) -> usize {
 
 fn of_record(record: &ProviderEvent) -> usize {
     let bytes = |bytes: &Option<Box<[u8]>>| bytes.as_ref().map_or(0, |bytes| bytes.len());
-    let told = texts(&record.errors) + texts(&record.response_errors) + texts(&record.redacted_paths);
+    let notes = texts(&record.errors) + texts(&record.response_errors) + texts(&record.redacted_paths);
     text(&record.event_name)
         + text(&record.data)
         + bytes(&record.raw)
         + bytes(&record.block)
-        + told
+        + notes
         + record
             .ends_run
             .as_ref()

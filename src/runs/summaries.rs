@@ -17,12 +17,12 @@ impl Summary {
         (status.is_final_text_long, status.kept_opening) = (Some(long.is_some()), status.opening);
         // Serialisation cannot fail: the status consists of numbers and strings, with fixed field names.
         status.running.clone_from(&status.running_total);
-        let told = serde_json::to_string(status).unwrap_or_default();
+        let text = serde_json::to_string(status).unwrap_or_default();
         (status.is_final_text_long, status.kept_opening, status.running) = (None, None, None);
         if long.is_some() {
             status.final_text = long;
         }
-        Self { stream, status: told }
+        Self { stream, status: text }
     }
 }
 

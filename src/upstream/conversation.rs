@@ -6,23 +6,23 @@
 //!
 //! The driver of the runner calls, in a loop: [`Conversation::step`]; [`Conversation::take_resolutions`], each for
 //! `Ingest::resolve`; [`Conversation::take_sending`] and, once that is sent, [`Conversation::sent`]. Then it waits for the
-//! runner's output (`Ingest::feed_to`), for a message to the runner ([`Conversation::said`]), or for
+//! runner's output (`Ingest::feed_to`), for a message to the runner ([`Conversation::deliver`]), or for
 //! [`Conversation::deadline`].
 
-mod hearing;
 mod prompts;
 mod questions;
+mod receiving;
 #[cfg(test)]
 mod tests;
 
-use super::handles::{Entered, Handle, Handles, Said, SayError};
+use super::handles::{Entered, Envelope, Handle, Handles, MessageError};
 use super::metering;
 use crate::log::StreamId;
 use crate::policy::{Policy, Verdict};
 use crate::runs::Runs;
 use crate::telemetry::metrics::UpstreamMeter;
 use framegate_translators::frame::{ApprovalResolved, Decision, SharedStr, StreamKind};
-use framegate_translators::host::{Answer, Dialogue, Opening, Sending, Unsayable, Wish};
+use framegate_translators::host::{Answer, Dialogue, HostMessage, Opening, Outgoing, SendError};
 use framegate_translators::redact::{Rules, words_of};
 use prompts::Prompts;
 use questions::{Own, Questions, State};
@@ -67,7 +67,7 @@ pub struct Conversation {
     sessions: VecDeque<Session>,
     questions: Questions,
     /// What waits to be sent, oldest first.
-    outbox: VecDeque<Outgoing>,
+    outbox: VecDeque<Queued>,
     underway: Option<Underway>,
     resolutions: Vec<(StreamId, ApprovalResolved)>,
     meter: UpstreamMeter,
@@ -91,8 +91,8 @@ struct Session {
 }
 
 /// One piece to send, and what follows once it is sent.
-struct Outgoing {
-    sending: Sending,
+struct Queued {
+    outgoing: Outgoing,
     then: Option<Then>,
 }
 
@@ -104,16 +104,16 @@ struct Underway {
 
 /// What to do once something has been passed on.
 struct Then {
-    done: Option<oneshot::Sender<Result<(), SayError>>>,
+    done: Option<oneshot::Sender<Result<(), MessageError>>>,
     answered: Option<(StreamId, ApprovalResolved)>,
     /// The prompt's number.
     prompt: Option<u64>,
 }
 
 impl Conversation {
-    /// Creates a conversation in which nothing has been said, and the receiver of messages for [`Conversation::said`].
-    pub fn new(setup: Setup) -> (Self, mpsc::Receiver<Said>) {
-        let (handle, said) = Handle::new();
+    /// Creates a conversation without messages, and the receiver of messages for [`Conversation::deliver`].
+    pub fn new(setup: Setup) -> (Self, mpsc::Receiver<Envelope>) {
+        let (handle, inbox) = Handle::new();
         let Setup { dialogue, upstream, policy, handles, meter, redaction } = setup;
         let conversation = Self {
             dialogue,
@@ -131,7 +131,7 @@ impl Conversation {
             redaction,
             prompts: Prompts::default(),
         };
-        (conversation, said)
+        (conversation, inbox)
     }
 
     /// Queues the opening messages.
@@ -174,9 +174,9 @@ impl Conversation {
 
     /// Handles a message to the runner. Returns an interruption that the runner's protocol cannot express: the caller can use
     /// a signal instead.
-    pub fn said(&mut self, said: Said) -> Option<Said> {
-        let Said { wish, to, by, done } = said;
-        if let Wish::Answer { approval_id, answer } = wish {
+    pub fn deliver(&mut self, envelope: Envelope) -> Option<Envelope> {
+        let Envelope { message, to, by, done } = envelope;
+        if let HostMessage::Answer { approval_id, answer } = message {
             let outcome = match self.find_question(to, &approval_id) {
                 Err(error) => Err(error),
                 Ok(stream) => match self.answer(stream, &approval_id, answer, Some(by)) {
@@ -192,18 +192,18 @@ impl Conversation {
         }
         let session = self.session_of(to);
         let outcome = match &mut self.dialogue {
-            Some(dialogue) => dialogue.say(session.as_deref(), &wish),
-            None => Err(Unsayable::NoWord("this runner accepts only its first prompt")),
+            Some(dialogue) => dialogue.send(session.as_deref(), &message),
+            None => Err(SendError::Unsupported("this runner accepts only its first prompt")),
         };
         match outcome {
             Ok(()) => {
-                let prompt = match &wish {
-                    Wish::Prompt(text) => Some(self.prompts.said(text)),
+                let prompt = match &message {
+                    HostMessage::Prompt(text) => Some(self.prompts.said(text)),
                     _ => None,
                 };
                 self.collect(Then { done: Some(done), answered: None, prompt });
             }
-            Err(_) if wish == Wish::Interrupt => return Some(Said { wish, to, by, done }),
+            Err(_) if message == HostMessage::Interrupt => return Some(Envelope { message, to, by, done }),
             Err(error) => {
                 let _ = done.send(Err(error.into()));
             }
@@ -225,18 +225,18 @@ impl Conversation {
     }
 
     /// What to send next; `None` while something is being sent.
-    pub fn take_sending(&mut self) -> Option<Sending> {
+    pub fn take_sending(&mut self) -> Option<Outgoing> {
         if self.underway.is_some() {
             return None;
         }
         self.collect_all(None);
-        let Outgoing { sending, then } = self.outbox.pop_front()?;
-        let path = match &sending {
-            Sending::Post { path, .. } => Some(path.clone()),
-            Sending::Input(_) | Sending::EndOfInput => None,
+        let Queued { outgoing, then } = self.outbox.pop_front()?;
+        let path = match &outgoing {
+            Outgoing::Post { path, .. } => Some(path.clone()),
+            Outgoing::Input(_) | Outgoing::EndOfInput => None,
         };
         self.underway = Some(Underway { path, then });
-        Some(sending)
+        Some(outgoing)
     }
 
     /// Reports the outcome of the last piece taken: the body of the server's answer if it was a request, or why sending
@@ -257,7 +257,7 @@ impl Conversation {
     }
 
     /// The stream of a question that still waits for an answer.
-    fn find_question(&self, to: Option<StreamId>, approval_id: &str) -> Result<StreamId, SayError> {
+    fn find_question(&self, to: Option<StreamId>, approval_id: &str) -> Result<StreamId, MessageError> {
         let of_session = self.runs.iter().find(|run| to == Some((StreamKind::Session, run.id)));
         // A question asked between runs can be answered through any run of the session.
         let thread = of_session.and_then(|run| self.sessions.iter().find(|session| session.name == run.session));
@@ -274,9 +274,9 @@ impl Conversation {
         // The run may have ended since its handle was looked up. Its questions are forgotten then.
         let is_over = of_session.is_none() && to.is_some_and(|(kind, _)| kind == StreamKind::Session);
         Err(match answered {
-            true => SayError::Answered(id),
-            false if is_over => SayError::Gone,
-            false => SayError::NoQuestion(id),
+            true => MessageError::Answered(id),
+            false if is_over => MessageError::Gone,
+            false => MessageError::UnknownQuestion(id),
         })
     }
 
@@ -287,16 +287,16 @@ impl Conversation {
         approval_id: &SharedStr,
         answer: Answer,
         by: Option<String>,
-    ) -> Result<(StreamId, ApprovalResolved), Unsayable> {
-        let no_question = || Unsayable::NoQuestion(approval_id.clone());
+    ) -> Result<(StreamId, ApprovalResolved), SendError> {
+        let no_question = || SendError::UnknownQuestion(approval_id.clone());
         let dialogue = self.dialogue.as_mut().ok_or_else(no_question)?;
-        let asked = dialogue.asked(approval_id).ok_or_else(no_question)?;
-        if asked.wants_answers && answer.decision == Decision::Approved && answer.answers.is_empty() {
-            return Err(Unsayable::NoWord("this question requires a choice or a text: send it in `answers`"));
+        let question = dialogue.question(approval_id).ok_or_else(no_question)?;
+        if question.wants_answers && answer.decision == Decision::Approved && answer.answers.is_empty() {
+            return Err(SendError::Unsupported("this question requires a choice or a text: send it in `answers`"));
         }
         let rules = self.redaction.as_deref();
-        let told = self.questions.find(stream, approval_id).map(|question| question.args.clone());
-        let args: Vec<_> = asked.args.iter().chain(&told).collect();
+        let shown = self.questions.find(stream, approval_id).map(|question| question.args.clone());
+        let args: Vec<_> = question.args.iter().chain(&shown).collect();
         let reason = match (&answer.reason, rules) {
             (Some(reason), Some(rules)) => Some(rules.without_secrets(reason)),
             (Some(reason), None) => Some(reason.clone()),
@@ -309,14 +309,14 @@ impl Conversation {
             reason,
             scope: answer.scope.clone(),
         };
-        dialogue.say(None, &Wish::Answer { approval_id: approval_id.clone(), answer })?;
+        dialogue.send(None, &HostMessage::Answer { approval_id: approval_id.clone(), answer })?;
         self.questions.answering(stream, approval_id);
         Ok((stream, resolved))
     }
 
     /// Decides a question that is new or that was not answered in time.
     fn decide(&mut self, stream: StreamId, approval_id: &SharedStr, now_ms: u64) {
-        let asked = self.dialogue.as_ref().and_then(|dialogue| dialogue.asked(approval_id));
+        let asked = self.dialogue.as_ref().and_then(|dialogue| dialogue.question(approval_id));
         let Some(question) = self.questions.find(stream, approval_id) else { return };
         let Some(asked) = asked else {
             // The runner reported a question that the dialogue does not know. The proxy cannot answer it; the runner may.
@@ -380,7 +380,7 @@ impl Conversation {
 
     fn collect_all(&mut self, mut then: Option<Then>) -> Option<Then> {
         let mut sendings = self.dialogue.as_mut().map(|dialogue| dialogue.take()).unwrap_or_default().into_iter();
-        while let Some(sending) = sendings.next() {
+        while let Some(outgoing) = sendings.next() {
             if self.outbox.len() >= MAX_UNSENT && then.is_none() {
                 tracing::warn!(
                     "a runner asks many questions but does not read the answers; further questions are not answered"
@@ -388,7 +388,7 @@ impl Conversation {
                 break;
             }
             let then = if sendings.len() == 0 { then.take() } else { None };
-            self.outbox.push_back(Outgoing { sending, then });
+            self.outbox.push_back(Queued { outgoing, then });
         }
         then
     }
@@ -413,7 +413,7 @@ impl Conversation {
             }
         }
         if let Some(done) = done {
-            let _ = done.send(outcome.map_err(SayError::Failed));
+            let _ = done.send(outcome.map_err(MessageError::Failed));
         }
     }
 

@@ -6,7 +6,7 @@
 
 use crate::log::StreamId;
 use framegate_translators::frame::StreamKind;
-use framegate_translators::host::{Unsayable, Wish};
+use framegate_translators::host::{HostMessage, SendError};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{mpsc, oneshot};
@@ -17,21 +17,21 @@ const WAITING: usize = 64;
 
 /// A message to a run.
 #[derive(Debug)]
-pub struct Said {
+pub struct Envelope {
     /// The message.
-    pub wish: Wish,
+    pub message: HostMessage,
     /// The run, or the session by its thread stream; `None` if the handle is not registered for a run or session.
     pub to: Option<StreamId>,
     /// The sender: the name of a token.
     pub by: String,
     /// Receives the outcome.
-    pub done: oneshot::Sender<Result<(), SayError>>,
+    pub done: oneshot::Sender<Result<(), MessageError>>,
 }
 
 /// Why a message was not delivered.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum SayError {
+pub enum MessageError {
     /// The run has ended or accepts no messages: it was sent in, or its upstream accepts none.
     #[error("this run accepts no input: it has ended, or the proxy did not start it")]
     Gone,
@@ -46,13 +46,13 @@ pub enum SayError {
     Busy,
     /// The run has no such question.
     #[error("this run has no question {0:?}")]
-    NoQuestion(String),
+    UnknownQuestion(String),
     /// The question has already been answered.
     #[error("the question {0:?} was already answered")]
     Answered(String),
     /// The runner's protocol cannot express the message.
     #[error(transparent)]
-    Unsayable(#[from] Unsayable),
+    SendError(#[from] SendError),
     /// The message was passed on and failed there.
     #[error("{0}")]
     Failed(String),
@@ -61,13 +61,13 @@ pub enum SayError {
 /// The sending end for messages to a run.
 #[derive(Clone, Debug)]
 pub struct Handle {
-    to: mpsc::Sender<Said>,
+    to: mpsc::Sender<Envelope>,
     stands_for: Option<StreamId>,
 }
 
 impl Handle {
     /// Creates a handle and the receiver for the task that drives the run.
-    pub fn new() -> (Self, mpsc::Receiver<Said>) {
+    pub fn new() -> (Self, mpsc::Receiver<Envelope>) {
         let (to, from) = mpsc::channel(WAITING);
         (Self { to, stands_for: None }, from)
     }
@@ -76,14 +76,14 @@ impl Handle {
     ///
     /// # Errors
     /// Why it was not passed on.
-    pub async fn say(&self, wish: Wish, by: &str) -> Result<(), SayError> {
+    pub async fn send(&self, message: HostMessage, by: &str) -> Result<(), MessageError> {
         let (done, outcome) = oneshot::channel();
-        let said = Said { wish, to: self.stands_for, by: by.to_owned(), done };
-        self.to.try_send(said).map_err(|error| match error {
-            mpsc::error::TrySendError::Full(_) => SayError::Busy,
-            mpsc::error::TrySendError::Closed(_) => SayError::Gone,
+        let envelope = Envelope { message, to: self.stands_for, by: by.to_owned(), done };
+        self.to.try_send(envelope).map_err(|error| match error {
+            mpsc::error::TrySendError::Full(_) => MessageError::Busy,
+            mpsc::error::TrySendError::Closed(_) => MessageError::Gone,
         })?;
-        outcome.await.unwrap_or(Err(SayError::Gone))
+        outcome.await.unwrap_or(Err(MessageError::Gone))
     }
 }
 
@@ -189,7 +189,7 @@ mod tests {
         let entered = handles.enter(run_id, handle);
         let handle = handles.find(run_id).expect("the run was entered");
         drop(listening);
-        assert!(matches!(handle.say(Wish::Interrupt, "somebody").await, Err(SayError::Gone)));
+        assert!(matches!(handle.send(HostMessage::Interrupt, "somebody").await, Err(MessageError::Gone)));
         drop(entered);
         assert!(handles.find(run_id).is_none());
     }
@@ -223,16 +223,16 @@ mod tests {
         let waiting: Vec<_> = (0..WAITING)
             .map(|_| {
                 let handle = handle.clone();
-                tokio::spawn(async move { handle.say(Wish::Interrupt, "somebody").await })
+                tokio::spawn(async move { handle.send(HostMessage::Interrupt, "somebody").await })
             })
             .collect();
         tokio::task::yield_now().await;
         while listening.len() < WAITING {
             tokio::task::yield_now().await;
         }
-        assert!(matches!(handle.say(Wish::Interrupt, "one more").await, Err(SayError::Busy)));
-        while let Ok(said) = listening.try_recv() {
-            let _ = said.done.send(Ok(()));
+        assert!(matches!(handle.send(HostMessage::Interrupt, "one more").await, Err(MessageError::Busy)));
+        while let Ok(envelope) = listening.try_recv() {
+            let _ = envelope.done.send(Ok(()));
         }
         for one in waiting {
             assert!(one.await.expect("the task ran").is_ok());

@@ -13,7 +13,7 @@ pub mod responses;
 pub mod sse;
 
 pub use conversation::{Conversation, Setup};
-pub use handles::{Claim, Entered, Handle, Handles, Said, SayError};
+pub use handles::{Claim, Entered, Envelope, Handle, Handles, MessageError};
 pub use host::Host;
 
 use crate::auth::Restriction;

@@ -1,6 +1,6 @@
 //! A host's messages to an interactive runner: prompts, answers, interruptions.
 //!
-//! Input: the host's wishes, and the runner's own records before redaction (an answer may have to repeat what was asked).
+//! Input: the host's messages, and the runner's own records before redaction (an answer may have to repeat what was asked).
 //! Output: what to send to the runner, in its own protocol. Never: I/O, a clock, or a decision; the host decides whether, when
 //! and by whom a question is answered.
 
@@ -26,7 +26,7 @@ pub struct Opening {
 
 /// A message that the host wants to send.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Wish {
+pub enum HostMessage {
     /// The next prompt of the session.
     Prompt(String),
     /// Stop the current work; the runner keeps running.
@@ -57,7 +57,7 @@ pub struct Answer {
 
 /// A runner's question, as the runner asked it.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct OpenQuestion {
     /// The arguments to approve, unredacted, unlike those in a frame. `None` if the question does not contain them.
     pub args: Option<RawJson>,
     /// Whether the runner needs a choice or a text, so that a plain approval is not an answer.
@@ -72,7 +72,7 @@ pub const SETTLED: &str = "settled; the runner does not say how";
 
 /// What to send to the runner.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Sending {
+pub enum Outgoing {
     /// Bytes for its standard input, in whole lines.
     Input(Vec<u8>),
     /// Close its standard input.
@@ -89,26 +89,26 @@ pub enum Sending {
 /// Why a message cannot be sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Unsayable {
+pub enum SendError {
     /// The runner's protocol has no message for it in this mode; the text explains.
-    NoWord(&'static str),
+    Unsupported(&'static str),
     /// There is no such question, or it is already answered.
-    NoQuestion(SharedStr),
+    UnknownQuestion(SharedStr),
     /// The choices or texts do not fit the question; the text explains.
-    Unfit(String),
+    InvalidAnswer(String),
 }
 
-impl std::fmt::Display for Unsayable {
+impl std::fmt::Display for SendError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::NoWord(sentence) => f.write_str(sentence),
-            Self::Unfit(sentence) => f.write_str(sentence),
-            Self::NoQuestion(id) => write!(f, "no open question {:?}", &**id),
+            Self::Unsupported(sentence) => f.write_str(sentence),
+            Self::InvalidAnswer(sentence) => f.write_str(sentence),
+            Self::UnknownQuestion(id) => write!(f, "no open question {:?}", &**id),
         }
     }
 }
 
-impl std::error::Error for Unsayable {}
+impl std::error::Error for SendError {}
 
 /// The host's side of a conversation with one runner.
 pub trait Dialogue: Send {
@@ -116,27 +116,27 @@ pub trait Dialogue: Send {
     fn open(&mut self, opening: &Opening);
 
     /// Processes the runner's next record.
-    fn hear(&mut self, record: &Record<'_>);
+    fn receive(&mut self, record: &Record<'_>);
 
     /// Queues a message, to be sent at once or as soon as the runner's protocol allows (see [`Dialogue::take`]). An answer is
     /// exactly one sending. `session` is the runner's own name of the session; `None` for the one that was opened.
     ///
     /// # Errors
     /// The message cannot be sent. After an error, a question stays open.
-    fn say(&mut self, session: Option<&str>, wish: &Wish) -> Result<(), Unsayable>;
+    fn send(&mut self, session: Option<&str>, message: &HostMessage) -> Result<(), SendError>;
 
     /// Takes what is to be sent now, in order.
-    fn take(&mut self) -> Vec<Sending>;
+    fn take(&mut self) -> Vec<Outgoing>;
 
     /// An open question as the runner asked it; `None` if there is no such question.
-    fn asked(&self, approval_id: &str) -> Option<Asked>;
+    fn question(&self, approval_id: &str) -> Option<OpenQuestion>;
 
     /// Why the runner refuses to work, in its own words; `None` while no reason is known.
     fn refusal(&self) -> Option<&str> {
         None
     }
 
-    /// Processes the server's response to a [`Sending::Post`] of that path.
+    /// Processes the server's response to a [`Outgoing::Post`] of that path.
     fn replied(&mut self, path: &str, body: &[u8]) {
         let _ = (path, body);
     }

@@ -46,11 +46,11 @@ pub(super) fn run(args: &Args, database: &Database, out: &mut dyn Write) -> anyh
         None => database.streams()?,
     };
     for (key, kept) in &streams {
-        let is_told = match to {
+        let is_included = match to {
             None => stored(*key, kept, database, out)?,
             Some(contract) => events(*key, kept, contract, args, database, out)?,
         };
-        if !is_told && !args.all {
+        if !is_included && !args.all {
             let kind = kept.stream.kind.as_str();
             bail!("{} has no events for a {kind} stream; use {}", args.to, names_for(&kept.stream));
         }

@@ -161,7 +161,9 @@ fn stream(key: i64, kept: &KeptStream, database: &Database, findings: &mut Vec<S
     let status: Value = kept.status.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
     match status.get("frames").and_then(Value::as_u64) {
         None => findings.push(format!("{name}: its status cannot be read")),
-        Some(told) if told != next => findings.push(format!("{name}: has {next} frames, but its status says {told}")),
+        Some(stated) if stated != next => {
+            findings.push(format!("{name}: has {next} frames, but its status says {stated}"))
+        }
         Some(_) => {}
     }
     next - gone

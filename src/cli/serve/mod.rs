@@ -295,19 +295,19 @@ async fn serve(
         tokio::spawn(async move {
             let base = format!("{scheme}://{address}");
             let mut is_first = true;
-            let told = |name: &str, run: Uuid| {
+            let on_run = |name: &str, run: Uuid| {
                 let intro = if std::mem::take(&mut is_first) { demo_intro(&base) } else { String::new() };
                 let _ = say(&format!("{intro}{}", demo_run(&base, name, run)));
             };
-            match demo::play(runs, Some(rules), told).await {
+            match demo::play(runs, Some(rules), on_run).await {
                 Ok(()) => drop(say("\nAll recordings have been played; their runs can still be read.\n")),
                 Err(error) => tracing::error!(%error, "the demo failed"),
             }
         });
     }
     // The first signal drains, the second one cuts the draining short.
-    let (told, again) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
-    let signals = [(told.clone(), "shutdown requested"), (again.clone(), "shutdown requested again")];
+    let (first, again) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let signals = [(first.clone(), "shutdown requested"), (again.clone(), "shutdown requested again")];
     tokio::spawn(async move {
         for (signal, message) in signals {
             tokio::select! {
@@ -319,7 +319,7 @@ async fn serve(
             signal.notify_one();
         }
     });
-    server.serve(async move { told.notified().await }, async move { again.notified().await }).await;
+    server.serve(async move { first.notified().await }, async move { again.notified().await }).await;
     reloading.abort();
     Ok(())
 }

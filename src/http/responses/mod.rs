@@ -480,7 +480,7 @@ fn answered(outcome: Result<Response<Body>, Failure>) -> Response<Body> {
     match outcome {
         Ok(response) => response,
         Err(Failure::Refusal(refusal)) => {
-            let (status, code, retry) = told(&refusal);
+            let (status, code, retry) = status_of(&refusal);
             let mut response = error(status, code, &refusal.to_string());
             let retry = HeaderValue::from_static(if retry { "true" } else { "false" });
             response.headers_mut().insert(SHOULD_RETRY, retry);
@@ -492,7 +492,7 @@ fn answered(outcome: Result<Response<Body>, Failure>) -> Response<Body> {
 
 /// The status and code of a refusal, and whether a client may retry automatically: not if the upstream may already have
 /// processed, and charged for, the request.
-fn told(refusal: &Refusal) -> (StatusCode, &'static str, bool) {
+fn status_of(refusal: &Refusal) -> (StatusCode, &'static str, bool) {
     match refusal {
         Refusal::NoAnswer(NoAnswer::Unreachable(_)) => (StatusCode::BAD_GATEWAY, "upstream_unreachable", true),
         Refusal::NoAnswer(NoAnswer::Slow(_)) => (StatusCode::GATEWAY_TIMEOUT, "upstream_timeout", false),

@@ -4,7 +4,7 @@
 //! Input: artifacts, before their frames. Output: an artifact by its hash, or by the first part of its hash. Never: two copies
 //! of the same bytes, more bytes than configured (the oldest are removed first), or an artifact that no stream refers to.
 
-use super::database::told;
+use super::database::failure;
 use super::writer::Writer;
 use super::{Job, SqliteLog};
 use crate::artifacts::{ArtifactStore, Key, StoreError};
@@ -181,7 +181,7 @@ fn get(database: &Connection, path: &Path, key: Key) -> Result<Option<Artifact>,
     let front = format!("sha256:{:032x}", key.front());
     let sql = "SELECT hash, kind, media_type, bytes_total, created_ms, call_id, path, change, stream, content \
                FROM artifacts WHERE hash >= ?1 AND hash < ?1 || 'g'";
-    let failed = |error: rusqlite::Error| told(path, "cannot be read", &error);
+    let failed = |error: rusqlite::Error| failure(path, "cannot be read", &error);
     let mut statement = database.prepare_cached(sql).map_err(failed)?;
     let mut rows = statement.query([&front]).map_err(failed)?;
     let Some(row) = rows.next().map_err(failed)? else { return Ok(None) };
@@ -195,7 +195,7 @@ fn streams(database: &Connection, path: &Path, key: Key) -> Result<Vec<StreamId>
     let front = format!("sha256:{:032x}", key.front());
     let sql = "SELECT artifacts.hash, artifact_references.kind, stream_id FROM artifact_references \
                JOIN artifacts ON artifacts.key = artifact WHERE hash >= ?1 AND hash < ?1 || 'g'";
-    let failed = |error: rusqlite::Error| told(path, "cannot be read", &error);
+    let failed = |error: rusqlite::Error| failure(path, "cannot be read", &error);
     let mut statement = database.prepare_cached(sql).map_err(failed)?;
     let rows = statement
         .query_map([&front], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?)))
@@ -214,7 +214,7 @@ fn streams(database: &Connection, path: &Path, key: Key) -> Result<Vec<StreamId>
 }
 
 fn artifact_of(row: &Row<'_>, path: &Path) -> Result<Artifact, LogError> {
-    let failed = |error: rusqlite::Error| told(path, "cannot be read", &error);
+    let failed = |error: rusqlite::Error| failure(path, "cannot be read", &error);
     let hash: String = row.get(0).map_err(failed)?;
     let damaged = || LogError::Damaged { path: path.to_owned(), detail: format!("the row of artifact {hash}") };
     let text = |column: usize| row.get::<_, Option<String>>(column).map_err(failed);

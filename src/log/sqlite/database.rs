@@ -42,7 +42,7 @@ const CACHE_KIB: i64 = 16 << 10;
 const VACUUM_BYTES: u64 = 4 << 20;
 
 /// Converts an error of SQLite to an error of the log.
-pub(super) fn told(path: &Path, what: &'static str, error: &rusqlite::Error) -> LogError {
+pub(super) fn failure(path: &Path, what: &'static str, error: &rusqlite::Error) -> LogError {
     let (path, detail) = (path.to_owned(), error.to_string());
     if error.sqlite_error_code() == Some(ErrorCode::SystemIoFailure)
         && let Some(limit) = file_limit_reached(&path)
@@ -123,7 +123,7 @@ pub fn open_writable(
     max_bytes: Option<u64>,
 ) -> Result<Connection, LogError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let failed = |error: rusqlite::Error| told(path, "cannot be opened", &error);
+    let failed = |error: rusqlite::Error| failure(path, "cannot be opened", &error);
     let mut database = Connection::open_with_flags(path, flags).map_err(failed)?;
     let found = layout(&database, path)?;
     if check && found > 0 {
@@ -165,7 +165,7 @@ pub(super) fn open_beside(path: &Path, fsync: Fsync) -> Result<(Connection, u64)
         let page = page_bytes(&database)?;
         Ok((database, page))
     };
-    open().map_err(|error| told(path, "cannot be opened", &error))
+    open().map_err(|error| failure(path, "cannot be opened", &error))
 }
 
 /// Makes SQLite plan a statement once, when it is prepared, and not again for bound values.
@@ -188,7 +188,7 @@ fn set_synchronous(database: &Connection, fsync: Fsync) -> rusqlite::Result<()> 
 /// See [`LogError`]; [`LogError::Failed`] if the file does not exist.
 pub fn open_read_only(path: &Path) -> Result<Connection, LogError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let failed = |error: rusqlite::Error| told(path, "cannot be opened", &error);
+    let failed = |error: rusqlite::Error| failure(path, "cannot be opened", &error);
     let database = Connection::open_with_flags(path, flags).map_err(failed)?;
     database.busy_timeout(Duration::from_secs(5)).map_err(failed)?;
     plan_once(&database).map_err(failed)?;
@@ -204,7 +204,7 @@ pub fn open_read_only(path: &Path) -> Result<Connection, LogError> {
 /// The layout of a database; 0 for an empty file.
 fn layout(database: &Connection, path: &Path) -> Result<i64, LogError> {
     let number = |sql: &str| database.query_row(sql, [], |row| row.get::<_, i64>(0));
-    let failed = |error: rusqlite::Error| told(path, "cannot be opened", &error);
+    let failed = |error: rusqlite::Error| failure(path, "cannot be opened", &error);
     let found = number("PRAGMA user_version").map_err(failed)?;
     let id = number("PRAGMA application_id").map_err(failed)?;
     let tables = number("SELECT count(*) FROM sqlite_schema").map_err(failed)?;
@@ -231,7 +231,7 @@ fn migrate(database: &mut Connection, found: i64) -> rusqlite::Result<()> {
 
 /// Fails if SQLite finds the file damaged.
 fn quick_check(database: &Connection, path: &Path) -> Result<(), LogError> {
-    let found = integrity(database, "quick_check").map_err(|error| told(path, "cannot be checked", &error))?;
+    let found = integrity(database, "quick_check").map_err(|error| failure(path, "cannot be checked", &error))?;
     match found.first() {
         None => Ok(()),
         Some(first) => Err(LogError::Damaged { path: path.to_owned(), detail: first.clone() }),

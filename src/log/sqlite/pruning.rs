@@ -4,7 +4,7 @@
 //! end. Never: a front pruned without its checkpoints being stored (both are in one transaction), or a checkpoint before the
 //! kept part.
 
-use super::database::told;
+use super::database::failure;
 use super::known_texts::{Moved, Place};
 use super::writer::{ROW_BYTES, Writer};
 use crate::log::{Checkpoint, CheckpointAt, Gone, LogError, StreamId, Summary};
@@ -190,7 +190,7 @@ pub(crate) fn checkpoint(
     view: &str,
     at: &CheckpointAt,
 ) -> Result<Option<Checkpoint>, LogError> {
-    let failed = |error: rusqlite::Error| told(path, "cannot be read", &error);
+    let failed = |error: rusqlite::Error| failure(path, "cannot be read", &error);
     let (number, cursor);
     let (place, value): (_, &dyn ToSql) = match at {
         CheckpointAt::Event(event) => {
@@ -238,7 +238,7 @@ fn checkpoint_of(row: &Row<'_>, view: &str) -> rusqlite::Result<Checkpoint> {
 
 /// The number of the first frame such that at most `max_bytes` of a stream remain if the frames before it are pruned.
 pub(super) fn first_within(database: &Connection, path: &Path, key: i64, max_bytes: u64) -> Result<u64, LogError> {
-    let failed = |error: rusqlite::Error| told(path, "cannot be read", &error);
+    let failed = |error: rusqlite::Error| failure(path, "cannot be read", &error);
     let sql = "SELECT seq, octet_length(body), source, source_at, source_bytes FROM frames WHERE stream = ?1 ORDER BY seq DESC";
     let mut statement = database.prepare_cached(sql).map_err(failed)?;
     let mut rows = statement.query([key]).map_err(failed)?;

@@ -4,7 +4,7 @@
 //! referenced body read again for each frame that refers to it.
 
 use super::checksum::checksum;
-use super::database::{open_read_only, told};
+use super::database::{failure, open_read_only};
 use super::state::Files;
 use crate::log::{DroppedStream, Gone, KeptStream, LogError, Run};
 use framegate_translators::frame::stored::{Header, read_body};
@@ -80,7 +80,7 @@ pub fn read_frames(
     from: u64,
     max: usize,
 ) -> Result<Vec<Arc<Frame>>, LogError> {
-    let failed = |error: rusqlite::Error| told(path, "cannot be read", &error);
+    let failed = |error: rusqlite::Error| failure(path, "cannot be read", &error);
     let sql = "SELECT seq, time_ms, parent_tool_id, body, hole_at, source, source_at, source_bytes, checksum FROM frames \
                WHERE stream = :stream AND seq >= :from ORDER BY seq LIMIT :max";
     let mut statement = database.prepare_cached(sql).map_err(failed)?;
@@ -146,7 +146,7 @@ fn frame_of(
     stream: &Arc<Stream>,
     sources: &mut Sources<'_>,
 ) -> Result<(Frame, usize), LogError> {
-    let failed = |error: rusqlite::Error| told(path, "cannot be read", &error);
+    let failed = |error: rusqlite::Error| failure(path, "cannot be read", &error);
     let seq: u64 = row.get(0).map_err(failed)?;
     let damaged = |what: &str, detail: String| LogError::Damaged {
         path: path.to_owned(),
@@ -192,7 +192,7 @@ fn frame_of(
 /// # Errors
 /// The file cannot be read, or contains an invalid stream.
 pub fn streams(database: &Connection, path: &Path) -> Result<Vec<(i64, KeptStream)>, LogError> {
-    let failed = |error: rusqlite::Error| told(path, "cannot be read", &error);
+    let failed = |error: rusqlite::Error| failure(path, "cannot be read", &error);
     let sql = "SELECT key, kind, id, session_id, session_name, provider, origin_run, frames, ended, status, \
                pruned_frames, pruned_last_ms, pruned_ms, pruned_position \
                FROM streams ORDER BY key";
@@ -216,7 +216,7 @@ pub(super) fn runs_of(
     first: u64,
     frames: u64,
 ) -> Result<Vec<Run>, LogError> {
-    let failed = |error: rusqlite::Error| told(path, "cannot be read", &error);
+    let failed = |error: rusqlite::Error| failure(path, "cannot be read", &error);
     let mut at =
         database.prepare_cached("SELECT position FROM frames WHERE stream = ?1 AND seq = ?2").map_err(failed)?;
     let mut at = |seq: u64| at.query_row((key, seq), |row| row.get::<_, u64>(0)).optional().map_err(failed);
@@ -245,7 +245,7 @@ pub(super) fn runs_of(
 /// # Errors
 /// The file cannot be read, or contains an invalid stream.
 pub(super) fn dropped(database: &Connection, path: &Path) -> Result<Vec<DroppedStream>, LogError> {
-    let failed = |error: rusqlite::Error| told(path, "cannot be read", &error);
+    let failed = |error: rusqlite::Error| failure(path, "cannot be read", &error);
     let sql = "SELECT nth, kind, id, session_id, session_name, provider, origin_run, frames, position, dropped_ms, events \
                FROM dropped ORDER BY nth";
     let mut statement = database.prepare(sql).map_err(failed)?;
@@ -267,7 +267,7 @@ pub(super) fn dropped(database: &Connection, path: &Path) -> Result<Vec<DroppedS
 
 /// The stream that columns 1 to 6 of a row describe; column 0 is its key.
 fn header_of(row: &Row<'_>, path: &Path) -> Result<Arc<Stream>, LogError> {
-    let failed = |error: rusqlite::Error| told(path, "cannot be read", &error);
+    let failed = |error: rusqlite::Error| failure(path, "cannot be read", &error);
     let key: i64 = row.get(0).map_err(failed)?;
     let damaged = |detail: String| LogError::Damaged {
         path: path.to_owned(),
@@ -290,7 +290,7 @@ fn header_of(row: &Row<'_>, path: &Path) -> Result<Arc<Stream>, LogError> {
 }
 
 fn stream_of(row: &Row<'_>, path: &Path) -> Result<(i64, KeptStream), LogError> {
-    let failed = |error: rusqlite::Error| told(path, "cannot be read", &error);
+    let failed = |error: rusqlite::Error| failure(path, "cannot be read", &error);
     let stream = header_of(row, path)?;
     let (frames, ended) = (row.get(7).map_err(failed)?, row.get(8).map_err(failed)?);
     let ms = |column: usize| row.get::<_, Option<i64>>(column).map(|ms| ms.unwrap_or_default().cast_unsigned());

@@ -3,7 +3,7 @@
 //! Input: commits, and checks before a write. Output: the position of the next frame; an error if the database was deleted or
 //! replaced; a recorded loss if it holds less than was committed. Never: a position used twice.
 
-use super::database::told;
+use super::database::failure;
 use super::watermark::Watermark;
 use super::{Fsync, Options};
 use crate::log::LogError;
@@ -49,7 +49,7 @@ pub(super) struct State {
 impl State {
     pub(super) fn open(database: &Connection, options: &Options) -> Result<Self, LogError> {
         let path = &options.path;
-        let row = Row::read(database).map_err(|error| told(path, "cannot be read", &error))?;
+        let row = Row::read(database).map_err(|error| failure(path, "cannot be read", &error))?;
         let (watermark, marked) = Watermark::open(path, &row.database);
         let mut next_position = row.next_position;
         if let Some(committed) = marked.filter(|committed| *committed > next_position) {

@@ -4,7 +4,7 @@
 //! or a writer that waits for one. Exception: if the write-ahead log exceeds its limit, the writer runs a checkpoint itself.
 
 use super::Fsync;
-use super::database::{CHECKPOINT_BYTES, open_beside, told};
+use super::database::{CHECKPOINT_BYTES, failure, open_beside};
 use crate::log::LogError;
 use rusqlite::Connection;
 use rusqlite::hooks::Wal;
@@ -49,7 +49,7 @@ impl Checkpointer {
             }
             Ok(())
         };
-        writer.wal_hook(Some(hook)).map_err(|error| told(path, "cannot be opened", &error))?;
+        writer.wal_hook(Some(hook)).map_err(|error| failure(path, "cannot be opened", &error))?;
         let (due, asked) = sync_channel(1);
         let failed = Arc::new(AtomicBool::new(false));
         let has_failed = failed.clone();

@@ -4,7 +4,7 @@
 //! transaction for each append while several wait, or an append that fails because another one in its transaction did.
 
 use super::append::{Append, Part};
-use super::database::{Lock, told};
+use super::database::{Lock, failure};
 use super::known_texts::Known;
 use super::state::State;
 use super::wal_checkpoint::Checkpointer;
@@ -158,7 +158,7 @@ impl Writer {
             })
         };
         for (key, id) in ids {
-            let stream = load(key).map_err(|error| told(&options.path, "cannot be read", &error))?;
+            let stream = load(key).map_err(|error| failure(&options.path, "cannot be read", &error))?;
             all.push((stream.stored_ms, key, id));
             held.insert(id, stream);
         }
@@ -171,7 +171,7 @@ impl Writer {
         }
         let state = State::open(&database, &options)?;
         let artifact_bytes =
-            artifacts::total(&database).map_err(|error| told(&options.path, "cannot be read", &error))?;
+            artifacts::total(&database).map_err(|error| failure(&options.path, "cannot be read", &error))?;
         let checkpointer = Checkpointer::new(&mut database, &options.path, options.fsync)?;
         Ok(Self {
             checkpointer,
@@ -279,7 +279,7 @@ impl Writer {
     }
 
     pub(super) fn failed(&self, what: &'static str, error: &rusqlite::Error) -> LogError {
-        told(&self.options.path, what, error)
+        failure(&self.options.path, what, error)
     }
 
     fn put(&mut self, artifact: &Artifact) -> Result<(), StoreError> {

@@ -68,8 +68,8 @@ impl SharedCheckpoints {
 fn named(name: &str, options: &EncoderOptions) -> Arc<str> {
     let EncoderOptions { experimental, thinking, user_messages, artifacts, task_budget_micros_usd } = options;
     let budget = task_budget_micros_usd.map_or_else(String::new, |budget| format!(";budget={budget}"));
-    let told = |word: &'static str, is_told: bool| if is_told { word } else { "" };
-    let (experimental, thinking) = (told(";experimental", *experimental), told(";thinking", *thinking));
-    let (artifacts, user_messages) = (told(";artifacts", *artifacts), told(";user_messages", *user_messages));
+    let flag = |word: &'static str, is_set: bool| if is_set { word } else { "" };
+    let (experimental, thinking) = (flag(";experimental", *experimental), flag(";thinking", *thinking));
+    let (artifacts, user_messages) = (flag(";artifacts", *artifacts), flag(";user_messages", *user_messages));
     format!("{name}{experimental}{thinking}{artifacts}{user_messages}{budget}").into()
 }

@@ -170,13 +170,13 @@ impl FeedIndex {
     /// when there are twice as many as after the last full check, so that the cost for each step stays constant.
     fn clean(&mut self) {
         let Self { list, last, gone, cut, cleaned, .. } = self;
-        let is_told = |step: &Step| gone.get(&step.stream).is_some_and(|gone| gone.is_told_by(step));
+        let is_announced = |step: &Step| gone.get(&step.stream).is_some_and(|gone| gone.is_announced_by(step));
         let is_kept = |step: &Step| {
             let gone = cut.get(&step.stream).copied().unwrap_or_default();
             last.contains_key(&step.stream) && step.first + step.count >= gone
         };
         if list.len() >= 2 * *cleaned + REMEMBERED + PASSED {
-            list.retain(|step| is_kept(step) || is_told(step));
+            list.retain(|step| is_kept(step) || is_announced(step));
             *cleaned = list.len();
             return;
         }
@@ -187,7 +187,7 @@ impl FeedIndex {
             if is_kept(&step) {
                 passed += 1;
                 needed.push(step);
-            } else if is_told(&step) {
+            } else if is_announced(&step) {
                 // The last step of a remembered stream stays: there the notice is sent.
                 needed.push(step);
             }
@@ -197,7 +197,7 @@ impl FeedIndex {
 
     /// The record of a dropped stream, if `step` is its last step.
     pub(super) fn gone_at(&self, step: &Step) -> Option<&Arc<Gone>> {
-        self.gone.get(&step.stream).filter(|gone| gone.is_told_by(step))
+        self.gone.get(&step.stream).filter(|gone| gone.is_announced_by(step))
     }
 
     /// The position of a stream's frame among all frames; `None` if it is not kept.
@@ -229,7 +229,7 @@ pub(super) struct Gone {
 }
 
 impl Gone {
-    pub(super) fn is_told_by(&self, step: &Step) -> bool {
+    pub(super) fn is_announced_by(&self, step: &Step) -> bool {
         step.start <= self.last && self.last < step.start + step.count
     }
 }

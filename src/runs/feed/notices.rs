@@ -31,7 +31,7 @@ impl FeedFollower {
             at_ms: gone.at_ms,
             why: None,
         };
-        self.told(&dropped, gone.last, 0)
+        self.event(&dropped, gone.last, 0)
     }
 
     /// The notice in place of frames that cannot be read.
@@ -44,7 +44,7 @@ impl FeedFollower {
     ) -> Option<FeedEvent> {
         let why = Some("the log is damaged here, and these frames cannot be read");
         let at_ms = Clock::System.now_ms();
-        self.told(&Dropped { stream, frames, events, at_ms, why }, place, u32::MAX - 1)
+        self.event(&Dropped { stream, frames, events, at_ms, why }, place, u32::MAX - 1)
     }
 
     /// The notice to a reader whose cursor is from another log, or older than what is remembered. It is not about a run: its
@@ -61,10 +61,10 @@ impl FeedFollower {
         let at_ms = Clock::System.now_ms();
         let dropped = Dropped { stream: &stream, frames: 0..1, events: 0, at_ms, why: Some(why) };
         // A client that reconnects with this cursor resumes where it was: after the last event of that frame that it saw.
-        self.told(&dropped, self.at.frame, self.at.seen.saturating_sub(1))
+        self.event(&dropped, self.at.frame, self.at.seen.saturating_sub(1))
     }
 
-    fn told(&self, dropped: &Dropped<'_>, place: u64, nth: u32) -> Option<FeedEvent> {
+    fn event(&self, dropped: &Dropped<'_>, place: u64, nth: u32) -> Option<FeedEvent> {
         let mut out = Events::default();
         (self.contract.dropped)(dropped, &mut out);
         let event = out.iter().next().filter(|event| self.scope.wants(event.kind))?;

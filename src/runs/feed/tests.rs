@@ -191,7 +191,7 @@ async fn steps_of_dropped_runs_are_removed_even_between_remaining_ones() {
         assert_eq!(of_open(&steps), ROUNDS + 1, "each of its frames must have a step");
         let others = steps.list.len() as u64 - of_open(&steps);
         assert!(others < ROUNDS && steps.list.len() <= 2 * steps.cleaned + REMEMBERED + PASSED, "{others}");
-        let is_reported = steps.gone.values().all(|gone| steps.list.iter().any(|step| gone.is_told_by(step)));
+        let is_reported = steps.gone.values().all(|gone| steps.list.iter().any(|step| gone.is_announced_by(step)));
         assert!(is_reported, "each remembered run must have the step that reports it");
     }
     // Its front is pruned, and its obsolete steps are removed.

@@ -26,11 +26,11 @@ pub(super) struct Gap {
     /// The last pruned event that has a cursor, and its number.
     pub(super) last: Option<(EventId, u64)>,
     /// The gap event; `None` if the contract has none.
-    told: Option<Told>,
+    announcement: Option<Announcement>,
 }
 
 #[derive(Debug)]
-struct Told {
+struct Announcement {
     id: EventId,
     kind: &'static str,
     block: Bytes,
@@ -50,21 +50,21 @@ impl Gap {
         let Gone { frames, last_ms, pruned_ms } = gone;
         let mut events = Events::default();
         point.encoder.pruned(&Pruned { stream: &entry.stream, frames, last_ms, pruned_ms }, &mut events);
-        let told = events.iter().next().map(|event| {
+        let announcement = events.iter().next().map(|event| {
             let mut block = Vec::new();
             write(contract, event, &mut block);
             let payload = match contract.sse {
                 SseStyle::Raw => 0..block.len(),
                 _ => block.len() - 2 - event.payload.len()..block.len() - 1,
             };
-            Told { id: event.id.clone(), kind: event.kind, block: Bytes::from(block), payload }
+            Announcement { id: event.id.clone(), kind: event.kind, block: Bytes::from(block), payload }
         });
-        Ok(Self { gone, event: point.event, last: point.last, told })
+        Ok(Self { gone, event: point.event, last: point.last, announcement })
     }
 
     /// Whether the contract has an event for the gap.
-    pub(super) fn is_told(&self) -> bool {
-        self.told.is_some()
+    pub(super) fn is_announced(&self) -> bool {
+        self.announcement.is_some()
     }
 
     /// The gap, for a reader that asked for a pruned event. Empty if all frames that it asked for are pruned.
@@ -73,15 +73,15 @@ impl Gap {
             return Batch { next: ask.from, ..Batch::default() };
         }
         let mut batch = Batch { next: self.event, frames: self.gone.frames, ..Batch::default() };
-        match &self.told {
-            Some(told) => {
+        match &self.announcement {
+            Some(announcement) => {
                 batch.events = 1;
                 batch.chunks.push(match ask.wire {
-                    Wire::Sse => told.block.clone(),
-                    Wire::Ndjson => told.block.slice(told.payload.clone()),
+                    Wire::Sse => announcement.block.clone(),
+                    Wire::Ndjson => announcement.block.slice(announcement.payload.clone()),
                 });
-                batch.ends_on_id = told.id != EventId::None;
-                batch.last_id = Some(told.id.clone()).filter(|id| *id != EventId::None);
+                batch.ends_on_id = announcement.id != EventId::None;
+                batch.last_id = Some(announcement.id.clone()).filter(|id| *id != EventId::None);
             }
             None => batch.lost = true,
         }
@@ -90,9 +90,9 @@ impl Gap {
 
     /// The gap as a single event.
     pub(super) fn single(&self) -> Option<Single> {
-        let told = self.told.as_ref()?;
-        let line = told.block.slice(told.payload.clone());
-        Some(Single { kind: told.kind, frame: self.gone.frames.saturating_sub(1), nth: NTH, line })
+        let announcement = self.announcement.as_ref()?;
+        let line = announcement.block.slice(announcement.payload.clone());
+        Some(Single { kind: announcement.kind, frame: self.gone.frames.saturating_sub(1), nth: NTH, line })
     }
 
     /// Where a reader that has seen `seen` events of a pruned frame resumes. If it has seen the gap event, that is the first

@@ -186,14 +186,14 @@ impl View {
         let mut status = self.entry.status();
         let contract = self.contract.name;
         let before = status.events_checked.entry(contract).or_default();
-        let told = *before;
-        *before = told.max(checked);
-        metrics.checked(contract, checked.saturating_sub(told));
-        if checked > told {
+        let counted = *before;
+        *before = counted.max(checked);
+        metrics.checked(contract, checked.saturating_sub(counted));
+        if checked > counted {
             self.entry.has_counted.store(true, Ordering::Relaxed);
         }
         for Broken { number, seq, kind, withheld, violations } in broken {
-            if *number < told {
+            if *number < counted {
                 continue;
             }
             metrics.broke(contract, *withheld);
@@ -262,7 +262,7 @@ impl Reader {
     /// The log's error.
     pub async fn lost(&mut self, runs: &Runs, from: u64) -> Result<Option<Option<EventId>>, LogError> {
         let gap = self.view.gap(runs).await?;
-        let gap = self.gap_at(gap, from).await.filter(|gap| !gap.is_told());
+        let gap = self.gap_at(gap, from).await.filter(|gap| !gap.is_announced());
         Ok(gap.map(|gap| gap.last.clone().map(|(id, _)| id)))
     }
 

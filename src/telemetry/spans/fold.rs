@@ -132,7 +132,7 @@ impl Open {
         }
         if let Some(run) = self.runs.get_mut(&id) {
             let before = run.parts.len();
-            run.told(frame, done);
+            run.apply(frame, done);
             self.spans = self.spans.saturating_sub(before - run.parts.len());
         }
     }
@@ -226,7 +226,7 @@ impl Run {
     }
 
     /// Applies a frame that ends or changes a span.
-    fn told(&mut self, frame: &Frame, done: &mut Vec<SpanData>) {
+    fn apply(&mut self, frame: &Frame, done: &mut Vec<SpanData>) {
         let (run, now_ms) = (frame.stream.id, frame.timestamp_ms);
         match &frame.body {
             Body::TurnEnded { turn_index, stop_reason, .. } => {

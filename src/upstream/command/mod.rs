@@ -13,13 +13,13 @@ mod writer;
 
 pub use supervisor::Exit;
 
-use super::{Claim, Conversation, Host, SayError, Setup, StartError, Upstream};
+use super::{Claim, Conversation, Host, MessageError, Setup, StartError, Upstream};
 use crate::auth::Restriction;
 use crate::config::upstream::{Command, Upstream as Configured};
 use crate::runs::{Ingested, RunStatus};
 use argv::{Input, invocation};
 use async_trait::async_trait;
-use framegate_translators::host::{Opening, Sending, Wish};
+use framegate_translators::host::{HostMessage, Opening, Outgoing};
 use framegate_translators::runners::{Runner, runner};
 use framegate_translators::sequence::session_id_of;
 use process::Program;
@@ -117,7 +117,7 @@ impl CommandUpstream {
         })?;
         let dialogue = self.runner.dialogue.filter(|_| invocation.input == Input::Dialogue).map(|make| make());
         let has_dialogue = dialogue.is_some();
-        let (mut conversation, said) = Conversation::new(Setup {
+        let (mut conversation, envelope) = Conversation::new(Setup {
             dialogue,
             upstream: self.name.clone(),
             policy: self.host.policy.clone(),
@@ -128,7 +128,7 @@ impl CommandUpstream {
         conversation.open(&opening);
         let mut writer = Writer::new(started.input);
         if invocation.input == Input::Prompt {
-            writer.send(Sending::Input(opening.prompt.into_bytes()));
+            writer.send(Outgoing::Input(opening.prompt.into_bytes()));
             writer.close();
         }
         let ingest = self.host.factory.ingest(Some(self.runner), None, restriction);
@@ -142,7 +142,7 @@ impl CommandUpstream {
             ingest,
             conversation,
             has_dialogue,
-            said,
+            envelope,
             writer,
             process: started.process,
             output: started.output,
@@ -186,11 +186,11 @@ impl CommandUpstream {
             return Err(at_work());
         }
         let Some(handle) = handle else { return Ok(claim) };
-        match handle.say(Wish::Close, "proxy").await {
+        match handle.send(HostMessage::Close, "proxy").await {
             // A prompt arrived first.
-            Err(SayError::AtWork) => return Err(at_work()),
+            Err(MessageError::AtWork) => return Err(at_work()),
             // A runner that cannot be asked to close is not a program of this kind.
-            Err(SayError::Unsayable(_)) => return Ok(claim),
+            Err(MessageError::SendError(_)) => return Ok(claim),
             // The runner agreed to exit, or has already gone.
             _ => {}
         }

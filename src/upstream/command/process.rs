@@ -85,7 +85,7 @@ pub(super) fn start(program: &Program) -> std::io::Result<Started> {
         return Err(std::io::Error::other("the program has no standard output"));
     };
     let stderr =
-        AbortOnDropHandle::new(tokio::spawn(stderr::told(errors, program.stderr_bounds, program.relays_stderr)));
+        AbortOnDropHandle::new(tokio::spawn(stderr::collect(errors, program.stderr_bounds, program.relays_stderr)));
     Ok(Started { process: Process { child, group, stderr }, input, output })
 }
 
@@ -105,10 +105,10 @@ impl Process {
         self.group.signal(Signal::KILL);
         // A process that it started outside the group may still hold the pipe. Do not wait for it beyond the timeout.
         let _ = self.child.wait().await;
-        let told = tokio::time::timeout(LAST_WORDS, &mut self.stderr).await;
+        let collected = tokio::time::timeout(LAST_WORDS, &mut self.stderr).await;
         // The group is dead, and the system may reuse its id.
         self.group.0 = None;
-        told.ok().and_then(Result::ok).unwrap_or_default()
+        collected.ok().and_then(Result::ok).unwrap_or_default()
     }
 }
 

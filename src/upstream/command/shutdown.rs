@@ -107,7 +107,7 @@ impl ProgramShutdown {
 
 /// The code and the message for a run that is still open when the program has ended.
 pub(super) fn of_run(cause: Option<&Cause>, settings: &Command, status: Option<ExitStatus>) -> (&'static str, String) {
-    let ended = status.map_or_else(|| "could not be waited for".to_owned(), told);
+    let ended = status.map_or_else(|| "could not be waited for".to_owned(), exit_text);
     match cause {
         Some(Cause::Interrupt { by, .. }) => ("interrupted", format!("{by} interrupted the run; the runner {ended}")),
         Some(Cause::Idle) => {
@@ -128,7 +128,7 @@ pub(super) fn of_run(cause: Option<&Cause>, settings: &Command, status: Option<E
 }
 
 /// How a program ended, in words.
-pub(super) fn told(status: ExitStatus) -> String {
+pub(super) fn exit_text(status: ExitStatus) -> String {
     use std::os::unix::process::ExitStatusExt;
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("exited with status {code}"),

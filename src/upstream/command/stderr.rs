@@ -24,9 +24,9 @@ const LAST_LINES: usize = 10;
 
 /// Reads standard error to its end. `bounds` are the longest line and how much is logged, in bytes. With `relays`, the bytes
 /// are passed on instead of logged.
-pub(super) async fn told(mut errors: impl AsyncRead + Unpin, bounds: (usize, usize), relays: bool) -> Stderr {
-    let (mut silent, mut told) = (|_: &str| {}, tell);
-    let tell: &mut (dyn FnMut(&str) + Send) = if relays { &mut silent } else { &mut told };
+pub(super) async fn collect(mut errors: impl AsyncRead + Unpin, bounds: (usize, usize), relays: bool) -> Stderr {
+    let (mut silent, mut logging) = (|_: &str| {}, log_line);
+    let report: &mut (dyn FnMut(&str) + Send) = if relays { &mut silent } else { &mut logging };
     let mut lines = Lines::new(bounds);
     let mut chunk = [0; 4096];
     while let Ok(length @ 1..) = errors.read(&mut chunk).await {
@@ -37,9 +37,9 @@ pub(super) async fn told(mut errors: impl AsyncRead + Unpin, bounds: (usize, usi
             let _ = own.write_all(said).await;
             let _ = own.flush().await;
         }
-        lines.feed(said, tell);
+        lines.feed(said, report);
     }
-    lines.finish(tell);
+    lines.finish(report);
     if !relays && lines.told_bytes >= bounds.1 && lines.said.bytes > bounds.1 as u64 {
         let bytes = lines.said.bytes;
         tracing::debug!(target: TARGET, bytes, "the rest of the standard error is not logged (upstream.stderr_bytes)");
@@ -47,7 +47,7 @@ pub(super) async fn told(mut errors: impl AsyncRead + Unpin, bounds: (usize, usi
     lines.said
 }
 
-fn tell(line: &str) {
+fn log_line(line: &str) {
     tracing::debug!(target: TARGET, line = ?line, "standard error");
 }
 
@@ -65,23 +65,23 @@ impl Lines {
         Self { line_bytes, all_bytes, told_bytes: 0, line: Vec::new(), said: Stderr::default() }
     }
 
-    fn feed(&mut self, bytes: &[u8], tell: &mut dyn FnMut(&str)) {
+    fn feed(&mut self, bytes: &[u8], report: &mut dyn FnMut(&str)) {
         self.said.bytes += bytes.len() as u64;
         for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
             let (text, is_whole) = piece.strip_suffix(b"\n").map_or((piece, false), |text| (text, true));
             let room = self.line_bytes.saturating_sub(self.line.len());
             self.line.extend_from_slice(text.get(..room.min(text.len())).unwrap_or_default());
             if is_whole {
-                self.end_line(tell);
+                self.end_line(report);
             }
         }
     }
 
-    fn finish(&mut self, tell: &mut dyn FnMut(&str)) {
-        self.end_line(tell);
+    fn finish(&mut self, report: &mut dyn FnMut(&str)) {
+        self.end_line(report);
     }
 
-    fn end_line(&mut self, tell: &mut dyn FnMut(&str)) {
+    fn end_line(&mut self, report: &mut dyn FnMut(&str)) {
         let line = std::mem::take(&mut self.line);
         let text = String::from_utf8_lossy(&line);
         let text = text.trim_end();
@@ -90,7 +90,7 @@ impl Lines {
         }
         if self.told_bytes < self.all_bytes {
             self.told_bytes += text.len();
-            tell(text);
+            report(text);
         }
         if self.said.last_lines.len() == LAST_LINES {
             self.said.last_lines.pop_front();

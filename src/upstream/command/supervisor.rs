@@ -14,9 +14,9 @@ use crate::log::StreamId;
 use crate::runs::{Entry, Exited, Ingested, Runs};
 use crate::shutdown::Phase;
 use crate::telemetry::metrics::IngestMeter;
-use crate::upstream::{Claim, Conversation, Said, SayError, StartError};
+use crate::upstream::{Claim, Conversation, Envelope, MessageError, StartError};
 use framegate_translators::frame::{SharedStr, StreamKind};
-use framegate_translators::host::Wish;
+use framegate_translators::host::HostMessage;
 use framegate_translators::normalizer::RunEnd;
 use std::process::ExitStatus;
 use std::sync::Arc;
@@ -56,7 +56,7 @@ pub(super) struct Parts {
     pub(super) ingest: Ingest,
     pub(super) conversation: Conversation,
     pub(super) has_dialogue: bool,
-    pub(super) said: mpsc::Receiver<Said>,
+    pub(super) envelope: mpsc::Receiver<Envelope>,
     pub(super) writer: Writer,
     pub(super) process: Process,
     pub(super) output: ChildStdout,
@@ -74,7 +74,7 @@ pub(super) struct Supervisor {
     ingested: Ingested,
     conversation: Conversation,
     has_dialogue: bool,
-    said: mpsc::Receiver<Said>,
+    envelope: mpsc::Receiver<Envelope>,
     writer: Writer,
     process: Process,
     output: ChildStdout,
@@ -97,7 +97,7 @@ pub(super) struct Supervisor {
 enum Event {
     Output(std::io::Result<usize>),
     Left(std::io::Result<ExitStatus>),
-    Said(Said),
+    Message(Envelope),
     Sent(Result<(), String>),
     Phase,
     Due,
@@ -113,7 +113,7 @@ impl Supervisor {
             ingest: parts.ingest,
             conversation: parts.conversation,
             has_dialogue: parts.has_dialogue,
-            said: parts.said,
+            envelope: parts.envelope,
             writer: parts.writer,
             process: parts.process,
             output: parts.output,
@@ -137,7 +137,7 @@ impl Supervisor {
         let status = self.left.and_then(|(status, _)| status);
         let cause = self.shutdown.as_ref().map(|shutdown| shutdown.cause.clone());
         // If ingestion failed, the runs are already closed. The remaining output is not needed.
-        let said = self.process.finish().await;
+        let envelope = self.process.finish().await;
         let (code, message) = shutdown::of_run(cause.as_ref(), &self.settings, status);
         let is_stopped = matches!(cause, Some(Cause::Interrupt { .. } | Cause::Stopping));
         let is_by_us = cause.as_ref().is_some_and(|cause| *cause != Cause::Leaving);
@@ -161,7 +161,7 @@ impl Supervisor {
         if let (Some(status), Some(run)) = (status, last_run(&self.ingested)) {
             self.runs.exited(&run, Exited::of(status)).await;
         }
-        let ended = status.map_or_else(|| "ended".to_owned(), shutdown::told);
+        let ended = status.map_or_else(|| "ended".to_owned(), shutdown::exit_text);
         if let Some(run_begins) = self.run_begins.take() {
             let run = first_run(&self.ingested);
             let why = match (&stopped, &cause) {
@@ -173,7 +173,7 @@ impl Supervisor {
                 }
                 (None, _) => format!(
                     "the runner {ended} before it began a run; its standard error has {} bytes (log target {})",
-                    said.bytes,
+                    envelope.bytes,
                     stderr::TARGET
                 ),
             };
@@ -188,11 +188,11 @@ impl Supervisor {
         } else if is_by_us {
             tracing::info!(code, ended, "the runner was ended");
         } else {
-            tracing::info!(ended, stderr_bytes = said.bytes, "the runner exited");
+            tracing::info!(ended, stderr_bytes = envelope.bytes, "the runner exited");
         }
         let reason = stopped.as_ref().map_or(if is_by_us { code } else { "finished" }, Stopped::code);
         let cut = stopped.map(|stopped| stopped.reason()).or_else(|| is_by_us.then_some(message));
-        (Exit { status, cut, stderr: said.last_lines.into(), seen }, reason)
+        (Exit { status, cut, stderr: envelope.last_lines.into(), seen }, reason)
     }
 
     async fn take_in(&mut self, meter: &IngestMeter) -> Result<(), IngestError> {
@@ -218,7 +218,7 @@ impl Supervisor {
                     // Handle a completed write before the output that the runner produces in response to it.
                     sent = self.writer.sent() => Event::Sent(sent),
                     Ok(()) = self.phase.changed() => Event::Phase,
-                    Some(said) = self.said.recv() => Event::Said(said),
+                    Some(envelope) = self.envelope.recv() => Event::Message(envelope),
                     left = self.process.left(), if !left => Event::Left(left),
                     read = self.output.read(&mut self.chunk), if !output_is_over => Event::Output(read),
                     // Anything due is also handled at the start of each iteration.
@@ -234,7 +234,7 @@ impl Supervisor {
                     }
                     self.left = Some((status.ok(), Instant::now()));
                 }
-                Event::Said(said) => self.hear(said),
+                Event::Message(envelope) => self.receive(envelope),
                 Event::Sent(outcome) => self.conversation.sent(outcome.map(|()| Vec::new())),
                 Event::Phase | Event::Due => {}
             }
@@ -290,27 +290,27 @@ impl Supervisor {
         Ok(())
     }
 
-    fn hear(&mut self, said: Said) {
-        let (wish, to, by) = (said.wish.clone(), said.to, said.by.clone());
-        match wish {
-            Wish::Close if self.is_at_work() => {
-                let _ = said.done.send(Err(SayError::AtWork));
+    fn receive(&mut self, envelope: Envelope) {
+        let (message, to, by) = (envelope.message.clone(), envelope.to, envelope.by.clone());
+        match message {
+            HostMessage::Close if self.is_at_work() => {
+                let _ = envelope.done.send(Err(MessageError::AtWork));
                 return;
             }
             // A runner without a dialogue has no close message: it exits on its own or is ended.
-            Wish::Close if !self.has_dialogue => {
-                let _ = said.done.send(Ok(()));
+            HostMessage::Close if !self.has_dialogue => {
+                let _ = envelope.done.send(Ok(()));
                 self.leave();
                 return;
             }
-            Wish::Prompt(_) if self.is_leaving() => {
-                let _ = said.done.send(Err(SayError::Leaving));
+            HostMessage::Prompt(_) if self.is_leaving() => {
+                let _ = envelope.done.send(Err(MessageError::Leaving));
                 return;
             }
             _ => {}
         }
-        let cannot = self.conversation.said(said);
-        if wish == Wish::Interrupt {
+        let cannot = self.conversation.deliver(envelope);
+        if message == HostMessage::Interrupt {
             let cause = Cause::Interrupt { by, of: to };
             let now = Instant::now();
             match cannot {
@@ -319,10 +319,10 @@ impl Supervisor {
                 None => self.shutdown = Some(ProgramShutdown::asked(cause, &self.settings, now)),
                 Some(_) => self.shutdown = Some(ProgramShutdown::at_once(cause, &self.settings, now)),
             }
-            if let Some(said) = cannot {
-                let _ = said.done.send(Ok(()));
+            if let Some(envelope) = cannot {
+                let _ = envelope.done.send(Ok(()));
             }
-        } else if wish == Wish::Close {
+        } else if message == HostMessage::Close {
             self.leave();
         }
     }
@@ -376,7 +376,12 @@ impl Supervisor {
                     return ProgramShutdown::at_once(cause, &self.settings, now);
                 }
                 let (done, _) = oneshot::channel();
-                let _ = self.conversation.said(Said { wish: Wish::Close, to: None, by: "proxy".to_owned(), done });
+                let _ = self.conversation.deliver(Envelope {
+                    message: HostMessage::Close,
+                    to: None,
+                    by: "proxy".to_owned(),
+                    done,
+                });
                 ProgramShutdown::asked(cause, &self.settings, now)
             });
         }

@@ -4,7 +4,7 @@
 //! reading of its output. A caller that polls [`Writer::sent`] first learns that a piece was written before it reads the
 //! program's reply.
 
-use framegate_translators::host::Sending;
+use framegate_translators::host::Outgoing;
 use tokio::io::{self, AsyncWrite, AsyncWriteExt};
 use tokio::process::ChildStdin;
 
@@ -24,18 +24,18 @@ impl<W: AsyncWrite + Unpin> Writer<W> {
     }
 
     /// Starts sending a piece. Returns the outcome if it is known immediately; otherwise [`Writer::sent`] returns it.
-    pub(super) fn send(&mut self, sending: Sending) -> Option<Result<(), String>> {
+    pub(super) fn send(&mut self, sending: Outgoing) -> Option<Result<(), String>> {
         match sending {
-            Sending::Input(piece) if self.input.is_some() && !self.is_last && self.piece.is_none() => {
+            Outgoing::Input(piece) if self.input.is_some() && !self.is_last && self.piece.is_none() => {
                 self.piece = Some((piece, 0));
                 None
             }
-            Sending::Input(_) => Some(Err("the runner's standard input is closed".to_owned())),
-            Sending::EndOfInput => {
+            Outgoing::Input(_) => Some(Err("the runner's standard input is closed".to_owned())),
+            Outgoing::EndOfInput => {
                 self.close();
                 Some(Ok(()))
             }
-            Sending::Post { .. } => Some(Err("this runner has no server for requests".to_owned())),
+            Outgoing::Post { .. } => Some(Err("this runner has no server for requests".to_owned())),
         }
     }
 
@@ -82,11 +82,11 @@ mod tests {
     async fn a_piece_is_written_whole_although_waiting_for_it_is_cancelled() {
         let (input, mut output) = io::duplex(4);
         let mut writer = Writer::new(Some(input));
-        assert_eq!(writer.send(Sending::Input(b"a longer piece".to_vec())), None);
-        let refused = writer.send(Sending::Input(b"another".to_vec()));
+        assert_eq!(writer.send(Outgoing::Input(b"a longer piece".to_vec())), None);
+        let refused = writer.send(Outgoing::Input(b"another".to_vec()));
         assert!(refused.is_some_and(|outcome| outcome.is_err()), "one at a time");
         // The input ends after the piece, not within it.
-        assert_eq!(writer.send(Sending::EndOfInput), Some(Ok(())));
+        assert_eq!(writer.send(Outgoing::EndOfInput), Some(Ok(())));
         let (mut read, mut outcome) = (Vec::new(), None);
         while outcome.is_none() {
             outcome = tokio::time::timeout(Duration::from_millis(1), writer.sent()).await.ok();
@@ -97,7 +97,7 @@ mod tests {
         assert_eq!(outcome, Some(Ok(())));
         output.read_to_end(&mut read).await.unwrap();
         assert_eq!(read, b"a longer piece");
-        assert!(writer.send(Sending::Input(b"too late".to_vec())).is_some_and(|outcome| outcome.is_err()));
+        assert!(writer.send(Outgoing::Input(b"too late".to_vec())).is_some_and(|outcome| outcome.is_err()));
     }
 
     #[tokio::test]
@@ -105,10 +105,10 @@ mod tests {
         let (input, output) = io::duplex(4);
         let mut writer = Writer::new(Some(input));
         drop(output);
-        assert_eq!(writer.send(Sending::Input(b"piece".to_vec())), None);
+        assert_eq!(writer.send(Outgoing::Input(b"piece".to_vec())), None);
         assert!(writer.sent().await.is_err_and(|error| error.contains("no longer accepts input")));
         assert!(
-            Writer::<ChildStdin>::new(None).send(Sending::Input(Vec::new())).is_some_and(|outcome| outcome.is_err())
+            Writer::<ChildStdin>::new(None).send(Outgoing::Input(Vec::new())).is_some_and(|outcome| outcome.is_err())
         );
     }
 }

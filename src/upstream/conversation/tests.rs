@@ -9,7 +9,7 @@ use framegate_translators::decode::Record;
 use framegate_translators::frame::{
     ApprovalRequested, Body, Frame, Session as FrameSession, SessionEnded, Stream, UserMessage,
 };
-use framegate_translators::host::Asked;
+use framegate_translators::host::OpenQuestion;
 use framegate_translators::json::{empty_object, to_raw};
 use serde_json::json;
 use tokio::sync::oneshot::error::TryRecvError;
@@ -17,42 +17,46 @@ use tokio::sync::oneshot::error::TryRecvError;
 /// A protocol in which `ask ID` is a question, and answers and interruptions are lines.
 #[derive(Default)]
 struct LineProtocol {
-    out: Vec<Sending>,
+    out: Vec<Outgoing>,
     asked: Vec<String>,
     has_interrupt: bool,
 }
 
 impl Dialogue for LineProtocol {
     fn open(&mut self, opening: &Opening) {
-        self.out.push(Sending::Input(opening.prompt.clone().into_bytes()));
+        self.out.push(Outgoing::Input(opening.prompt.clone().into_bytes()));
     }
 
-    fn hear(&mut self, record: &Record<'_>) {
+    fn receive(&mut self, record: &Record<'_>) {
         if let Some(id) = record.fields.str("ask") {
             self.asked.push(id.into_owned());
         }
     }
 
-    fn say(&mut self, session: Option<&str>, wish: &Wish) -> Result<(), Unsayable> {
-        let line = match wish {
-            Wish::Answer { approval_id, answer } => format!("{approval_id} {}", answer.decision.as_str()),
-            Wish::Prompt(text) if text.is_empty() => return Err(Unsayable::NoWord("no words")),
-            Wish::Interrupt if !self.has_interrupt => return Err(Unsayable::NoWord("no interrupt")),
+    fn send(&mut self, session: Option<&str>, message: &HostMessage) -> Result<(), SendError> {
+        let line = match message {
+            HostMessage::Answer { approval_id, answer } => format!("{approval_id} {}", answer.decision.as_str()),
+            HostMessage::Prompt(text) if text.is_empty() => return Err(SendError::Unsupported("no words")),
+            HostMessage::Interrupt if !self.has_interrupt => return Err(SendError::Unsupported("no interrupt")),
             other => format!("{other:?} to {session:?}"),
         };
-        self.out.push(Sending::Input(line.into_bytes()));
+        self.out.push(Outgoing::Input(line.into_bytes()));
         Ok(())
     }
 
-    fn take(&mut self) -> Vec<Sending> {
+    fn take(&mut self) -> Vec<Outgoing> {
         std::mem::take(&mut self.out)
     }
 
-    fn asked(&self, approval_id: &str) -> Option<Asked> {
+    fn question(&self, approval_id: &str) -> Option<OpenQuestion> {
         let wants_answers = approval_id.starts_with('?');
         let args = Some(to_raw(&json!({"command": format!("do {approval_id}")})));
         let unanswerable = approval_id.starts_with('!').then(|| "it is no form".to_owned());
-        self.asked.iter().any(|asked| asked == approval_id).then_some(Asked { args, wants_answers, unanswerable })
+        self.asked.iter().any(|asked| asked == approval_id).then_some(OpenQuestion {
+            args,
+            wants_answers,
+            unanswerable,
+        })
     }
 }
 
@@ -121,23 +125,23 @@ impl TestConversation {
         })));
     }
 
-    fn say(&mut self, wish: Wish) -> oneshot::Receiver<Result<(), SayError>> {
+    fn send(&mut self, message: HostMessage) -> oneshot::Receiver<Result<(), MessageError>> {
         let (done, outcome) = oneshot::channel();
-        let said = Said { wish, to: Some(OF_RUN), by: "ann".into(), done };
-        assert!(self.conversation.said(said).is_none(), "no message may come back");
+        let envelope = Envelope { message, to: Some(OF_RUN), by: "ann".into(), done };
+        assert!(self.conversation.deliver(envelope).is_none(), "no message may come back");
         outcome
     }
 
-    fn answer(&mut self, id: &str, decision: Decision) -> oneshot::Receiver<Result<(), SayError>> {
+    fn answer(&mut self, id: &str, decision: Decision) -> oneshot::Receiver<Result<(), MessageError>> {
         let answer = Answer { decision, reason: None, scope: None, answers: Vec::new() };
-        self.say(Wish::Answer { approval_id: id.into(), answer })
+        self.send(HostMessage::Answer { approval_id: id.into(), answer })
     }
 
     /// Sends everything that is queued, and returns it as text.
-    fn send(&mut self) -> Vec<String> {
+    fn take_sent(&mut self) -> Vec<String> {
         let mut sent = Vec::new();
         while let Some(sending) = self.conversation.take_sending() {
-            let Sending::Input(bytes) = sending else { panic!("{sending:?}") };
+            let Outgoing::Input(bytes) = sending else { panic!("{sending:?}") };
             sent.push(String::from_utf8(bytes).expect("text"));
             self.conversation.sent(Ok(Vec::new()));
         }
@@ -159,9 +163,9 @@ fn patient() -> Policy {
     Policy { timeout_ms: 1_000, ..Policy::default() }
 }
 
-fn outcome(mut of: oneshot::Receiver<Result<(), SayError>>) -> String {
+fn outcome(mut of: oneshot::Receiver<Result<(), MessageError>>) -> String {
     match of.try_recv() {
-        Ok(Ok(())) => "said".to_owned(),
+        Ok(Ok(())) => "envelope".to_owned(),
         Ok(Err(error)) => error.to_string(),
         Err(TryRecvError::Empty) => "waits".to_owned(),
         Err(TryRecvError::Closed) => "forgotten".to_owned(),
@@ -177,15 +181,15 @@ fn an_answer_is_reported_once_it_was_sent_and_no_second_one_is_accepted() {
     let first = test.answer("a", Decision::Approved);
     let second = test.answer("a", Decision::Rejected);
     assert!(test.resolved().is_empty(), "the answer is not sent yet");
-    assert_eq!(test.send(), ["a approved"]);
+    assert_eq!(test.take_sent(), ["a approved"]);
     assert_eq!(test.resolved(), ["a approved by ann"]);
-    assert_eq!(outcome(first), "said");
+    assert_eq!(outcome(first), "envelope");
     assert!(outcome(second).contains("already answered"));
     let third = test.answer("a", Decision::Rejected);
     assert!(outcome(third).contains("already answered"));
     let unknown = test.answer("b", Decision::Rejected);
     assert_eq!(outcome(unknown), "this run has no question \"b\"");
-    assert!(test.send().is_empty());
+    assert!(test.take_sent().is_empty());
     assert_eq!(test.conversation.deadline(), None);
 }
 
@@ -202,8 +206,8 @@ fn an_answer_that_cannot_be_sent_leaves_the_request_open() {
     assert!(test.resolved().is_empty());
     assert_eq!(test.conversation.deadline(), Some(1_000), "the deadline must stay");
     let again = test.answer("a", Decision::Rejected);
-    assert_eq!(test.send(), ["a rejected"]);
-    assert_eq!(outcome(again), "said");
+    assert_eq!(test.take_sent(), ["a rejected"]);
+    assert_eq!(outcome(again), "envelope");
 }
 
 #[test]
@@ -212,9 +216,9 @@ fn unanswered_requests_time_out_as_configured() {
     test.ask("a");
     test.conversation.step(500);
     test.conversation.step(1_499);
-    assert!(test.send().is_empty());
+    assert!(test.take_sent().is_empty());
     test.conversation.step(1_500);
-    assert_eq!(test.send(), ["a timed_out"]);
+    assert_eq!(test.take_sent(), ["a timed_out"]);
     assert_eq!(test.resolved(), ["a timed_out by policy:timeout"]);
     let late = test.answer("a", Decision::Approved);
     assert!(outcome(late).contains("already answered"));
@@ -224,7 +228,7 @@ fn unanswered_requests_time_out_as_configured() {
     test.ask("?b");
     test.conversation.step(0);
     test.conversation.step(1_000);
-    assert_eq!(test.send(), ["a approved", "?b timed_out"], "a bare approval does not answer a question");
+    assert_eq!(test.take_sent(), ["a approved", "?b timed_out"], "a bare approval does not answer a question");
 }
 
 #[test]
@@ -233,7 +237,7 @@ fn unanswerable_requests_are_rejected_at_once() {
     let mut test = TestConversation::new(Policy { rules: allow, ..patient() });
     test.ask("!a");
     test.conversation.step(0);
-    assert_eq!(test.send(), ["!a rejected"]);
+    assert_eq!(test.take_sent(), ["!a rejected"]);
     assert_eq!(test.resolved(), ["!a rejected by policy:unanswerable"]);
 }
 
@@ -253,11 +257,11 @@ fn a_rule_decides_first_and_is_retried() {
     // Passing on the first answer fails. Its rule makes the same decision again.
     assert!(test.conversation.take_sending().is_some());
     test.conversation.sent(Err("busy".into()));
-    assert_eq!(test.send(), ["b rejected"]);
+    assert_eq!(test.take_sent(), ["b rejected"]);
     test.conversation.step(999);
-    assert!(test.send().is_empty());
+    assert!(test.take_sent().is_empty());
     test.conversation.step(1_000);
-    let sent = test.send();
+    let sent = test.take_sent();
     assert!(sent.contains(&"a approved".to_owned()), "{sent:?}");
     assert!(sent.contains(&"c timed_out".to_owned()) && sent.contains(&"?q timed_out".to_owned()), "{sent:?}");
     let resolved = test.resolved();
@@ -280,8 +284,8 @@ fn the_proxys_own_answers_are_retried_a_bounded_number_of_times() {
     assert_eq!(tries, MAX_TRIES);
     assert_eq!(test.conversation.deadline(), None);
     let person = test.answer("a", Decision::Approved);
-    assert_eq!(test.send(), ["a approved"]);
-    assert_eq!(outcome(person), "said");
+    assert_eq!(test.take_sent(), ["a approved"]);
+    assert_eq!(outcome(person), "envelope");
 }
 
 #[test]
@@ -297,7 +301,7 @@ fn a_request_that_the_runner_settles_accepts_no_answer() {
     let queued = test.answer("a", Decision::Approved);
     settle(&mut test, Decision::Cancelled);
     assert!(outcome(queued).contains("already answered"));
-    assert!(test.send().is_empty(), "a withdrawn request must not be answered");
+    assert!(test.take_sent().is_empty(), "a withdrawn request must not be answered");
     assert_eq!(test.conversation.deadline(), None);
     assert!(outcome(test.answer("a", Decision::Approved)).contains("already answered"));
     // A question that is asked again waits again.
@@ -318,7 +322,7 @@ fn a_resolution_before_the_write_completes_is_attributed_to_the_answer() {
         let mut test = TestConversation::new(patient());
         test.ask("a");
         test.conversation.step(0);
-        let said = test.answer("a", ours);
+        let envelope = test.answer("a", ours);
         assert!(test.conversation.take_sending().is_some());
         let answer =
             ApprovalResolved { approval_id: "a".into(), decision: theirs, by: None, reason: None, scope: None };
@@ -331,7 +335,7 @@ fn a_resolution_before_the_write_completes_is_attributed_to_the_answer() {
         assert_eq!(resolved.decision, if by.is_some() { ours } else { theirs });
         test.conversation.frames(&frames.map(Arc::new));
         test.conversation.sent(Ok(Vec::new()));
-        assert_eq!(outcome(said), "said");
+        assert_eq!(outcome(envelope), "envelope");
         assert!(test.resolved().is_empty(), "the decision was already reported");
     }
 }
@@ -375,13 +379,13 @@ fn the_end_of_a_run_closes_its_requests_and_its_handle() {
 fn a_message_that_the_protocol_cannot_express_is_returned() {
     let mut test = TestConversation::new(patient());
     let (done, _outcome) = oneshot::channel();
-    let said = Said { wish: Wish::Interrupt, to: Some(OF_RUN), by: "ann".into(), done };
-    assert!(test.conversation.said(said).is_some_and(|said| said.wish == Wish::Interrupt));
+    let envelope = Envelope { message: HostMessage::Interrupt, to: Some(OF_RUN), by: "ann".into(), done };
+    assert!(test.conversation.deliver(envelope).is_some_and(|envelope| envelope.message == HostMessage::Interrupt));
 
     let mut test = TestConversation::new(Policy { allow_unanswered: true, ..patient() });
-    let interrupted = test.say(Wish::Interrupt);
-    assert_eq!(test.send(), ["Interrupt to Some(\"own-name\")"]);
-    assert_eq!(outcome(interrupted), "said");
+    let interrupted = test.send(HostMessage::Interrupt);
+    assert_eq!(test.take_sent(), ["Interrupt to Some(\"own-name\")"]);
+    assert_eq!(outcome(interrupted), "envelope");
 }
 
 #[test]
@@ -391,7 +395,7 @@ fn requests_beyond_the_bound_are_rejected() {
         test.ask(&format!("q{nth}"));
     }
     test.conversation.step(0);
-    let refused = test.send();
+    let refused = test.take_sent();
     assert_eq!(refused.len(), 256);
     assert!(refused.iter().all(|line| line.ends_with("rejected")), "{:?}", refused.first());
     assert_eq!(test.resolved().len(), 256);
@@ -400,17 +404,17 @@ fn requests_beyond_the_bound_are_rejected() {
 #[test]
 fn a_run_is_due_for_each_prompt_that_was_sent() {
     let mut test = TestConversation::new(patient());
-    assert_eq!(outcome(test.say(Wish::Prompt(String::new()))), "no words");
+    assert_eq!(outcome(test.send(HostMessage::Prompt(String::new()))), "no words");
     assert_eq!(test.conversation.due_runs(), 0, "the prompt was refused");
-    let lost = test.say(Wish::Prompt("lost".into()));
+    let lost = test.send(HostMessage::Prompt("lost".into()));
     assert_eq!(test.conversation.due_runs(), 1, "the prompt is being sent");
     assert!(test.conversation.take_sending().is_some());
     test.conversation.sent(Err("broken pipe".into()));
     assert_eq!((outcome(lost), test.conversation.due_runs()), ("broken pipe".to_owned(), 0));
     for prompt in ["one", "two", "three"] {
-        drop(test.say(Wish::Prompt(prompt.into())));
+        drop(test.send(HostMessage::Prompt(prompt.into())));
     }
-    assert_eq!(test.send().len(), 3);
+    assert_eq!(test.take_sent().len(), 3);
     assert_eq!(test.conversation.due_runs(), 3);
     let turns = test.conversation.turns();
     test.frame(Body::SessionStarted { input: String::new() });
@@ -425,13 +429,13 @@ fn a_prompt_that_joins_a_run_is_due_no_other() {
         let message = UserMessage { message_id: "u".into(), text: text.to_owned(), attachments: Vec::new() };
         Body::UserMessage(Box::new(message))
     };
-    drop(test.say(Wish::Prompt("go".into())));
+    drop(test.send(HostMessage::Prompt("go".into())));
     // The prompt that the run began with.
     test.frame(user_message("go"));
     assert_eq!(test.conversation.due_runs(), 1);
     test.frame(user_message("go"));
     assert_eq!(test.conversation.due_runs(), 0);
-    drop(test.say(Wish::Prompt("on".into())));
+    drop(test.send(HostMessage::Prompt("on".into())));
     test.conversation.forget_due_runs();
     assert_eq!(test.conversation.due_runs(), 0);
 }

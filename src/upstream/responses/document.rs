@@ -15,7 +15,7 @@ pub(super) struct Document {
 
 /// What a document contains.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Told {
+pub(super) enum State {
     /// A response that has ended.
     Over {
         id: String,
@@ -49,9 +49,9 @@ impl Document {
     }
 
     /// What the document contains.
-    pub(super) fn told(&self) -> Told {
+    pub(super) fn state(&self) -> State {
         #[derive(Deserialize)]
-        struct Said<'a> {
+        struct Fields<'a> {
             #[serde(borrow)]
             object: Option<Cow<'a, str>>,
             #[serde(borrow, default)]
@@ -62,16 +62,16 @@ impl Document {
             background: Option<bool>,
         }
         let bytes = self.chunks.concat();
-        let Ok(said) = serde_json::from_slice::<Said<'_>>(&bytes) else { return Told::Other };
-        if said.object.as_deref() != Some("response") {
-            return Told::Other;
+        let Ok(fields) = serde_json::from_slice::<Fields<'_>>(&bytes) else { return State::Other };
+        if fields.object.as_deref() != Some("response") {
+            return State::Other;
         }
-        let id = said.id.as_deref().unwrap_or_default().to_owned();
-        if matches!(said.status.as_deref(), Some("queued" | "in_progress")) {
-            return Told::UnderWay { id };
+        let id = fields.id.as_deref().unwrap_or_default().to_owned();
+        if matches!(fields.status.as_deref(), Some("queued" | "in_progress")) {
+            return State::UnderWay { id };
         }
-        let is_background = said.background == Some(true);
-        Told::Over { id, is_background, bytes }
+        let is_background = fields.background == Some(true);
+        State::Over { id, is_background, bytes }
     }
 }
 
@@ -79,27 +79,27 @@ impl Document {
 mod tests {
     use super::*;
 
-    fn told(text: &str) -> Told {
+    fn state(text: &str) -> State {
         let mut document = Document::new(1024);
         for piece in text.as_bytes().chunks(7) {
             document.push(Bytes::copy_from_slice(piece));
         }
-        document.told()
+        document.state()
     }
 
     #[test]
     fn a_document_shows_whether_a_response_continues() {
-        let over = |text: &str, is_background| Told::Over { id: "r".to_owned(), is_background, bytes: text.into() };
+        let over = |text: &str, is_background| State::Over { id: "r".to_owned(), is_background, bytes: text.into() };
         let text = r#"{"id":"r","object":"response","status":"completed"}"#;
-        assert_eq!(told(text), over(text, false));
+        assert_eq!(state(text), over(text, false));
         let text = r#"{"id":"r","object":"response","status":"cancelled","background":true}"#;
-        assert_eq!(told(text), over(text, true));
+        assert_eq!(state(text), over(text, true));
         for status in ["queued", "in_progress"] {
             let text = format!(r#"{{"id":"r","object":"response","status":"{status}","background":true}}"#);
-            assert_eq!(told(&text), Told::UnderWay { id: "r".to_owned() });
+            assert_eq!(state(&text), State::UnderWay { id: "r".to_owned() });
         }
         for text in [r#"{"object":"list"}"#, "[]", "{", r#"{"error":{"message":"no"}}"#] {
-            assert_eq!(told(text), Told::Other, "{text}");
+            assert_eq!(state(text), State::Other, "{text}");
         }
     }
 

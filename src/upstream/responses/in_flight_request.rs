@@ -8,7 +8,7 @@ use super::Responses;
 use super::asking::{Asking, Said};
 use super::background::Claimed;
 use super::bounded_channel::{self, BoundedReceiver, BoundedSender};
-use super::document::{Document, Told};
+use super::document::{Document, State};
 use super::reading::{Counted, Over, Reading, broke_off, close};
 use crate::client::{Body, NoAnswer};
 use crate::ingest::Ingest;
@@ -219,8 +219,8 @@ impl InFlightRequest {
                 let (sender, own) = own();
                 let mut document = Document::new(document_bytes);
                 let over = reading.gather(&mut document).await;
-                match document.told() {
-                    Told::Over { bytes, .. } if matches!(over, Over::Whole) => {
+                match document.state() {
+                    State::Over { bytes, .. } if matches!(over, Over::Whole) => {
                         let (ingest, meter) = make(framing, &asking.said());
                         let ingested = ingest.ingested();
                         if let Err(error) = keep(ingest, counted(meter), &bytes).await {
@@ -238,8 +238,8 @@ impl InFlightRequest {
                     }
                     // A response that continues at the upstream, or is not a response object, is passed to the client
                     // unchanged.
-                    told if matches!(over, Over::Whole) => {
-                        if let Told::UnderWay { id } = told {
+                    state if matches!(over, Over::Whole) => {
+                        if let State::UnderWay { id } = state {
                             upstream.background.goes_on(id, asking.said());
                         }
                         let _ = answer.send(Ok(own));
@@ -258,12 +258,12 @@ impl InFlightRequest {
                 let mut document = Document::new(document_bytes);
                 reading.cancels |= is_clients_alone;
                 let (over, last) = reading.pass_document(&mut sender, &mut document).await;
-                let told = if matches!(over, Over::Whole) { document.told() } else { Told::Other };
-                match told {
-                    Told::UnderWay { id } if upstream.background.said(&id).is_none() => {
+                let state = if matches!(over, Over::Whole) { document.state() } else { State::Other };
+                match state {
+                    State::UnderWay { id } if upstream.background.said(&id).is_none() => {
                         upstream.background.goes_on(id, asking.said());
                     }
-                    Told::Over { id, is_background, bytes } => {
+                    State::Over { id, is_background, bytes } => {
                         let found = match &mode {
                             Mode::Followed(_) => followed(&upstream, &runs, &id, Some((&bytes, is_background))),
                             _ => Some((asking.said(), None)),

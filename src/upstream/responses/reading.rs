@@ -11,11 +11,11 @@ use crate::ingest::{Ingest, IngestError, Listener};
 use crate::runs::{Ingested, RunStatus, Runs};
 use crate::telemetry::metrics::{IngestMeter, UpstreamMeter};
 use crate::upstream::metering;
-use crate::upstream::{Entered, Handle, Handles, Said, SayError};
+use crate::upstream::{Entered, Envelope, Handle, Handles, MessageError};
 use bytes::Bytes;
 use framegate_translators::decode::Record;
 use framegate_translators::frame::{Body, Frame, SharedStr, StreamKind};
-use framegate_translators::host::{Unsayable, Wish};
+use framegate_translators::host::{HostMessage, SendError};
 use framegate_translators::normalizer::RunEnd;
 use hyper::body::Incoming;
 use std::sync::Arc;
@@ -120,19 +120,19 @@ enum Next {
     Chunk(Bytes),
     /// A buffered record is due without further bytes.
     Due,
-    Said(Said),
+    Message(Envelope),
     Over(Over),
 }
 
 impl Reading {
-    async fn next(&mut self, patience: Option<Duration>, listening: Option<&mut mpsc::Receiver<Said>>) -> Next {
+    async fn next(&mut self, patience: Option<Duration>, listening: Option<&mut mpsc::Receiver<Envelope>>) -> Next {
         let due = async {
             match patience {
                 Some(patience) => tokio::time::sleep(patience).await,
                 None => std::future::pending().await,
             }
         };
-        let said = async {
+        let received = async {
             match listening {
                 Some(listening) => listening.recv().await,
                 None => None,
@@ -145,7 +145,7 @@ impl Reading {
                 let message = "the client left, and the upstream's response was given up with it (cancel_on_disconnect)";
                 Next::Over(Over::Cut(Cut::new("client_left", message)))
             }
-            Some(said) = said => Next::Said(said),
+            Some(envelope) = received => Next::Message(envelope),
             chunk = client::next(&mut self.body, self.idle) => match chunk {
                 Ok(Some(chunk)) => Next::Chunk(chunk),
                 Ok(None) => Next::Over(Over::Whole),
@@ -161,7 +161,7 @@ impl Reading {
             match self.next(None, None).await {
                 Next::Chunk(chunk) => return Ok(chunk),
                 Next::Over(over) => return Err(over),
-                Next::Due | Next::Said(_) => {}
+                Next::Due | Next::Message(_) => {}
             }
         }
     }
@@ -259,15 +259,15 @@ impl Reading {
                 Next::Due => {
                     failed = ingest.flush_to(&mut entering).await.err();
                 }
-                Next::Said(said) => match said.wish {
-                    Wish::Interrupt => {
-                        let cut = Cut::new("interrupted", format!("it was interrupted by {}", said.by));
-                        interrupts.push(said.done);
+                Next::Message(envelope) => match envelope.message {
+                    HostMessage::Interrupt => {
+                        let cut = Cut::new("interrupted", format!("it was interrupted by {}", envelope.by));
+                        interrupts.push(envelope.done);
                         break Over::Cut(cut);
                     }
                     _ => {
-                        let no_word = Unsayable::NoWord("a response accepts no input except an interruption");
-                        let _ = said.done.send(Err(SayError::Unsayable(no_word)));
+                        let no_word = SendError::Unsupported("a response accepts no input except an interruption");
+                        let _ = envelope.done.send(Err(MessageError::SendError(no_word)));
                     }
                 },
                 Next::Chunk(chunk) => {
@@ -339,7 +339,7 @@ fn has_ended(ingested: &Ingested) -> bool {
 /// Registers the run before any client can see it, so that every client that sees it can send it messages.
 struct Entering {
     handles: Arc<Handles>,
-    registered: Option<(Entered, mpsc::Receiver<Said>)>,
+    registered: Option<(Entered, mpsc::Receiver<Envelope>)>,
     /// Whether a record has arrived that ends a response.
     has_ended: bool,
 }
@@ -446,11 +446,11 @@ mod tests {
         entering.amend(&mut started(RUN));
         let (handle, (_, listening)) = (handles.find(RUN).unwrap(), entering.registered.as_mut().unwrap());
         let heard = async {
-            let said = listening.recv().await.unwrap();
-            assert_eq!((&said.wish, said.to), (&Wish::Interrupt, Some((StreamKind::Session, RUN))));
-            said.done.send(Ok(())).unwrap();
+            let envelope = listening.recv().await.unwrap();
+            assert_eq!((&envelope.message, envelope.to), (&HostMessage::Interrupt, Some((StreamKind::Session, RUN))));
+            envelope.done.send(Ok(())).unwrap();
         };
-        let (said, ()) = tokio::join!(handle.say(Wish::Interrupt, "ann"), heard);
-        said.unwrap();
+        let (sent, ()) = tokio::join!(handle.send(HostMessage::Interrupt, "ann"), heard);
+        sent.unwrap();
     }
 }

@@ -11,10 +11,10 @@ use crate::ingest::{Ingest, IngestError};
 use crate::shutdown::Phase;
 use crate::telemetry::metrics::{IngestMeter, Metrics};
 use crate::upstream::responses::Credentials;
-use crate::upstream::{Conversation, Host, Said, SayError, Setup};
+use crate::upstream::{Conversation, Envelope, Host, MessageError, Setup};
 use bytes::Bytes;
 use framegate_translators::framing::Framing;
-use framegate_translators::host::{Sending, Unsayable};
+use framegate_translators::host::{Outgoing, SendError};
 use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
 use hyper::header::{ACCEPT, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue};
@@ -48,7 +48,7 @@ enum Line {
 enum Event {
     Connected(Result<Incoming, String>),
     Chunk(Result<Option<Bytes>, client::Lost>),
-    Said(Said),
+    Message(Envelope),
     Posted(Result<Vec<u8>, String>),
     Phase,
     Due,
@@ -98,7 +98,7 @@ struct Feed {
     metrics: Arc<Metrics>,
     ingest: Ingest,
     listener: FeedListener,
-    said: mpsc::Receiver<Said>,
+    envelope: mpsc::Receiver<Envelope>,
     phase: watch::Receiver<Phase>,
     cursor: Cursor,
     line: Line,
@@ -112,7 +112,7 @@ struct Feed {
 
 impl Feed {
     fn new(settings: Arc<Settings>, client: Client, host: &Host, seen: Arc<watch::Sender<Seen>>) -> Self {
-        let (conversation, said) = Conversation::new(Setup {
+        let (conversation, envelope) = Conversation::new(Setup {
             dialogue: settings.runner.dialogue.map(|make| make()),
             upstream: settings.name.clone(),
             policy: host.policy.clone(),
@@ -128,7 +128,7 @@ impl Feed {
             metrics: host.runs.metrics().clone(),
             ingest,
             listener: FeedListener::new(conversation, seen),
-            said,
+            envelope,
             phase: host.shutdown.phase(),
             cursor: Cursor::default(),
             posting: None,
@@ -177,10 +177,10 @@ impl Feed {
                     self.line = Line::Open(Box::new(body));
                 }
                 Event::Connected(Err(reason)) => self.pause(&reason),
-                Event::Said(said) => {
-                    if let Some(said) = self.listener.conversation.said(said) {
-                        let no_word = Unsayable::NoWord("this feed's server cannot be interrupted");
-                        let _ = said.done.send(Err(SayError::Unsayable(no_word)));
+                Event::Message(envelope) => {
+                    if let Some(envelope) = self.listener.conversation.deliver(envelope) {
+                        let no_word = SendError::Unsupported("this feed's server cannot be interrupted");
+                        let _ = envelope.done.send(Err(MessageError::SendError(no_word)));
                     }
                 }
                 Event::Posted(outcome) => {
@@ -199,7 +199,7 @@ impl Feed {
     async fn next(&mut self) -> Event {
         let due = self.due();
         let idle = self.settings.idle_timeout;
-        let Self { line, posting, said, phase, .. } = self;
+        let Self { line, posting, envelope, phase, .. } = self;
         let line = async {
             match line {
                 Line::Connecting(connecting) => Event::Connected(connecting.await),
@@ -217,7 +217,7 @@ impl Feed {
             biased;
             Ok(()) = phase.changed() => Event::Phase,
             posted = posted => Event::Posted(posted),
-            Some(said) = said.recv() => Event::Said(said),
+            Some(envelope) = envelope.recv() => Event::Message(envelope),
             event = line => event,
             () = tokio::time::sleep_until(due) => Event::Due,
         }
@@ -244,11 +244,11 @@ impl Feed {
         while self.posting.is_none() {
             let Some(sending) = self.listener.conversation.take_sending() else { break };
             match sending {
-                Sending::Post { path, body } => {
+                Outgoing::Post { path, body } => {
                     let (settings, client) = (self.settings.clone(), self.client.clone());
                     self.posting = Some(Box::pin(async move { post(&settings, &client, &path, body).await }));
                 }
-                Sending::Input(_) | Sending::EndOfInput => {
+                Outgoing::Input(_) | Outgoing::EndOfInput => {
                     self.listener.conversation.sent(Err("a feed's server has no standard input".to_owned()));
                 }
             }
@@ -265,7 +265,7 @@ impl Feed {
         self.cursor.lost();
         let reason = match self.cursor.last_event_id() {
             Some(_) => format!("the feed was lost ({reason}); it is asked to go on behind its last event"),
-            None => format!("the feed was lost ({reason}); what it said until it was back is not known"),
+            None => format!("the feed was lost ({reason}); what it envelope until it was back is not known"),
         };
         self.ingest.gap_to(&reason, &mut self.listener).await?;
         // Only after the last records of the lost connection, which must not count as heard from the next one.

@@ -15,7 +15,7 @@ use crate::client::{Client, ClientError};
 use crate::clock::Clock;
 use crate::shutdown::Phase;
 use async_trait::async_trait;
-use framegate_translators::host::{Opening, Sending};
+use framegate_translators::host::{Opening, Outgoing};
 use framegate_translators::runners::Runner;
 use hyper::Uri;
 use std::collections::VecDeque;
@@ -218,7 +218,7 @@ impl SseUpstream {
                 break;
             }
             for sending in sendings {
-                let Sending::Post { path, body } = sending else {
+                let Outgoing::Post { path, body } = sending else {
                     return Err(StartError::Refused("this feed's server accepts no prompts".to_owned()));
                 };
                 let answer = feed::post(&self.settings, &self.client, &path, body).await.map_err(|error| {

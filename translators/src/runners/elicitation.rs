@@ -5,7 +5,7 @@
 //! schema.
 
 use crate::frame::{Decision, RawJson};
-use crate::host::{Answer, Unsayable};
+use crate::host::{Answer, SendError};
 use crate::json::{Json, Kind, Object, to_raw};
 use crate::schema::{Validator, Violation, compile_foreign, violations};
 use serde_json::Value;
@@ -93,10 +93,10 @@ impl Form {
     ///
     /// # Errors
     /// An answer does not fit its field, or the content violates the schema.
-    pub(crate) fn content(&self, answers: &[Vec<String>]) -> Result<RawJson, Unsayable> {
+    pub(crate) fn content(&self, answers: &[Vec<String>]) -> Result<RawJson, SendError> {
         if answers.len() > self.fields.len() {
             let (fields, given) = (self.fields.len(), answers.len());
-            return Err(Unsayable::Unfit(format!(
+            return Err(SendError::InvalidAnswer(format!(
                 "too many answers: the form has {fields} fields, but {given} answers were given"
             )));
         }
@@ -113,7 +113,7 @@ impl Form {
         let found = self.schema.as_ref().map(|schema| violations(schema.errors(&whole))).unwrap_or_default();
         if let Some(Violation { pointer, message, .. }) = found.first() {
             let field = pointer.trim_start_matches('/');
-            return Err(Unsayable::Unfit(format!("the field {field:?} violates its schema: {message}")));
+            return Err(SendError::InvalidAnswer(format!("the field {field:?} violates its schema: {message}")));
         }
         let values: Vec<(&str, RawJson)> = content.iter().map(|(name, value)| (*name, to_raw(value))).collect();
         Ok(object_of(values.iter().map(|(name, value)| (*name, value.get()))))
@@ -123,10 +123,12 @@ impl Form {
     ///
     /// # Errors
     /// An answer does not fit its field, or an approval has a wider scope than this one question.
-    pub(crate) fn response(&self, answer: &Answer) -> Result<(&'static str, Option<RawJson>), Unsayable> {
+    pub(crate) fn response(&self, answer: &Answer) -> Result<(&'static str, Option<RawJson>), SendError> {
         Ok(match answer.decision {
             Decision::Approved if !matches!(answer.scope.as_deref(), None | Some("once")) => {
-                return Err(Unsayable::NoWord("a question of an MCP server can only be answered with the scope once"));
+                return Err(SendError::Unsupported(
+                    "a question of an MCP server can only be answered with the scope once",
+                ));
             }
             Decision::Approved if self.is_empty() => ("accept", None),
             Decision::Approved => ("accept", Some(self.content(&answer.answers)?)),
@@ -143,8 +145,8 @@ pub(crate) fn args_of(request: &Object<'_>, but: &[&str]) -> RawJson {
 }
 
 impl Field {
-    fn value(&self, words: &[String]) -> Result<Option<Value>, Unsayable> {
-        let unfit = |wants: &str| Unsayable::Unfit(format!("the field {:?} requires {wants}", self.name));
+    fn value(&self, words: &[String]) -> Result<Option<Value>, SendError> {
+        let invalid = |wants: &str| SendError::InvalidAnswer(format!("the field {:?} requires {wants}", self.name));
         let is_missing = words.iter().all(String::is_empty);
         if is_missing && !self.is_required {
             return Ok(None);
@@ -152,27 +154,27 @@ impl Field {
         // One empty string counts as an answer for a text field. The schema decides whether it may be empty.
         let is_text = self.holds == Holds::Text && !words.is_empty();
         if is_missing && !is_text && self.holds != Holds::Texts {
-            return Err(unfit("an answer"));
+            return Err(invalid("an answer"));
         }
         if !self.choices.is_empty() && words.iter().any(|word| !self.choices.contains(word)) {
-            return Err(unfit(&format!("one of {}", self.choices.join(", "))));
+            return Err(invalid(&format!("one of {}", self.choices.join(", "))));
         }
         if self.holds == Holds::Texts {
             return Ok(Some(words.iter().filter(|word| !word.is_empty()).cloned().collect()));
         }
-        let [word] = words else { return Err(unfit("exactly one answer")) };
+        let [word] = words else { return Err(invalid("exactly one answer")) };
         let number = || word.trim().parse::<serde_json::Number>();
         Ok(Some(match self.holds {
             Holds::Text | Holds::Texts => word.as_str().into(),
-            Holds::Number => number().map_err(|_| unfit("a number"))?.into(),
+            Holds::Number => number().map_err(|_| invalid("a number"))?.into(),
             Holds::Whole => {
                 let number = number().ok().filter(|number| number.is_i64() || number.is_u64());
-                number.ok_or_else(|| unfit("a whole number"))?.into()
+                number.ok_or_else(|| invalid("a whole number"))?.into()
             }
             Holds::YesOrNo => match word.trim() {
                 "true" | "yes" => true.into(),
                 "false" | "no" => false.into(),
-                _ => return Err(unfit("true or false")),
+                _ => return Err(invalid("true or false")),
             },
         }))
     }

@@ -2,7 +2,7 @@
 
 use crate::host::*;
 use framegate_translators::frame::{ApprovalRequested, Decision};
-use framegate_translators::host::{Answer, Opening, Sending, Unsayable, Wish};
+use framegate_translators::host::{Answer, HostMessage, Opening, Outgoing, SendError};
 use serde_json::{Value, json};
 
 #[test]
@@ -11,7 +11,7 @@ fn claude_code_gets_its_input_back_and_frames_name_the_responder() {
     host.open(Opening { prompt: "go".into(), ..Opening::default() });
     assert_eq!(host.lines().len(), 1, "the prompt waits for the answer to the first request");
     for line in fixture("claude-code/control_permission.ndjson").lines() {
-        for request in host.hear(format!("{line}\n").as_bytes()) {
+        for request in host.receive(format!("{line}\n").as_bytes()) {
             let answer = match request.args.get().contains("precious") {
                 true => Answer { reason: Some("not that one".into()), ..decided(Decision::Rejected) },
                 false => decided(Decision::Approved),
@@ -44,9 +44,9 @@ fn claude_code_questions_are_answered_by_their_texts() {
     host.open(Opening { prompt: "go".into(), ..Opening::default() });
     let mut asked = 0;
     for line in fixture("claude-code/control_ask_user.ndjson").lines() {
-        for request in host.hear(format!("{line}\n").as_bytes()) {
+        for request in host.receive(format!("{line}\n").as_bytes()) {
             asked += 1;
-            assert!(host.dialogue.asked(&request.approval_id).unwrap().wants_answers);
+            assert!(host.dialogue.question(&request.approval_id).unwrap().wants_answers);
             let answers = vec![vec!["Blue".to_owned()]];
             host.answer(&request.approval_id, Answer { answers, ..decided(Decision::Approved) }).unwrap();
         }
@@ -61,11 +61,11 @@ fn claude_code_questions_are_answered_by_their_texts() {
 fn claude_code_is_interrupted_and_prompted_again() {
     let mut host = Host::new("claude-code");
     host.open(Opening { prompt: "go".into(), ..Opening::default() });
-    host.say(Wish::Prompt("and then".into())).unwrap();
-    host.hear(fixture("claude-code/control_interrupt.partial.ndjson").lines().next().unwrap().as_bytes());
-    host.hear(b"\n");
-    host.say(Wish::Interrupt).unwrap();
-    host.say(Wish::Close).unwrap();
+    host.send(HostMessage::Prompt("and then".into())).unwrap();
+    host.receive(fixture("claude-code/control_interrupt.partial.ndjson").lines().next().unwrap().as_bytes());
+    host.receive(b"\n");
+    host.send(HostMessage::Interrupt).unwrap();
+    host.send(HostMessage::Close).unwrap();
     let lines = host.lines();
     assert_eq!(lines[1]["message"]["content"][0]["text"], "go");
     assert_eq!(lines[2]["message"]["content"][0]["text"], "and then");
@@ -81,25 +81,25 @@ fn claude_asks(host: &mut Host, id: &str, more: Value) -> Vec<ApprovalRequested>
     let mut request = json!({"subtype": "can_use_tool", "tool_name": "Bash", "tool_use_id": format!("toolu_{id}")});
     request.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     let line = json!({"type": "control_request", "request_id": id, "request": request});
-    host.hear(format!("{line}\n").as_bytes())
+    host.receive(format!("{line}\n").as_bytes())
 }
 
 #[test]
 fn redacted_arguments_are_returned_unredacted_to_the_runner() {
     let mut host = Host::new("claude-code");
-    host.hear(br#"{"type":"system","subtype":"init","session_id":"s","model":"m"}"#);
-    host.hear(b"\n");
+    host.receive(br#"{"type":"system","subtype":"init","session_id":"s","model":"m"}"#);
+    host.receive(b"\n");
     let secret = format!("ghp_{}", "a1B2c3D4".repeat(5).split_at(36).0);
     // A lone surrogate and a number beyond the precision of a double pass through unchanged.
     let input = format!(r#"{{"command":"push {secret}","odd":"\ud800","big":12345678901234567890123}}"#);
     let line = format!(
         r#"{{"type":"control_request","request_id":"r1","request":{{"subtype":"can_use_tool","tool_name":"Bash","input":{input}}}}}"#
     );
-    let asked = host.hear(format!("{line}\n").as_bytes());
+    let asked = host.receive(format!("{line}\n").as_bytes());
     assert!(!asked[0].args.get().contains(&secret), "{}", asked[0].args);
-    assert!(host.dialogue.asked("r1").unwrap().args.unwrap().get().contains(&secret), "a rule looks at the truth");
+    assert!(host.dialogue.question("r1").unwrap().args.unwrap().get().contains(&secret), "a rule looks at the truth");
     host.answer("r1", decided(Decision::Approved)).unwrap();
-    let Some(Sending::Input(sent)) = host.sent.last() else { panic!("nothing was sent") };
+    let Some(Outgoing::Input(sent)) = host.sent.last() else { panic!("nothing was sent") };
     let sent = String::from_utf8(sent.clone()).unwrap();
     assert!(sent.contains(&format!("\"updatedInput\":{input}")), "{sent}");
 }
@@ -110,7 +110,7 @@ fn lasting_permissions_use_the_rules_that_claude_code_offered() {
     let mode = json!({"type": "setMode", "mode": "acceptEdits", "destination": "session"});
     let offered = json!({"permission_suggestions": [rule, mode], "input": {}});
     let mut host = Host::new("claude-code");
-    host.hear(b"{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"s\"}\n");
+    host.receive(b"{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"s\"}\n");
     for (id, scope, destination) in [("a", "always", "localSettings"), ("b", "session", "session")] {
         claude_asks(&mut host, id, offered.clone());
         host.answer(id, scoped(scope)).unwrap();
@@ -119,8 +119,8 @@ fn lasting_permissions_use_the_rules_that_claude_code_offered() {
         assert_eq!(permissions[0]["destination"], destination);
     }
     claude_asks(&mut host, "c", json!({"input": {}}));
-    assert!(matches!(host.answer("c", scoped("session")), Err(Unsayable::NoWord(_))));
-    assert!(matches!(host.answer("c", scoped("for a while")), Err(Unsayable::NoWord(_))));
+    assert!(matches!(host.answer("c", scoped("session")), Err(SendError::Unsupported(_))));
+    assert!(matches!(host.answer("c", scoped("for a while")), Err(SendError::Unsupported(_))));
     host.answer("c", decided(Decision::Cancelled)).unwrap();
     assert_eq!(host.lines().pop().unwrap()["response"]["response"]["interrupt"], true);
 }
@@ -139,7 +139,7 @@ fn unsupported_claude_code_requests_get_an_error() {
         ),
     ] {
         let line = json!({"type": "control_request", "request_id": "r", "request": request});
-        host.hear(format!("{line}\n").as_bytes());
+        host.receive(format!("{line}\n").as_bytes());
         assert_eq!(host.lines().pop().unwrap()["response"], expected);
     }
 }
@@ -147,19 +147,19 @@ fn unsupported_claude_code_requests_get_an_error() {
 #[test]
 fn withdrawn_claude_code_questions_cannot_be_answered() {
     let mut host = Host::new("claude-code");
-    host.hear(b"{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"s\"}\n");
+    host.receive(b"{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"s\"}\n");
     for id in ["a", "b", "c"] {
         claude_asks(&mut host, id, json!({"input": {}}));
     }
-    host.hear(b"{\"type\":\"control_cancel_request\",\"request_id\":\"a\"}\n");
-    assert!(host.dialogue.asked("a").is_none() && host.dialogue.asked("b").is_some());
+    host.receive(b"{\"type\":\"control_cancel_request\",\"request_id\":\"a\"}\n");
+    assert!(host.dialogue.question("a").is_none() && host.dialogue.question("b").is_some());
     host.answer("c", decided(Decision::Approved)).unwrap();
-    host.hear(
+    host.receive(
         b"{\"type\":\"result\",\"subtype\":\"success\",\"session_id\":\"s\",\"is_error\":false,\"result\":\"\"}\n",
     );
-    assert!(host.dialogue.asked("b").is_none());
-    let late = host.say(Wish::Answer { approval_id: "b".into(), answer: decided(Decision::Approved) });
-    assert!(matches!(late, Err(Unsayable::NoQuestion(_))));
+    assert!(host.dialogue.question("b").is_none());
+    let late = host.send(HostMessage::Answer { approval_id: "b".into(), answer: decided(Decision::Approved) });
+    assert!(matches!(late, Err(SendError::UnknownQuestion(_))));
     host.finish();
     assert_eq!(host.decisions(), ["cancelled by runner", "approved by ann", "cancelled by runner"]);
 }

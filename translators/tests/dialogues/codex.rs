@@ -2,7 +2,7 @@
 
 use crate::host::*;
 use framegate_translators::frame::Decision;
-use framegate_translators::host::{Answer, Opening, Unsayable, Wish};
+use framegate_translators::host::{Answer, HostMessage, Opening, SendError};
 use serde_json::{Value, json};
 
 /// The lines of a recording's client, without the client's identity.
@@ -33,11 +33,11 @@ fn played(name: &str) -> Host {
     let cwd = Some("/workspace".to_owned());
     host.open(Opening { prompt: prompts.next().unwrap(), cwd, ..Opening::default() });
     for prompt in prompts {
-        host.say(Wish::Prompt(prompt)).unwrap();
+        host.send(HostMessage::Prompt(prompt)).unwrap();
     }
     let mut interrupted = false;
     for line in fixture(&format!("codex/{name}.ndjson")).lines() {
-        for request in host.hear(format!("{line}\n").as_bytes()) {
+        for request in host.receive(format!("{line}\n").as_bytes()) {
             let decision = match answers.next().expect("the client answered") {
                 "accept" => Decision::Approved,
                 "decline" => Decision::Rejected,
@@ -47,7 +47,7 @@ fn played(name: &str) -> Host {
         }
         if interrupts && !interrupted && line.contains("unifiedExecStartup") {
             interrupted = true;
-            host.say(Wish::Interrupt).unwrap();
+            host.send(HostMessage::Interrupt).unwrap();
         }
     }
     host.finish();
@@ -100,9 +100,9 @@ fn codex_resumes_a_thread() {
 fn the_reason_for_a_missing_codex_thread_is_reported() {
     let mut host = Host::new("codex");
     host.open(Opening { prompt: "go".into(), session: Some("T".into()), ..Opening::default() });
-    host.hear(b"{\"id\":0,\"result\":{}}\n");
+    host.receive(b"{\"id\":0,\"result\":{}}\n");
     assert_eq!(host.dialogue.refusal(), None);
-    host.hear(b"{\"id\":1,\"error\":{\"code\":-32600,\"message\":\"no rollout found for thread id T\"}}\n");
+    host.receive(b"{\"id\":1,\"error\":{\"code\":-32600,\"message\":\"no rollout found for thread id T\"}}\n");
     assert_eq!(host.dialogue.refusal(), Some("no rollout found for thread id T"));
     assert_eq!(host.lines().len(), 3, "no turn is asked for");
 }
@@ -178,8 +178,8 @@ fn codex_answers_have_the_form_of_their_question() {
         assert_eq!(asked.len(), 1, "{method}");
         host.answer(&asked[0].approval_id, answer.clone()).unwrap();
         assert_eq!(host.lines().last(), Some(&json!({"id": id, "result": expected})), "{method} {answer:?}");
-        let again = host.say(Wish::Answer { approval_id: asked[0].approval_id.clone(), answer });
-        assert!(matches!(again, Err(Unsayable::NoQuestion(_))), "{again:?}");
+        let again = host.send(HostMessage::Answer { approval_id: asked[0].approval_id.clone(), answer });
+        assert!(matches!(again, Err(SendError::UnknownQuestion(_))), "{again:?}");
     }
 }
 
@@ -192,7 +192,7 @@ fn unsupported_codex_requests_get_an_error() {
     // A scope that the request does not offer is refused, and the request stays open.
     let asked = codex_asks(&mut host, &json!(1), "item/fileChange/requestApproval", json!({}));
     let refused = host.answer(&asked[0].approval_id, scoped("always"));
-    assert!(matches!(refused, Err(Unsayable::NoWord(_))), "{refused:?}");
+    assert!(matches!(refused, Err(SendError::Unsupported(_))), "{refused:?}");
     host.answer(&asked[0].approval_id, scoped("once")).unwrap();
 }
 
@@ -201,11 +201,11 @@ fn codex_questions_end_with_the_turn_or_another_clients_answer() {
     let mut host = codex();
     let first = codex_asks(&mut host, &json!(1), "item/commandExecution/requestApproval", json!({"command": "a"}));
     let second = codex_asks(&mut host, &json!(2), "item/commandExecution/requestApproval", json!({"command": "b"}));
-    host.hear(b"{\"method\":\"serverRequest/resolved\",\"params\":{\"threadId\":\"T\",\"requestId\":1}}\n");
-    assert!(host.dialogue.asked(&first[0].approval_id).is_none());
-    assert!(host.dialogue.asked(&second[0].approval_id).is_some());
-    host.hear(b"{\"method\":\"turn/completed\",\"params\":{\"threadId\":\"T\",\"turn\":{\"id\":\"t1\",\"status\":\"interrupted\"}}}\n");
-    assert!(host.dialogue.asked(&second[0].approval_id).is_none());
+    host.receive(b"{\"method\":\"serverRequest/resolved\",\"params\":{\"threadId\":\"T\",\"requestId\":1}}\n");
+    assert!(host.dialogue.question(&first[0].approval_id).is_none());
+    assert!(host.dialogue.question(&second[0].approval_id).is_some());
+    host.receive(b"{\"method\":\"turn/completed\",\"params\":{\"threadId\":\"T\",\"turn\":{\"id\":\"t1\",\"status\":\"interrupted\"}}}\n");
+    assert!(host.dialogue.question(&second[0].approval_id).is_none());
     host.finish();
     assert_eq!(host.decisions(), ["cancelled by runner", "cancelled by runner"]);
 }
@@ -214,12 +214,12 @@ fn codex_questions_end_with_the_turn_or_another_clients_answer() {
 fn a_codex_interrupt_waits_for_the_turn_id() {
     let mut host = Host::new("codex");
     host.open(Opening { prompt: "go".into(), ..Opening::default() });
-    assert!(host.say(Wish::Interrupt).is_err(), "nothing runs");
-    host.hear(b"{\"id\":0,\"result\":{}}\n{\"id\":1,\"result\":{\"thread\":{\"id\":\"T\"}}}\n");
+    assert!(host.send(HostMessage::Interrupt).is_err(), "nothing runs");
+    host.receive(b"{\"id\":0,\"result\":{}}\n{\"id\":1,\"result\":{\"thread\":{\"id\":\"T\"}}}\n");
     let before = host.lines().len();
-    host.say(Wish::Interrupt).unwrap();
+    host.send(HostMessage::Interrupt).unwrap();
     assert_eq!(host.lines().len(), before);
-    host.hear(b"{\"method\":\"turn/started\",\"params\":{\"threadId\":\"T\",\"turn\":{\"id\":\"t1\"}}}\n");
+    host.receive(b"{\"method\":\"turn/started\",\"params\":{\"threadId\":\"T\",\"turn\":{\"id\":\"t1\"}}}\n");
     let interrupt = json!({"id": 3, "method": "turn/interrupt", "params": {"threadId": "T", "turnId": "t1"}});
     assert_eq!(host.lines()[before..], [interrupt]);
 }

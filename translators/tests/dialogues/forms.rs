@@ -2,7 +2,7 @@
 
 use crate::host::*;
 use framegate_translators::frame::{Body, Decision, Frame};
-use framegate_translators::host::{Answer, Unsayable};
+use framegate_translators::host::{Answer, SendError};
 use serde_json::json;
 
 /// The order of the fields is the order of the answers.
@@ -15,16 +15,16 @@ fn an_mcp_servers_form_is_filled_in_field_by_field() {
         let line = format!(
             r#"{{"type":"control_request","request_id":"{id}","request":{{"subtype":"elicitation","mcp_server_name":"docs","message":"Where?","mode":"{mode}","requested_schema":{schema}}}}}"#
         );
-        host.hear(format!("{line}\n").as_bytes())
+        host.receive(format!("{line}\n").as_bytes())
     };
     let mut host = Host::new("claude-code");
-    host.hear(b"{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"s\"}\n");
+    host.receive(b"{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"s\"}\n");
     let asked = claude(&mut host, "a", "form", FORM);
     assert_eq!((&*asked[0].tool_name, asked[0].reason.as_deref()), ("mcp_elicitation", Some("Where?")));
     assert!(asked[0].args.get().contains(FORM), "{}", asked[0].args);
-    assert!(host.dialogue.asked("a").unwrap().wants_answers);
-    let unfit = host.answer("a", chosen(&[&["here"], &["many"]])).unwrap_err();
-    assert_eq!(unfit.to_string(), "the field \"count\" requires a whole number");
+    assert!(host.dialogue.question("a").unwrap().wants_answers);
+    let invalid = host.answer("a", chosen(&[&["here"], &["many"]])).unwrap_err();
+    assert_eq!(invalid.to_string(), "the field \"count\" requires a whole number");
     host.answer("a", chosen(&[&["here"], &["2"]])).unwrap();
     let response = |host: &mut Host| host.lines().pop().unwrap()["response"].clone();
     let content = json!({"action": "accept", "content": {"zone": "here", "count": 2}});
@@ -34,15 +34,15 @@ fn an_mcp_servers_form_is_filled_in_field_by_field() {
     assert_eq!(response(&mut host)["response"], json!({"action": "decline"}));
     // A URL to visit: an approval means that the user will visit it.
     claude(&mut host, "c", "url", FORM);
-    assert!(!host.dialogue.asked("c").unwrap().wants_answers);
+    assert!(!host.dialogue.question("c").unwrap().wants_answers);
     host.answer("c", decided(Decision::Approved)).unwrap();
     assert_eq!(response(&mut host)["response"], json!({"action": "accept"}));
     claude(&mut host, "d", "form", FORM);
     host.answer("d", decided(Decision::Cancelled)).unwrap();
     assert_eq!(response(&mut host)["response"], json!({"action": "cancel"}));
     claude(&mut host, "e", "form", FORM);
-    host.hear(b"{\"type\":\"control_cancel_request\",\"request_id\":\"e\"}\n");
-    assert!(host.dialogue.asked("e").is_none());
+    host.receive(b"{\"type\":\"control_cancel_request\",\"request_id\":\"e\"}\n");
+    assert!(host.dialogue.question("e").is_none());
     host.finish();
     let decisions =
         ["approved by ann", "rejected by ann", "approved by ann", "cancelled by ann", "cancelled by runner"];
@@ -54,7 +54,7 @@ fn an_mcp_servers_form_is_filled_in_field_by_field() {
             r#"{{"threadId":"T","mode":"form","serverName":"docs","message":"Where?","requestedSchema":{schema}}}"#
         );
         let line = format!(r#"{{"id":{id},"method":"mcpServer/elicitation/request","params":{params}}}"#);
-        host.hear(format!("{line}\n").as_bytes())
+        host.receive(format!("{line}\n").as_bytes())
     };
     let asked = codex_form(&mut host, 7, FORM);
     assert!(asked[0].args.get().contains(FORM), "{}", asked[0].args);
@@ -62,10 +62,10 @@ fn an_mcp_servers_form_is_filled_in_field_by_field() {
     assert_eq!(host.lines().last(), Some(&json!({"id": 7, "result": content})));
     // A form that cannot be filled in here is still announced. The host refuses answers with a reason.
     let why = "its field \"place\" is of the type \"object\"";
-    let unfit = r#"{"properties":{"place":{"type":"object"}}}"#;
-    let asked = codex_form(&mut host, 8, unfit);
-    assert_eq!(host.dialogue.asked(&asked[0].approval_id).unwrap().unanswerable.as_deref(), Some(why));
-    assert_eq!(host.answer(&asked[0].approval_id, chosen(&[&["x"]])), Err(Unsayable::Unfit(why.to_owned())));
+    let invalid = r#"{"properties":{"place":{"type":"object"}}}"#;
+    let asked = codex_form(&mut host, 8, invalid);
+    assert_eq!(host.dialogue.question(&asked[0].approval_id).unwrap().unanswerable.as_deref(), Some(why));
+    assert_eq!(host.answer(&asked[0].approval_id, chosen(&[&["x"]])), Err(SendError::InvalidAnswer(why.to_owned())));
     host.answer(&asked[0].approval_id, decided(Decision::Rejected)).unwrap();
     let declined = json!({"id": 8, "result": {"action": "decline", "content": null}});
     assert_eq!(host.lines().last(), Some(&declined));
@@ -79,26 +79,26 @@ fn an_mcp_servers_form_is_filled_in_field_by_field() {
         let asked = codex_form(&mut host, 10, FORM);
         let lasting = Answer { answers: vec![vec!["here".into()]], ..scoped(scope) };
         let refused = host.answer("request-10", lasting);
-        assert!(matches!(refused, Err(Unsayable::NoWord(_))), "{asked:?} {refused:?}");
+        assert!(matches!(refused, Err(SendError::Unsupported(_))), "{asked:?} {refused:?}");
     }
     // The decision of another client's answer to a form is unknown. Answered questions are always an approval.
-    host.hear(b"{\"method\":\"serverRequest/resolved\",\"params\":{\"threadId\":\"T\",\"requestId\":10}}\n");
+    host.receive(b"{\"method\":\"serverRequest/resolved\",\"params\":{\"threadId\":\"T\",\"requestId\":10}}\n");
     codex_asks(&mut host, &json!(11), "item/tool/requestUserInput", json!({"questions": []}));
-    host.hear(b"{\"method\":\"serverRequest/resolved\",\"params\":{\"threadId\":\"T\",\"requestId\":11}}\n");
+    host.receive(b"{\"method\":\"serverRequest/resolved\",\"params\":{\"threadId\":\"T\",\"requestId\":11}}\n");
     let decisions = host.decisions();
     assert_eq!(decisions[decisions.len() - 2..], ["cancelled by runner", "approved by runner"]);
     let settled = |frame: &Frame| matches!(&frame.body, Body::ApprovalResolved(answer) if answer.reason.as_deref() == Some(framegate_translators::host::SETTLED));
     assert_eq!(host.frames.iter().filter(|frame| settled(frame)).count(), 1);
     // The same for Claude Code.
     let mut host = Host::new("claude-code");
-    host.hear(b"{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"s\"}\n");
-    let asked = claude(&mut host, "f", "form", unfit);
-    assert_eq!(host.dialogue.asked("f").unwrap().unanswerable.as_deref(), Some(why), "{asked:?}");
+    host.receive(b"{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"s\"}\n");
+    let asked = claude(&mut host, "f", "form", invalid);
+    assert_eq!(host.dialogue.question("f").unwrap().unanswerable.as_deref(), Some(why), "{asked:?}");
     host.answer("f", decided(Decision::Rejected)).unwrap();
     assert_eq!(response(&mut host)["response"], json!({"action": "decline"}));
     claude(&mut host, "g", "form", secret);
     let lasting = Answer { answers: vec![vec!["p".into()]], ..scoped("always") };
-    assert!(matches!(host.answer("g", lasting), Err(Unsayable::NoWord(_))));
+    assert!(matches!(host.answer("g", lasting), Err(SendError::Unsupported(_))));
     host.answer("g", chosen(&[&["p"]])).unwrap();
     assert_eq!(response(&mut host)["response"]["content"], json!({"password": "p"}));
 }

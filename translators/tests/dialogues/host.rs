@@ -2,7 +2,7 @@
 
 use framegate_translators::frame::{ApprovalRequested, ApprovalResolved, Body, Decision, Frame};
 use framegate_translators::framing::Limits;
-use framegate_translators::host::{Answer, Dialogue, Opening, Sending, Unsayable, Wish};
+use framegate_translators::host::{Answer, Dialogue, HostMessage, Opening, Outgoing, SendError};
 use framegate_translators::pipeline::Ingest;
 use framegate_translators::redact::{Rules, Settings};
 use framegate_translators::runners::runner;
@@ -15,7 +15,7 @@ use uuid::Uuid;
 pub struct Host {
     pub ingest: Ingest,
     pub dialogue: Box<dyn Dialogue>,
-    pub sent: Vec<Sending>,
+    pub sent: Vec<Outgoing>,
     pub frames: Vec<Frame>,
     pub now_ms: u64,
 }
@@ -36,10 +36,10 @@ impl Host {
     }
 
     /// Feeds the runner's next bytes; returns the requests in them.
-    pub fn hear(&mut self, bytes: &[u8]) -> Vec<ApprovalRequested> {
+    pub fn receive(&mut self, bytes: &[u8]) -> Vec<ApprovalRequested> {
         self.now_ms += 1;
         let dialogue = &mut self.dialogue;
-        let mut ear = |record: &framegate_translators::decode::Record<'_>| dialogue.hear(record);
+        let mut ear = |record: &framegate_translators::decode::Record<'_>| dialogue.receive(record);
         let mut frames: Vec<Frame> = self.ingest.feed_heard(bytes, self.now_ms, Some(&mut ear)).collect();
         if let Some(due) = self.ingest.deadline() {
             frames.extend(self.ingest.flush(due));
@@ -54,16 +54,16 @@ impl Host {
         asked
     }
 
-    pub fn say(&mut self, wish: Wish) -> Result<(), Unsayable> {
-        self.dialogue.say(None, &wish)?;
+    pub fn send(&mut self, message: HostMessage) -> Result<(), SendError> {
+        self.dialogue.send(None, &message)?;
         self.sent.extend(self.dialogue.take());
         Ok(())
     }
 
     /// Sends an answer, and adds the decision to the frames.
-    pub fn answer(&mut self, id: &str, answer: Answer) -> Result<(), Unsayable> {
+    pub fn answer(&mut self, id: &str, answer: Answer) -> Result<(), SendError> {
         let decision = answer.decision;
-        self.say(Wish::Answer { approval_id: id.into(), answer })?;
+        self.send(HostMessage::Answer { approval_id: id.into(), answer })?;
         let asked_on =
             |frame: &&Frame| matches!(&frame.body, Body::ApprovalRequested(request) if *request.approval_id == *id);
         let stream = self.frames.iter().find(asked_on).map(|frame| (frame.stream.kind, frame.stream.id)).unwrap();
@@ -82,14 +82,14 @@ impl Host {
 
     /// The lines and requests that were sent, as JSON.
     pub fn lines(&self) -> Vec<Value> {
-        let line = |sending: &Sending| match sending {
-            Sending::Input(bytes) => {
+        let line = |sending: &Outgoing| match sending {
+            Outgoing::Input(bytes) => {
                 assert_eq!(bytes.iter().filter(|&&byte| byte == b'\n').count(), 1, "one line");
                 serde_json::from_slice(bytes).unwrap()
             }
-            Sending::EndOfInput => json!("end"),
-            Sending::Post { path, body } if body.is_empty() => json!([path]),
-            Sending::Post { path, body } => json!([path, serde_json::from_slice::<Value>(body).unwrap()]),
+            Outgoing::EndOfInput => json!("end"),
+            Outgoing::Post { path, body } if body.is_empty() => json!([path]),
+            Outgoing::Post { path, body } => json!([path, serde_json::from_slice::<Value>(body).unwrap()]),
         };
         self.sent.iter().map(line).collect()
     }
@@ -144,10 +144,10 @@ pub fn chosen(given: &[&[&str]]) -> Answer {
 pub fn codex() -> Host {
     let mut host = Host::new("codex");
     host.open(Opening { prompt: "go".into(), session: Some("T".into()), model: Some("m".into()), cwd: None });
-    host.hear(b"{\"id\":0,\"result\":{}}\n");
-    host.hear(b"{\"id\":1,\"result\":{\"thread\":{\"id\":\"T\"}}}\n");
-    host.hear(b"{\"id\":2,\"result\":{\"turn\":{\"id\":\"t1\"}}}\n");
-    host.hear(b"{\"method\":\"turn/started\",\"params\":{\"threadId\":\"T\",\"turn\":{\"id\":\"t1\"}}}\n");
+    host.receive(b"{\"id\":0,\"result\":{}}\n");
+    host.receive(b"{\"id\":1,\"result\":{\"thread\":{\"id\":\"T\"}}}\n");
+    host.receive(b"{\"id\":2,\"result\":{\"turn\":{\"id\":\"t1\"}}}\n");
+    host.receive(b"{\"method\":\"turn/started\",\"params\":{\"threadId\":\"T\",\"turn\":{\"id\":\"t1\"}}}\n");
     host
 }
 
@@ -155,5 +155,5 @@ pub fn codex_asks(host: &mut Host, id: &Value, method: &str, params: Value) -> V
     let mut params = params;
     params["threadId"] = json!("T");
     params["itemId"] = json!("i1");
-    host.hear(format!("{}\n", json!({"id": id, "method": method, "params": params})).as_bytes())
+    host.receive(format!("{}\n", json!({"id": id, "method": method, "params": params})).as_bytes())
 }

@@ -2,14 +2,14 @@
 
 use crate::host::*;
 use framegate_translators::frame::{ApprovalRequested, Decision};
-use framegate_translators::host::{Answer, Opening, Unsayable, Wish};
+use framegate_translators::host::{Answer, HostMessage, Opening, SendError};
 use serde_json::{Value, json};
 
 /// Plays a feed to a host that answers each request with `answer`.
 fn feed(name: &str, answer: &Answer) -> Host {
     let mut host = Host::new("opencode");
     for block in fixture(&format!("opencode/{name}.sse")).split_inclusive("\n\n") {
-        for request in host.hear(block.as_bytes()) {
+        for request in host.receive(block.as_bytes()) {
             host.answer(&request.approval_id, answer.clone()).unwrap();
         }
     }
@@ -37,7 +37,7 @@ fn opencode_answers_use_its_paths_and_its_echo_is_no_second_decision() {
 }
 
 fn opencode_event(host: &mut Host, event: &Value) -> Vec<ApprovalRequested> {
-    host.hear(format!("data: {event}\n\n").as_bytes())
+    host.receive(format!("data: {event}\n\n").as_bytes())
 }
 
 #[test]
@@ -45,11 +45,11 @@ fn opencode_sessions_are_opened_prompted_and_aborted() {
     let mut host = Host::new("opencode");
     let model = Some("prov/some/model".to_owned());
     host.open(Opening { prompt: "one".into(), session: None, cwd: Some("/a b/../c".into()), model });
-    host.say(Wish::Prompt("two".into())).unwrap();
+    host.send(HostMessage::Prompt("two".into())).unwrap();
     assert_eq!(host.lines(), [json!(["/session?directory=%2Fa%20b%2F%2E%2E%2Fc", {}])]);
     host.dialogue.replied("/session?directory=%2Fa%20b%2F%2E%2E%2Fc", br#"{"id":"ses_1"}"#);
-    host.say(Wish::Interrupt).unwrap();
-    host.dialogue.say(Some("ses/2?x"), &Wish::Interrupt).unwrap();
+    host.send(HostMessage::Interrupt).unwrap();
+    host.dialogue.send(Some("ses/2?x"), &HostMessage::Interrupt).unwrap();
     host.sent.extend(host.dialogue.take());
     let lines = host.lines();
     let model = json!({"providerID": "prov", "modelID": "some/model"});
@@ -67,8 +67,8 @@ fn the_reason_for_a_missing_opencode_session_is_reported() {
     host.dialogue.replied("/session", b"{}");
     assert!(host.dialogue.refusal().is_some());
     let mut idle = Host::new("opencode");
-    assert!(matches!(idle.say(Wish::Interrupt), Err(Unsayable::NoWord(_))));
-    assert!(matches!(idle.say(Wish::Prompt("x".into())), Err(Unsayable::NoWord(_))));
+    assert!(matches!(idle.send(HostMessage::Interrupt), Err(SendError::Unsupported(_))));
+    assert!(matches!(idle.send(HostMessage::Prompt("x".into())), Err(SendError::Unsupported(_))));
 }
 
 #[test]
@@ -80,19 +80,19 @@ fn opencode_questions_stay_open_until_the_server_settles_them() {
         json!({"id": "evt_1", "type": kind, "properties": props})
     };
     opencode_event(&mut host, &ask("per_1", "permission.asked", json!({})));
-    let answer = || Wish::Answer { approval_id: "per_1".into(), answer: decided(Decision::Approved) };
-    host.say(answer()).unwrap();
-    host.say(answer()).expect("the first may have been lost on its way");
+    let answer = || HostMessage::Answer { approval_id: "per_1".into(), answer: decided(Decision::Approved) };
+    host.send(answer()).unwrap();
+    host.send(answer()).expect("the first may have been lost on its way");
     let replied = json!({"sessionID": "ses_1", "requestID": "per_1", "reply": "once"});
     opencode_event(&mut host, &json!({"id": "evt_2", "type": "permission.replied", "properties": replied}));
-    assert!(matches!(host.say(answer()), Err(Unsayable::NoQuestion(_))));
+    assert!(matches!(host.send(answer()), Err(SendError::UnknownQuestion(_))));
     // The first release's event names and path.
     opencode_event(&mut host, &ask("per_2", "permission.updated", json!({})));
-    host.say(Wish::Answer { approval_id: "per_2".into(), answer: decided(Decision::Rejected) }).unwrap();
+    host.send(HostMessage::Answer { approval_id: "per_2".into(), answer: decided(Decision::Rejected) }).unwrap();
     let last = host.lines().pop().unwrap();
     assert_eq!(last, json!(["/session/ses_1/permissions/per_2", {"response": "reject"}]));
     // When a session becomes idle, its requests can no longer be answered. The same applies to events of the global feed.
     let idle = json!({"id": "evt_3", "type": "session.idle", "properties": {"sessionID": "ses_1"}});
     opencode_event(&mut host, &json!({"directory": "/w", "payload": idle}));
-    assert!(host.dialogue.asked("per_2").is_none());
+    assert!(host.dialogue.question("per_2").is_none());
 }

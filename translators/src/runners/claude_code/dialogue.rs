@@ -8,7 +8,7 @@ use super::super::elicitation::{Form, object_of};
 use super::control::form_args;
 use crate::decode::Record;
 use crate::frame::{Decision, RawJson};
-use crate::host::{Answer, Asked, Dialogue, Opening, PendingQuestions, Sending, Unsayable, Wish};
+use crate::host::{Answer, Dialogue, HostMessage, OpenQuestion, Opening, Outgoing, PendingQuestions, SendError};
 use crate::json::{Json, Object, to_raw};
 use serde::Serialize;
 use serde_json::json;
@@ -22,7 +22,7 @@ const REFUSED: &str = "The user does not want this to be done.";
 
 #[derive(Debug, Default)]
 pub(super) struct Control {
-    out: Vec<Sending>,
+    out: Vec<Outgoing>,
     /// Prompts that wait for the answer to the first request.
     prompts: Option<Vec<String>>,
     requests: u64,
@@ -67,7 +67,7 @@ impl Dialogue for Control {
         self.prompts = Some(vec![opening.prompt.clone()]);
     }
 
-    fn hear(&mut self, record: &Record<'_>) {
+    fn receive(&mut self, record: &Record<'_>) {
         let fields = &record.fields;
         match fields.str("type").as_deref() {
             Some("control_request") => self.asked_for(fields),
@@ -88,36 +88,36 @@ impl Dialogue for Control {
         }
     }
 
-    fn say(&mut self, _session: Option<&str>, wish: &Wish) -> Result<(), Unsayable> {
-        match wish {
-            Wish::Prompt(text) => match &mut self.prompts {
+    fn send(&mut self, _session: Option<&str>, message: &HostMessage) -> Result<(), SendError> {
+        match message {
+            HostMessage::Prompt(text) => match &mut self.prompts {
                 Some(waiting) => waiting.push(text.clone()),
                 None => self.prompt(text),
             },
-            Wish::Interrupt => self.request(&json!({"subtype": "interrupt"})),
-            Wish::Answer { approval_id, answer } => {
-                let no_question = || Unsayable::NoQuestion(approval_id.clone());
+            HostMessage::Interrupt => self.request(&json!({"subtype": "interrupt"})),
+            HostMessage::Answer { approval_id, answer } => {
+                let no_question = || SendError::UnknownQuestion(approval_id.clone());
                 let response = self.asks.get(approval_id).ok_or_else(no_question)?.response(answer)?;
                 self.asks.remove(approval_id);
                 self.respond(&Success { subtype: "success", request_id: approval_id, response: &response });
             }
-            Wish::Close => self.out.push(Sending::EndOfInput),
+            HostMessage::Close => self.out.push(Outgoing::EndOfInput),
         }
         Ok(())
     }
 
-    fn take(&mut self) -> Vec<Sending> {
+    fn take(&mut self) -> Vec<Outgoing> {
         std::mem::take(&mut self.out)
     }
 
-    fn asked(&self, approval_id: &str) -> Option<Asked> {
+    fn question(&self, approval_id: &str) -> Option<OpenQuestion> {
         Some(match self.asks.get(approval_id)? {
-            PendingQuestion::Permission(asked) => Asked {
+            PendingQuestion::Permission(asked) => OpenQuestion {
                 args: Some(asked.input.clone()),
                 wants_answers: !asked.questions.is_empty(),
                 unanswerable: None,
             },
-            PendingQuestion::Elicitation { form, args } => Asked {
+            PendingQuestion::Elicitation { form, args } => OpenQuestion {
                 args: Some(args.clone()),
                 wants_answers: form.as_ref().is_ok_and(|form| !form.is_empty()),
                 unanswerable: form.as_ref().err().cloned(),
@@ -175,19 +175,19 @@ impl Control {
     fn line<T: Serialize>(&mut self, value: &T) {
         let mut line = to_raw(value).get().as_bytes().to_vec();
         line.push(b'\n');
-        self.out.push(Sending::Input(line));
+        self.out.push(Outgoing::Input(line));
     }
 }
 
 impl PendingQuestion {
-    fn response(&self, answer: &Answer) -> Result<RawJson, Unsayable> {
+    fn response(&self, answer: &Answer) -> Result<RawJson, SendError> {
         let (form, none) = match self {
             Self::Permission(asked) => return asked.response(answer),
             Self::Elicitation { form, .. } => (form, Form::default()),
         };
         let form = match form {
             Ok(form) => form,
-            Err(why) if answer.decision == Decision::Approved => return Err(Unsayable::Unfit(why.clone())),
+            Err(why) if answer.decision == Decision::Approved => return Err(SendError::InvalidAnswer(why.clone())),
             Err(_) => &none,
         };
         let (action, content) = form.response(answer)?;
@@ -219,7 +219,7 @@ impl Permission {
         }
     }
 
-    fn response(&self, answer: &Answer) -> Result<RawJson, Unsayable> {
+    fn response(&self, answer: &Answer) -> Result<RawJson, SendError> {
         if answer.decision != Decision::Approved {
             let message = answer.reason.as_deref().filter(|reason| !reason.is_empty()).unwrap_or(REFUSED);
             let mut denial = json!({"behavior": "deny", "message": message});
@@ -240,13 +240,13 @@ impl Permission {
         let updated_permissions = match answer.scope.as_deref() {
             None | Some("once") => Vec::new(),
             Some(_) if self.rules.is_empty() => {
-                return Err(Unsayable::NoWord(
+                return Err(SendError::Unsupported(
                     "the runner offers no rule for this question: it can only be allowed once",
                 ));
             }
             Some("session") => self.rules.iter().map(for_the_session).collect(),
             Some("always") => self.rules.clone(),
-            Some(_) => return Err(Unsayable::NoWord("this runner supports the scopes once, session and always")),
+            Some(_) => return Err(SendError::Unsupported("this runner supports the scopes once, session and always")),
         };
         Ok(to_raw(&Allow { behavior: "allow", updated_input: &input, updated_permissions }))
     }

@@ -5,13 +5,13 @@
 
 use crate::decode::Record;
 use crate::frame::{Decision, RawJson};
-use crate::host::{Answer, Asked, Dialogue, Opening, PendingQuestions, Sending, Unsayable, Wish};
+use crate::host::{Answer, Dialogue, HostMessage, OpenQuestion, Opening, Outgoing, PendingQuestions, SendError};
 use crate::json::{Json, Object, to_raw};
 use serde_json::{Value, json};
 
 #[derive(Debug, Default)]
 pub(super) struct Client {
-    out: Vec<Sending>,
+    out: Vec<Outgoing>,
     /// The opened session, once its id is known.
     session: Option<String>,
     /// Prompts that wait for the session id; `None` if no session was opened.
@@ -64,7 +64,7 @@ impl Dialogue for Client {
         }
     }
 
-    fn hear(&mut self, record: &Record<'_>) {
+    fn receive(&mut self, record: &Record<'_>) {
         let fields = &record.fields;
         let payload = fields.object("payload");
         let event = payload.as_ref().unwrap_or(fields);
@@ -92,37 +92,41 @@ impl Dialogue for Client {
         }
     }
 
-    fn say(&mut self, session: Option<&str>, wish: &Wish) -> Result<(), Unsayable> {
+    fn send(&mut self, session: Option<&str>, message: &HostMessage) -> Result<(), SendError> {
         let session = session.map(str::to_owned).or_else(|| self.session.clone());
-        match wish {
-            Wish::Answer { approval_id, answer } => {
-                let no_question = || Unsayable::NoQuestion(approval_id.clone());
+        match message {
+            HostMessage::Answer { approval_id, answer } => {
+                let no_question = || SendError::UnknownQuestion(approval_id.clone());
                 let ask = self.asks.get(approval_id).ok_or_else(no_question)?;
                 let (path, body) = ask.reply(approval_id, answer)?;
                 self.post(path, body.as_ref());
             }
-            Wish::Prompt(text) => match (session, &mut self.prompts) {
+            HostMessage::Prompt(text) => match (session, &mut self.prompts) {
                 (Some(session), _) => self.prompt(&session, text),
                 (None, Some(waiting)) => waiting.push(text.clone()),
-                (None, None) => return Err(Unsayable::NoWord("no session is open to receive a prompt")),
+                (None, None) => return Err(SendError::Unsupported("no session is open to receive a prompt")),
             },
-            Wish::Interrupt => {
-                let session = session.ok_or(Unsayable::NoWord("no session is open"))?;
+            HostMessage::Interrupt => {
+                let session = session.ok_or(SendError::Unsupported("no session is open"))?;
                 self.post(format!("/session/{}/abort", escaped(&session)), None);
             }
             // The server continues without further input.
-            Wish::Close => {}
+            HostMessage::Close => {}
         }
         Ok(())
     }
 
-    fn take(&mut self) -> Vec<Sending> {
+    fn take(&mut self) -> Vec<Outgoing> {
         std::mem::take(&mut self.out)
     }
 
-    fn asked(&self, approval_id: &str) -> Option<Asked> {
+    fn question(&self, approval_id: &str) -> Option<OpenQuestion> {
         let ask = self.asks.get(approval_id)?;
-        Some(Asked { args: ask.args.clone(), wants_answers: ask.wants == AnswerKind::Answers, unanswerable: None })
+        Some(OpenQuestion {
+            args: ask.args.clone(),
+            wants_answers: ask.wants == AnswerKind::Answers,
+            unanswerable: None,
+        })
     }
 
     fn refusal(&self) -> Option<&str> {
@@ -170,12 +174,12 @@ impl Client {
 
     fn post(&mut self, path: String, body: Option<&Value>) {
         let body = body.map(|body| to_raw(body).get().as_bytes().to_vec()).unwrap_or_default();
-        self.out.push(Sending::Post { path: path + &self.query, body });
+        self.out.push(Outgoing::Post { path: path + &self.query, body });
     }
 }
 
 impl PendingQuestion {
-    fn reply(&self, id: &str, answer: &Answer) -> Result<(String, Option<Value>), Unsayable> {
+    fn reply(&self, id: &str, answer: &Answer) -> Result<(String, Option<Value>), SendError> {
         let (id, approved) = (escaped(id), answer.decision == Decision::Approved);
         let reply = match (approved, answer.scope.as_deref()) {
             (false, _) => "reject",
@@ -183,7 +187,7 @@ impl PendingQuestion {
             // The server keeps the permission as long as it runs.
             (true, Some("session" | "always")) => "always",
             (true, Some(_)) => {
-                return Err(Unsayable::NoWord("this runner supports the scopes once, session and always"));
+                return Err(SendError::Unsupported("this runner supports the scopes once, session and always"));
             }
         };
         Ok(match self.wants {

@@ -11,7 +11,7 @@ use super::approvals::approval_id;
 use super::thread_of;
 use crate::decode::Record;
 use crate::frame::{Decision, RawJson};
-use crate::host::{Answer, Asked, Dialogue, Opening, PendingQuestions, Sending, Unsayable, Wish};
+use crate::host::{Answer, Dialogue, HostMessage, OpenQuestion, Opening, Outgoing, PendingQuestions, SendError};
 use crate::json::{Json, Object, empty_object, to_raw};
 use serde::Serialize;
 use serde_json::json;
@@ -25,7 +25,7 @@ const MOST_AWAITED: usize = 64;
 
 #[derive(Debug, Default)]
 pub(in super::super) struct Client {
-    out: Vec<Sending>,
+    out: Vec<Outgoing>,
     opening: Opening,
     next_id: u64,
     /// Sent requests that await their response.
@@ -94,7 +94,7 @@ impl Dialogue for Client {
         self.request(Request::Initialize, "initialize", &params);
     }
 
-    fn hear(&mut self, record: &Record<'_>) {
+    fn receive(&mut self, record: &Record<'_>) {
         let fields = &record.fields;
         let params = fields.object("params").unwrap_or_default();
         match (fields.str("method"), fields.some("id")) {
@@ -105,34 +105,34 @@ impl Dialogue for Client {
         }
     }
 
-    fn say(&mut self, session: Option<&str>, wish: &Wish) -> Result<(), Unsayable> {
+    fn send(&mut self, session: Option<&str>, message: &HostMessage) -> Result<(), SendError> {
         let is_ours = session.is_none_or(|session| self.thread.as_deref().is_none_or(|thread| thread == session));
         if !is_ours {
-            return Err(Unsayable::NoWord("this process serves another thread"));
+            return Err(SendError::Unsupported("this process serves another thread"));
         }
-        match wish {
-            Wish::Prompt(text) => {
+        match message {
+            HostMessage::Prompt(text) => {
                 self.prompts.push_back(text.clone());
                 self.begin_turn();
             }
-            Wish::Interrupt => self.interrupt()?,
-            Wish::Answer { approval_id, answer } => {
-                let no_question = || Unsayable::NoQuestion(approval_id.clone());
+            HostMessage::Interrupt => self.interrupt()?,
+            HostMessage::Answer { approval_id, answer } => {
+                let no_question = || SendError::UnknownQuestion(approval_id.clone());
                 let ask = self.asks.get(approval_id).ok_or_else(no_question)?;
                 let (id, result) = (ask.id.clone(), ask.wants.result(answer)?);
                 self.asks.remove(approval_id);
                 self.respond(&id, &result);
             }
-            Wish::Close => self.out.push(Sending::EndOfInput),
+            HostMessage::Close => self.out.push(Outgoing::EndOfInput),
         }
         Ok(())
     }
 
-    fn take(&mut self) -> Vec<Sending> {
+    fn take(&mut self) -> Vec<Outgoing> {
         std::mem::take(&mut self.out)
     }
 
-    fn asked(&self, approval_id: &str) -> Option<Asked> {
+    fn question(&self, approval_id: &str) -> Option<OpenQuestion> {
         let ask = self.asks.get(approval_id)?;
         let wants_answers = match &ask.wants {
             AnswerKind::Answers(_) => true,
@@ -143,7 +143,7 @@ impl Dialogue for Client {
             AnswerKind::Form(form) => form.as_ref().err().cloned(),
             _ => None,
         };
-        Some(Asked { args: ask.args.clone(), wants_answers, unanswerable })
+        Some(OpenQuestion { args: ask.args.clone(), wants_answers, unanswerable })
     }
 
     fn refusal(&self) -> Option<&str> {
@@ -268,14 +268,14 @@ impl Client {
         }
     }
 
-    fn interrupt(&mut self) -> Result<(), Unsayable> {
+    fn interrupt(&mut self) -> Result<(), SendError> {
         match (&mut self.turn, &self.thread) {
             (Turn::Asked { interrupt }, _) => *interrupt = true,
             (Turn::Runs(turn), Some(thread)) => {
                 let params = json!({"threadId": thread, "turnId": turn});
                 self.request(Request::Interrupt, "turn/interrupt", &params);
             }
-            (Turn::None | Turn::Runs(_), _) => return Err(Unsayable::NoWord("no turn is running")),
+            (Turn::None | Turn::Runs(_), _) => return Err(SendError::Unsupported("no turn is running")),
         }
         Ok(())
     }
@@ -308,7 +308,7 @@ impl Client {
     fn line<T: Serialize>(&mut self, value: &T) {
         let mut line = to_raw(value).get().as_bytes().to_vec();
         line.push(b'\n');
-        self.out.push(Sending::Input(line));
+        self.out.push(Outgoing::Input(line));
     }
 }
 
@@ -339,13 +339,13 @@ impl AnswerKind {
         })
     }
 
-    fn result(&self, answer: &Answer) -> Result<RawJson, Unsayable> {
+    fn result(&self, answer: &Answer) -> Result<RawJson, SendError> {
         let approved = answer.decision == Decision::Approved;
         let scope = answer.scope.as_deref().unwrap_or("once");
         if approved && !matches!(scope, "once" | "session" | "always") {
-            return Err(Unsayable::NoWord("this runner supports the scopes once, session and always"));
+            return Err(SendError::Unsupported("this runner supports the scopes once, session and always"));
         }
-        let too_far = Unsayable::NoWord("the runner does not offer an approval with this scope");
+        let too_far = SendError::Unsupported("the runner does not offer an approval with this scope");
         let result = match (self, answer.decision) {
             (Self::Decision { amendment }, Decision::Approved) => match (scope, amendment) {
                 ("once", _) => to_raw(&json!({"decision": "accept"})),
@@ -373,7 +373,7 @@ impl AnswerKind {
                     .collect();
                 to_raw(&json!({"answers": answers}))
             }
-            (Self::Form(Err(why)), Decision::Approved) => return Err(Unsayable::Unfit(why.clone())),
+            (Self::Form(Err(why)), Decision::Approved) => return Err(SendError::InvalidAnswer(why.clone())),
             (Self::Form(form), _) => {
                 let none = Form::default();
                 let (action, content) = form.as_ref().unwrap_or(&none).response(answer)?;

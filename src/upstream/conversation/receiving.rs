@@ -4,7 +4,7 @@
 //! messages. Never: a question left open after the runner resolved it; an answer sent to a settled question.
 
 use super::questions::Question;
-use super::{Conversation, MAX_SESSIONS, Run, SayError, Session, Then};
+use super::{Conversation, MAX_SESSIONS, MessageError, Run, Session, Then};
 use crate::ingest::Listener;
 use crate::log::{StreamId, stream_id};
 use framegate_translators::decode::Record;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 impl Listener for Conversation {
     fn record(&mut self, record: &Record<'_>) {
         if let Some(dialogue) = &mut self.dialogue {
-            dialogue.hear(record);
+            dialogue.receive(record);
         }
     }
 
@@ -114,7 +114,7 @@ impl Conversation {
             match outgoing.then.take_if(|then| is_its(then)) {
                 None => kept.push_back(outgoing),
                 Some(Then { done: Some(done), .. }) => {
-                    let _ = done.send(Err(SayError::Answered(approval_id.to_owned())));
+                    let _ = done.send(Err(MessageError::Answered(approval_id.to_owned())));
                 }
                 Some(_) => {}
             }
