@@ -254,7 +254,7 @@ fn log_off_is_silent_and_the_json_format_is_used() {
     let loud = ran("frames.v2", &["--log", "info", "--log-format", "json"], &input).exits(0);
     let last: Value = serde_json::from_str(loud.err.lines().last().unwrap()).unwrap();
     assert_eq!(last["message"], "done");
-    assert_eq!(last["breaches"], 0, "framegate's own events must be valid");
+    assert_eq!(last["violations"], 0, "framegate's own events must be valid");
     assert_eq!(last["records"], records(&loud.events()).len());
 }
 

@@ -10,12 +10,11 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::indexing_slicing, missing_docs, reason = "a benchmark")]
 
-mod breaches;
 #[path = "../../translators/benches/stages/mod.rs"]
 mod stages;
 mod table;
+mod violations;
 
-use breaches::{WAYS, check, few_of_each_kind};
 use framegate_translators::contracts::{CONTRACTS, Contract, SseStyle};
 use framegate_translators::encode::{Events, write_ndjson, write_sse};
 use framegate_translators::frame::Frame;
@@ -27,6 +26,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use table::{FLOOR, Stage};
+use violations::{WAYS, check, few_of_each_kind};
 
 /// The allocator that the program uses.
 #[cfg(feature = "jemalloc")]

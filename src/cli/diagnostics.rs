@@ -29,10 +29,10 @@ pub(super) struct Diagnostics {
     /// The number of lines about warnings for the current input.
     warning_lines: u64,
     /// The number of lines about broken events for the current input.
-    breach_lines: u64,
+    violation_lines: u64,
     events: u64,
     warnings: u64,
-    breaches: u64,
+    violations: u64,
     withheld: u64,
     records: Tally,
 }
@@ -65,10 +65,10 @@ impl Diagnostics {
             runs: HashMap::new(),
             most,
             warning_lines: 0,
-            breach_lines: 0,
+            violation_lines: 0,
             events: 0,
             warnings: 0,
-            breaches: 0,
+            violations: 0,
             withheld: 0,
             records: Tally::default(),
         })
@@ -86,18 +86,18 @@ impl Diagnostics {
         for event in events {
             self.events += 1;
             let verdict = gate::pass(gate.as_ref(), frame, event, &mut |event| writer.event(event));
-            let (withheld, breaches) = match &verdict {
+            let (withheld, violations) = match &verdict {
                 Verdict::Kept => continue,
-                Verdict::Broken(breaches) => (false, breaches),
-                Verdict::Withheld(breaches) => (true, breaches),
+                Verdict::Broken(violations) => (false, violations),
+                Verdict::Withheld(violations) => (true, violations),
             };
-            self.breaches += 1;
+            self.violations += 1;
             self.withheld += u64::from(withheld);
-            for violation in breaches {
-                if self.breach_lines < self.most {
+            for violation in violations {
+                if self.violation_lines < self.most {
                     tell(frame, event.kind, withheld, violation);
                 }
-                self.breach_lines += 1;
+                self.violation_lines += 1;
             }
         }
     }
@@ -146,7 +146,7 @@ impl Diagnostics {
     pub(super) fn end_input(&mut self, tally: &Tally) {
         let left: Vec<(Uuid, Watched)> = self.runs.drain().collect();
         left.into_iter().for_each(|(run, watched)| self.warn(run, watched));
-        let said = [(&mut self.warning_lines, "warnings"), (&mut self.breach_lines, "schema violations")];
+        let said = [(&mut self.warning_lines, "warnings"), (&mut self.violation_lines, "schema violations")];
         for (lines, what) in said {
             let more = std::mem::take(lines).saturating_sub(self.most);
             if more > 0 {
@@ -163,12 +163,12 @@ impl Diagnostics {
 
     /// Reports the totals of all inputs. If stderr is a terminal, also prints them on one line.
     pub(super) fn sum_up(&self) {
-        let Self { events, warnings, breaches, withheld, .. } = *self;
+        let Self { events, warnings, violations, withheld, .. } = *self;
         let Tally { records, invalid, unknown, runs, .. } = self.records;
-        if breaches > 0 {
-            tracing::warn!(records, warnings, breaches, withheld, "done; some events violate their schemas");
+        if violations > 0 {
+            tracing::warn!(records, warnings, violations, withheld, "done; some events violate their schemas");
         } else {
-            tracing::info!(runs, records, invalid, unknown, events, warnings, breaches, "done");
+            tracing::info!(runs, records, invalid, unknown, events, warnings, violations, "done");
         }
         if std::io::stderr().is_terminal() {
             let _ = writeln!(std::io::stderr(), "framegate: {}", self.summary());
@@ -187,7 +187,7 @@ impl Diagnostics {
             text.push_str(&format!(" ({})", bad.join(", ")));
         }
         text.push_str(&format!(", {}", counted(self.events, "event")));
-        for (count, what) in [(self.warnings, "warning"), (self.breaches, "invalid event")] {
+        for (count, what) in [(self.warnings, "warning"), (self.violations, "invalid event")] {
             if count > 0 {
                 text.push_str(&format!(", {}", counted(count, what)));
             }
@@ -292,7 +292,7 @@ mod tests {
         let log = log.0.lock().unwrap_or_else(PoisonError::into_inner);
         let lines = log.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
         let lines = lines.map(|line| serde_json::from_slice(line).unwrap()).collect();
-        (lines, String::from_utf8(out).unwrap(), (diagnostics.warnings, diagnostics.breaches))
+        (lines, String::from_utf8(out).unwrap(), (diagnostics.warnings, diagnostics.violations))
     }
 
     #[test]

@@ -68,7 +68,7 @@ impl Config {
             let key = match &error {
                 SettingsError::Pattern(..) => "redaction.patterns",
                 SettingsError::Rule(_) => "redaction.disabled_rules",
-                SettingsError::Key(_) => "redaction.keys",
+                SettingsError::Key(_) | SettingsError::TooLarge(_) => "redaction.keys",
             };
             found.push((key, error.to_string()));
         }

@@ -215,15 +215,13 @@ mod tests {
             ("[log]\npath = \"\"", vec!["log.path: is empty; set it to the path of the database file"]),
             (
                 "[redaction]\npatterns = { badge = \"(\" }",
-                vec!["config.toml, redaction.patterns: the pattern \"badge\" is no regular expression"],
+                vec!["config.toml, redaction.patterns: the pattern \"badge\" is not a valid regular expression"],
             ),
             (
                 "[redaction]\ndisabled_rules = [\"jtw\"]",
-                vec![
-                    "redaction.disabled_rules: there is no rule \"jtw\"; `framegate rules` lists those that there are",
-                ],
+                vec!["redaction.disabled_rules: there is no rule \"jtw\"; `framegate rules` lists all rules"],
             ),
-            ("[redaction]\nkeys = [\"*\"]", vec!["redaction.keys: \"*\" names no key"]),
+            ("[redaction]\nkeys = [\"*\"]", vec!["redaction.keys: \"*\" is not a key"]),
             ("[redaction]\nhold_ms = 60001", vec!["redaction.hold_ms: 60001 is out of range"]),
             ("[gate]\nmode = \"wran\"", vec!["did you mean \"warn\"? (known: off, warn, enforce)"]),
             ("[telemetry]\nfilter = \"loud\"", vec!["config.toml, telemetry.filter: \"loud\" is not a log filter"]),

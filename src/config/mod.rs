@@ -5,9 +5,9 @@
 //!
 //! [`settings`] declares every setting; [`upstream`] those of runners that the proxy reaches out to.
 
-mod agreement;
 pub mod approvals;
 mod constraints;
+mod contradictions;
 mod error;
 pub mod filter;
 mod listen;

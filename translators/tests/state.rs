@@ -143,7 +143,7 @@ fn one_event_replaces_the_dropped_ones_at_the_last_position() {
                 let gaps: Vec<_> = gap.iter().collect();
                 assert!(gaps.len() <= usize::from(*events > 0), "{what}: {}", gaps.len());
                 for event in gaps {
-                    schemas.check(event).unwrap_or_else(|breaches| panic!("{what}: {breaches:?}"));
+                    schemas.check(event).unwrap_or_else(|violations| panic!("{what}: {violations:?}"));
                     let expected = if contract.name == "pixir.v1" { None } else { last.clone() };
                     assert_eq!(*event.id, expected.unwrap_or(EventId::None), "{what}");
                     *notices.entry(contract.name).or_insert(0) += 1;

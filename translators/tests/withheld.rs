@@ -60,8 +60,8 @@ fn gated_by<'s>(
                 out.push(SentEvent { kind: event.kind, id: event.id.clone(), text, instead_of: None });
             });
             assert_eq!(out.len(), 1, "one event for each event");
-            if let Verdict::Withheld(breaches) = &verdict {
-                assert_eq!(breaches[0].keyword, "required");
+            if let Verdict::Withheld(violations) = &verdict {
+                assert_eq!(violations[0].keyword, "required");
                 out[0].instead_of = Some(event.kind);
                 assert_eq!(out[0].id, *event.id, "the cursor is that of the withheld event");
             }

@@ -103,16 +103,19 @@ pub enum SettingsError {
     Pattern(String, String),
     /// No rule has this name.
     Rule(String),
-    /// This key cannot be searched for: it is too short, or the keys are too many.
+    /// This key is too short.
     Key(String),
+    /// All keys and formats together exceed the limits of the search, with the reason.
+    TooLarge(String),
 }
 
 impl std::fmt::Display for SettingsError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Pattern(name, why) => write!(f, "the pattern {name:?} {why}"),
-            Self::Rule(name) => write!(f, "there is no rule {name:?}; `framegate rules` lists those that there are"),
-            Self::Key(key) => write!(f, "{key:?} names no key: it needs three letters or more"),
+            Self::Rule(name) => write!(f, "there is no rule {name:?}; `framegate rules` lists all rules"),
+            Self::Key(key) => write!(f, "{key:?} is not a key: use at least three letters"),
+            Self::TooLarge(why) => write!(f, "the keys are too many to search for: {why}"),
         }
     }
 }
@@ -204,7 +207,7 @@ impl Rules {
         }
         literals.extend(names_of_keys.iter().map(|_| Literal::Key));
         spellings.extend(names_of_keys.iter().cloned());
-        let too_large = |error: String| SettingsError::Key(format!("(all of them): {error}"));
+        let too_large = SettingsError::TooLarge;
         let finder = finder(spellings.iter().map(String::as_bytes)).map_err(|error| too_large(error.to_string()))?;
         let prefilter = Prefilter::new(formats.iter(), &names_of_keys, in_text).map_err(too_large)?;
         let stems = Stems::new(formats.iter());
@@ -282,13 +285,13 @@ fn own_pattern(name: &str, pattern: &str) -> Result<regex::bytes::Regex, Setting
     let wrong = |why: String| SettingsError::Pattern(name.to_owned(), why);
     let is_name_byte = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     if name.is_empty() || name.len() > 64 || !name.bytes().all(is_name_byte) {
-        let why = "has a name of other characters than letters, digits, - and _, or of more than 64";
+        let why = "has an invalid name: use at most 64 letters, digits, - and _";
         return Err(wrong(why.to_owned()));
     }
     let regex = regex::bytes::RegexBuilder::new(pattern)
         .size_limit(1 << 20)
         .build()
-        .map_err(|error| wrong(format!("is no regular expression: {error}")))?;
+        .map_err(|error| wrong(format!("is not a valid regular expression: {error}")))?;
     if regex.is_match(b"") { Err(wrong("matches the empty text".to_owned())) } else { Ok(regex) }
 }
 

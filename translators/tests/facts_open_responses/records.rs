@@ -48,8 +48,8 @@ fn verdicts(case: &Case, facts: &str, ours: impl Fn(&ProviderEvent) -> bool) -> 
     // type's count are therefore comparable.
     let mut least: BTreeMap<String, u64> = BTreeMap::new();
     let mut most: BTreeMap<String, u64> = BTreeMap::new();
-    for breach in case.facts["violations"].get(facts).and_then(Value::as_array).into_iter().flatten() {
-        for (kind, count) in breach["by_type"].as_object().unwrap() {
+    for violation in case.facts["violations"].get(facts).and_then(Value::as_array).into_iter().flatten() {
+        for (kind, count) in violation["by_type"].as_object().unwrap() {
             let count = count.as_u64().unwrap();
             let kind = kind_of_fact(kind);
             let slot = least.entry(kind.clone()).or_default();
