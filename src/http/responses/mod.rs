@@ -6,6 +6,7 @@
 //!
 //! Errors of the proxy have the form that the SDKs parse: `{"error":{"message","type","param","code"}}`.
 
+mod errors;
 mod kept;
 
 use super::body::{BEFORE_RESET, Source, events};
@@ -14,7 +15,7 @@ use super::limits::{SOON, StreamSlot, later};
 use super::negotiate::{Form, Negotiated, Wanted, negotiate};
 use super::problem::Problem;
 use super::query::Query;
-use super::reply::{Body, Torn, json_response};
+use super::reply::{Body, Torn};
 use super::route::Call;
 use super::shared::Shared;
 use crate::client::NoAnswer;
@@ -23,21 +24,19 @@ use crate::shutdown::Phase;
 use crate::upstream::responses::{
     Answer, Asking, BoundedReceiver, Credentials, InFlightRequest, Mode, Refusal, Responses,
 };
+pub(super) use errors::refused;
+use errors::{Failure, answered, code_of, error};
 use framegate_translators::runners::RESPONSES;
 use futures_util::stream;
 use http_body_util::{BodyExt, Limited, StreamBody};
 use hyper::body::{Body as _, Frame, Incoming};
 use hyper::header::{self, ACCEPT, AUTHORIZATION, HeaderName, HeaderValue};
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
-use serde_json::json;
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 /// The header for a client's own credentials when `Authorization` carries the proxy's token.
 const UPSTREAM_AUTHORIZATION: HeaderName = HeaderName::from_static("x-upstream-authorization");
-
-/// The header that tells SDKs whether to retry automatically.
-const SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
 
 /// The query of a request: the proxy's own parameters, and the rest for the upstream.
 #[derive(Debug, Default)]
@@ -261,14 +260,6 @@ pub(super) fn is_of_sdks(path: &str) -> bool {
         .any(|of_api| path.strip_prefix(of_api).is_some_and(|behind| behind.is_empty() || behind.starts_with('/')))
 }
 
-/// A problem in the form that the SDKs parse.
-pub(super) fn refused(mut problem: Problem) -> Response<Body> {
-    let status = problem.status();
-    let mut response = error(status, code_of(status), problem.detail());
-    problem.extend(&mut response);
-    response
-}
-
 /// Checks that an id is a single plain path segment, because it becomes part of the upstream's path.
 fn checked(id: &str) -> Result<&str, Problem> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:".contains(&byte);
@@ -455,78 +446,5 @@ fn own(status: StatusCode, headers: HeaderMap, body: BoundedReceiver, slot: Opti
         // Intermediaries must not buffer the stream.
         response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
     }
-    response
-}
-
-/// Why a request has no response from the upstream.
-enum Failure {
-    Problem(Problem),
-    Refusal(Refusal),
-}
-
-impl From<Problem> for Failure {
-    fn from(problem: Problem) -> Self {
-        Self::Problem(problem)
-    }
-}
-
-impl From<Refusal> for Failure {
-    fn from(refusal: Refusal) -> Self {
-        Self::Refusal(refusal)
-    }
-}
-
-fn answered(outcome: Result<Response<Body>, Failure>) -> Response<Body> {
-    match outcome {
-        Ok(response) => response,
-        Err(Failure::Refusal(refusal)) => {
-            let (status, code, retry) = status_of(&refusal);
-            let mut response = error(status, code, &refusal.to_string());
-            let retry = HeaderValue::from_static(if retry { "true" } else { "false" });
-            response.headers_mut().insert(SHOULD_RETRY, retry);
-            response
-        }
-        Err(Failure::Problem(problem)) => refused(problem),
-    }
-}
-
-/// The status and code of a refusal, and whether a client may retry automatically: not if the upstream may already have
-/// processed, and charged for, the request.
-fn status_of(refusal: &Refusal) -> (StatusCode, &'static str, bool) {
-    match refusal {
-        Refusal::NoAnswer(NoAnswer::Unreachable(_)) => (StatusCode::BAD_GATEWAY, "upstream_unreachable", true),
-        Refusal::NoAnswer(NoAnswer::Slow(_)) => (StatusCode::GATEWAY_TIMEOUT, "upstream_timeout", false),
-        Refusal::NoAnswer(_) => (StatusCode::BAD_GATEWAY, "upstream_lost", false),
-        Refusal::Redirect(_) => (StatusCode::BAD_GATEWAY, "upstream_redirects", false),
-        Refusal::Compressed => (StatusCode::BAD_GATEWAY, "upstream_compresses", false),
-        Refusal::NotAResponse(_) => (StatusCode::BAD_GATEWAY, "upstream_not_a_response", false),
-        Refusal::Nothing(_) => (StatusCode::BAD_GATEWAY, "upstream_lost", false),
-        Refusal::Stopping => (StatusCode::SERVICE_UNAVAILABLE, "proxy_stopping", false),
-        _ => (StatusCode::INTERNAL_SERVER_ERROR, "internal", false),
-    }
-}
-
-fn code_of(status: StatusCode) -> &'static str {
-    match status {
-        StatusCode::UNAUTHORIZED => "unauthorized",
-        StatusCode::NOT_FOUND => "not_found",
-        StatusCode::METHOD_NOT_ALLOWED => "method_not_allowed",
-        StatusCode::UPGRADE_REQUIRED => "upgrade_required",
-        StatusCode::MISDIRECTED_REQUEST => "host_not_allowed",
-        StatusCode::FORBIDDEN => "not_allowed",
-        StatusCode::NOT_ACCEPTABLE => "not_acceptable",
-        StatusCode::PAYLOAD_TOO_LARGE => "request_too_large",
-        StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => "limit",
-        StatusCode::INSUFFICIENT_STORAGE => "log_full",
-        status if status.is_server_error() => "internal",
-        _ => "bad_request",
-    }
-}
-
-fn error(status: StatusCode, code: &str, message: &str) -> Response<Body> {
-    let mut response = json_response(&json!({
-        "error": {"message": message, "type": "framegate_error", "param": null, "code": code}
-    }));
-    *response.status_mut() = status;
     response
 }
