@@ -4,7 +4,7 @@ use super::*;
 use crate::config::GateMode;
 use crate::defaults::AHEAD_BYTES;
 use crate::gate::Gate;
-use crate::log::{FrameLog, Gone, Mark, MemoryLog, weight};
+use crate::log::{Checkpoint, FrameLog, Gone, MemoryLog, weight};
 use async_trait::async_trait;
 use framegate_translators::frame::{Body, StreamKind};
 use framegate_translators::pipeline::is_last;
@@ -81,12 +81,12 @@ impl FrameLog for Slow {
         self.inner.read(stream, from, max).await
     }
 
-    async fn drop_front(&self, stream: StreamId, gone: Gone, marks: Vec<Mark>) -> Result<(), LogError> {
-        self.inner.drop_front(stream, gone, marks).await
+    async fn prune(&self, stream: StreamId, gone: Gone, checkpoints: Vec<Checkpoint>) -> Result<(), LogError> {
+        self.inner.prune(stream, gone, checkpoints).await
     }
 
-    async fn front_beyond(&self, stream: StreamId, max_bytes: u64) -> Result<u64, LogError> {
-        self.inner.front_beyond(stream, max_bytes).await
+    async fn first_within(&self, stream: StreamId, max_bytes: u64) -> Result<u64, LogError> {
+        self.inner.first_within(stream, max_bytes).await
     }
 
     async fn take_dropped(&self) -> Vec<StreamId> {

@@ -3,7 +3,7 @@
 //! If it is full, whole streams are dropped ([`Room`] decides which); an open run stays.
 
 use super::room::{Room, RoomBounds};
-use super::{ByStream, FrameLog, Gone, LogError, Mark, Order, StreamId, Summary, stream_id, weight};
+use super::{ByStream, Checkpoint, FrameLog, Gone, LogError, Order, StreamId, Summary, stream_id, weight};
 use crate::clock::Clock;
 use async_trait::async_trait;
 use framegate_translators::frame::Frame;
@@ -144,7 +144,7 @@ impl FrameLog for MemoryLog {
         Ok(kept.frames.range(from..).take(max).cloned().collect())
     }
 
-    async fn drop_front(&self, stream: StreamId, gone: Gone, _: Vec<Mark>) -> Result<(), LogError> {
+    async fn prune(&self, stream: StreamId, gone: Gone, _: Vec<Checkpoint>) -> Result<(), LogError> {
         let mut held = self.held();
         let Held { streams, room, .. } = &mut *held;
         let Some(kept) = streams.get_mut(&stream) else { return Ok(()) };
@@ -161,7 +161,7 @@ impl FrameLog for MemoryLog {
         Ok(())
     }
 
-    async fn front_beyond(&self, stream: StreamId, max_bytes: u64) -> Result<u64, LogError> {
+    async fn first_within(&self, stream: StreamId, max_bytes: u64) -> Result<u64, LogError> {
         let held = self.held();
         let Some(kept) = held.streams.get(&stream) else { return Ok(0) };
         let (mut first, mut bytes) = (kept.gone, kept.bytes);

@@ -1,8 +1,8 @@
 //! The frame log: the single source of truth.
 //!
-//! Input: frames, in the order in which they were made. Output: the frames of a stream from any kept sequence number on. Never:
-//! a frame changed or left out, or a reader that waits for another reader. Everything that clients see is a function of the
-//! frames here. If the front of a stream is pruned, [`Mark`]s keep what was derived from it.
+//! Input: frames, in the order in which they were made. Output: the frames of a stream from any kept sequence number on.
+//! Never: a frame changed or left out, or a reader that waits for another reader. Everything that clients see is a function
+//! of the frames here. If the front of a stream is pruned, [`Checkpoint`]s keep what was derived from it.
 
 mod memory;
 mod room;
@@ -43,7 +43,7 @@ pub struct Gone {
 
 /// A point in a stream from which an encoder can continue without the frames before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mark {
+pub struct Checkpoint {
     /// Which encoder: the name of a contract, with its options.
     pub view: Arc<str>,
     /// The number of the next frame.
@@ -56,9 +56,9 @@ pub struct Mark {
     pub state: Vec<u8>,
 }
 
-/// Selects a mark: the last one that is not after this place.
+/// Selects a checkpoint: the last one that is not after this place.
 #[derive(Clone, Debug)]
-pub enum MarkAt {
+pub enum CheckpointAt {
     /// The event with that number.
     Event(u64),
     /// The frame with that number.
@@ -164,32 +164,37 @@ pub trait FrameLog: Send + Sync + 'static {
         None
     }
 
-    /// Drops the front of a stream, and stores the marks at the first kept frame in its place.
+    /// Drops the front of a stream, and stores the checkpoints at the first kept frame in its place.
     ///
     /// # Errors
     /// The reason why it could not be dropped; nothing was.
-    async fn drop_front(&self, stream: StreamId, gone: Gone, marks: Vec<Mark>) -> Result<(), LogError>;
+    async fn prune(&self, stream: StreamId, gone: Gone, checkpoints: Vec<Checkpoint>) -> Result<(), LogError>;
 
     /// The number of the first frame from which on at most `max_bytes` of a stream are kept; at most the number of the last
     /// frame.
     ///
     /// # Errors
     /// The reason why the log cannot be read.
-    async fn front_beyond(&self, stream: StreamId, max_bytes: u64) -> Result<u64, LogError>;
+    async fn first_within(&self, stream: StreamId, max_bytes: u64) -> Result<u64, LogError>;
 
-    /// Stores marks of a stream, if the log outlives the process.
+    /// Stores checkpoints of a stream, if the log outlives the process.
     ///
     /// # Errors
     /// The reason why they cannot be stored.
-    async fn keep_marks(&self, _stream: StreamId, _marks: Vec<Mark>) -> Result<(), LogError> {
+    async fn keep_checkpoints(&self, _stream: StreamId, _checkpoints: Vec<Checkpoint>) -> Result<(), LogError> {
         Ok(())
     }
 
-    /// The last mark of a view that is not after a place.
+    /// The last checkpoint of a view that is not after a place.
     ///
     /// # Errors
     /// The reason why the log cannot be read.
-    async fn mark(&self, _stream: StreamId, _view: &str, _at: &MarkAt) -> Result<Option<Mark>, LogError> {
+    async fn checkpoint(
+        &self,
+        _stream: StreamId,
+        _view: &str,
+        _at: &CheckpointAt,
+    ) -> Result<Option<Checkpoint>, LogError> {
         Ok(None)
     }
 

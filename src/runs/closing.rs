@@ -7,7 +7,7 @@
 use super::recovery::LEFT_OPEN;
 use super::{Entry, Runs};
 use crate::clock::Clock;
-use crate::log::{LogError, MarkAt};
+use crate::log::{CheckpointAt, LogError};
 use framegate_translators::frame::{Frame, StreamKind};
 use framegate_translators::normalizer::{Reopened, RunEnd};
 use std::sync::{Arc, PoisonError};
@@ -34,7 +34,7 @@ impl Runs {
             Err(LogError::Dropped { .. }) => return Ok(()),
             done => return done,
         }
-        self.drop_front(entry, u64::MAX, Clock::System.now_ms()).await?;
+        self.prune(entry, u64::MAX, Clock::System.now_ms()).await?;
         match self.end_kept(entry, end).await {
             Err(LogError::Full { .. }) => {}
             Err(LogError::Dropped { .. }) => return Ok(()),
@@ -62,8 +62,8 @@ impl Runs {
         let mut at = entry.gone().map_or(0, |gone| gone.frames);
         let mut reopened = Reopened::new(entry.stream.clone());
         if at > 0 {
-            let mark = self.log.mark(entry.id(), LEFT_OPEN.0, &MarkAt::Frame(at)).await?;
-            let known = entry.left_open().or(mark.map(|mark| mark.state));
+            let checkpoint = self.log.checkpoint(entry.id(), LEFT_OPEN.0, &CheckpointAt::Frame(at)).await?;
+            let known = entry.left_open().or(checkpoint.map(|checkpoint| checkpoint.state));
             match known.and_then(|state| Reopened::restore(entry.stream.clone(), &state)) {
                 Some(known) => reopened = known,
                 None => tracing::warn!(stream = %entry.stream.id, "the state before the first stored frame is unknown"),

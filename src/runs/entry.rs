@@ -1,12 +1,12 @@
 //! One stream in memory: its status, its tail, and what its readers share.
 //!
-//! Input: the status after each append. Output: the status and the tail for followers; the marks of each contract. Never: a
-//! tail that is ahead of its status.
+//! Input: the status after each append. Output: the status and the tail for followers; the checkpoints of each contract.
+//! Never: a tail that is ahead of its status.
 
 use super::front::Front;
 use super::recovery::LEFT_OPEN;
 use super::referred::Referred;
-use super::view::{SharedMarks, View};
+use super::view::{SharedCheckpoints, View};
 use super::{RunStatus, Tail};
 use crate::clock::Moment;
 use crate::log::{Gone, LogError, StreamId};
@@ -26,14 +26,14 @@ pub struct Entry {
     pub stream: Arc<Stream>,
     pub(super) tail: watch::Sender<Tail>,
     pub(super) status: Mutex<RunStatus>,
-    pub(super) views: Mutex<HashMap<ViewKey, (SharedMarks, Weak<View>)>>,
+    pub(super) views: Mutex<HashMap<ViewKey, (SharedCheckpoints, Weak<View>)>>,
     pub(super) front: Mutex<Front>,
     /// The artifacts that frames refer to, for when those frames are pruned.
     pub(super) referred: Mutex<Referred>,
     /// Held while the stream's front is dropped.
     pub(super) dropping: tokio::sync::Mutex<()>,
-    /// The frame up to which its marks were made.
-    pub(super) marked: AtomicU64,
+    /// The frame up to which its checkpoints were made.
+    pub(super) checkpointed: AtomicU64,
     /// Whether readers have counted events since the counts were last saved.
     pub(super) has_counted: AtomicBool,
     /// Its number in the order in which the runs began.
@@ -53,7 +53,7 @@ impl Entry {
             front: Mutex::default(),
             referred: Mutex::default(),
             dropping: tokio::sync::Mutex::default(),
-            marked: AtomicU64::default(),
+            checkpointed: AtomicU64::default(),
             has_counted: AtomicBool::default(),
             began: AtomicU64::default(),
             dropped: AtomicBool::default(),
@@ -73,33 +73,33 @@ impl Entry {
         self.front().gone
     }
 
-    /// The marks of the stream in a contract, and their key; `None` if the contract leaves the stream out. `view` names the
-    /// form of the events, since a contract can have two. `name` names the encoder's state.
-    pub(super) fn marks(
+    /// The checkpoints of the stream in a contract, and their key; `None` if the contract leaves the stream out. `view`
+    /// names the form of the events, since a contract can have two. `name` names the encoder's state.
+    pub(super) fn checkpoints(
         &self,
         view: &'static str,
         name: &'static str,
         make: NewEncoder,
         options: &EncoderOptions,
-    ) -> Option<(ViewKey, SharedMarks)> {
+    ) -> Option<(ViewKey, SharedCheckpoints)> {
         let mut views = self.views.lock().unwrap_or_else(PoisonError::into_inner);
         let as_asked = (view, options.clone());
-        if let Some((marks, _)) = views.get(&as_asked) {
-            return Some((as_asked, marks.clone()));
+        if let Some((checkpoints, _)) = views.get(&as_asked) {
+            return Some((as_asked, checkpoints.clone()));
         }
         // If the encoder ignores the options, there is one view for all options.
         let encoder = make(&self.stream, options)?;
         let options = if encoder.uses_options() { options.clone() } else { EncoderOptions::default() };
         let key = (view, options.clone());
-        let new = || (SharedMarks::new(name, make, options, encoder), Weak::new());
-        let marks = views.entry(key.clone()).or_insert_with(new).0.clone();
-        Some((key, marks))
+        let new = || (SharedCheckpoints::new(name, make, options, encoder), Weak::new());
+        let checkpoints = views.entry(key.clone()).or_insert_with(new).0.clone();
+        Some((key, checkpoints))
     }
 
-    /// The marks in every contract that a reader has asked for.
-    pub(super) fn all_marks(&self) -> Vec<SharedMarks> {
+    /// The checkpoints in every contract that a reader has asked for.
+    pub(super) fn all_checkpoints(&self) -> Vec<SharedCheckpoints> {
         let views = self.views.lock().unwrap_or_else(PoisonError::into_inner);
-        views.values().map(|(marks, _)| marks.clone()).collect()
+        views.values().map(|(checkpoints, _)| checkpoints.clone()).collect()
     }
 
     /// Replaces the status after frames were kept, and wakes the readers.
@@ -148,9 +148,9 @@ impl Entry {
 
     /// What the pruned part of the stream left open, if that is known here.
     pub(super) fn left_open(&self) -> Option<Vec<u8>> {
-        let (_, marks) = self.marks(LEFT_OPEN.0, LEFT_OPEN.0, LEFT_OPEN.1, &EncoderOptions::default())?;
+        let (_, checkpoints) = self.checkpoints(LEFT_OPEN.0, LEFT_OPEN.0, LEFT_OPEN.1, &EncoderOptions::default())?;
         let gone = self.gone()?;
-        marks.start_state(gone.frames)
+        checkpoints.start_state(gone.frames)
     }
 
     /// Records that a part of the stream is damaged and cannot be read. It is logged once.

@@ -10,8 +10,8 @@
 //! the reader first gets an event that says so.
 
 mod cursor;
+mod index;
 mod notices;
-mod steps;
 #[cfg(test)]
 mod tests;
 
@@ -24,8 +24,8 @@ use cursor::Seal;
 use framegate_translators::contracts::{Contract, SseStyle};
 use framegate_translators::encode::EncoderOptions;
 use framegate_translators::frame::{Frame, Stream};
+use index::{FeedIndex, Gone, Step};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use steps::{Gone, Step, Steps};
 use tokio::sync::watch;
 use uuid::Uuid;
 
@@ -43,7 +43,7 @@ pub(super) struct Feed {
     forgotten: u64,
     /// Streams that were dropped before the process began. Held here until all kept streams are registered.
     dropped: Mutex<Vec<DroppedStream>>,
-    steps: Mutex<Steps>,
+    steps: Mutex<FeedIndex>,
     wake: watch::Sender<Progress>,
 }
 
@@ -58,7 +58,7 @@ struct Progress {
 impl Feed {
     pub(super) fn new(order: Order) -> Self {
         let Order { secret, next, forgotten, dropped } = order;
-        let steps = Mutex::new(Steps { next, ..Steps::default() });
+        let steps = Mutex::new(FeedIndex { next, ..FeedIndex::default() });
         let dropped = Mutex::new(dropped);
         Self { seal: Seal::new(secret), forgotten, dropped, steps, wake: watch::Sender::default() }
     }
@@ -94,8 +94,8 @@ impl Feed {
     }
 
     /// Removes the first `gone` frames of the stream. The position of the last of them stays, for the gap event.
-    pub(super) fn forget_front(&self, stream: StreamId, gone: u64) {
-        self.steps().forget_front(stream, gone);
+    pub(super) fn forget_pruned(&self, stream: StreamId, gone: u64) {
+        self.steps().forget_pruned(stream, gone);
     }
 
     /// Removes all frames of a dropped stream.
@@ -135,7 +135,7 @@ impl Feed {
         self.steps().step_at(position)
     }
 
-    fn steps(&self) -> MutexGuard<'_, Steps> {
+    fn steps(&self) -> MutexGuard<'_, FeedIndex> {
         self.steps.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -5,10 +5,10 @@
 //! stream dropped; a front dropped before every encoder has passed it.
 
 use super::recovery::LEFT_OPEN;
-use super::view::{Place, SharedMarks};
+use super::view::{Place, SharedCheckpoints};
 use super::{Entry, Runs};
 use crate::clock::Clock;
-use crate::log::{Gone, LogError, Mark, MarkAt, Summary};
+use crate::log::{Checkpoint, CheckpointAt, Gone, LogError, Summary};
 use framegate_translators::contracts::{CONTRACTS, NUMBERED_RECORDS};
 use framegate_translators::encode::{EncoderOptions, Events};
 use std::collections::VecDeque;
@@ -17,20 +17,20 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 use tokio::sync::mpsc;
 
-/// Number of frames between two marks that are made while a stream grows.
-pub(super) const MARK_EVERY: u64 = 4096;
+/// Number of frames between two checkpoints that are made while a stream grows.
+pub(super) const CHECKPOINT_EVERY: u64 = 4096;
 
-/// Largest encoder state, in bytes, that is kept at a mark whose only purpose is to save time.
-const MARK_BYTES: usize = 64 << 10;
+/// Largest encoder state, in bytes, that is kept at a checkpoint whose only purpose is to save time.
+const CHECKPOINT_BYTES: usize = 64 << 10;
 
-/// How many streams may wait for their marks. A stream that finds the queue full gets its marks the next time.
+/// How many streams may wait for their checkpoints. A stream that finds the queue full gets its checkpoints the next time.
 const WAITING: usize = 256;
 
 /// How many frames are read at a time.
 const AT_ONCE: usize = 512;
 
-/// How many frames the previous mark may be before the next one. A part of the stream's length is added to this.
-const REACH: u64 = 16 * MARK_EVERY;
+/// How many frames the previous checkpoint may be before the next one. A part of the stream's length is added to this.
+const REACH: u64 = 16 * CHECKPOINT_EVERY;
 
 /// How many frames go through the encoders between two yields. Other tasks on the same thread wait for that long: some tenths
 /// of a millisecond.
@@ -44,7 +44,7 @@ const MOMENTS: u32 = 32;
 
 /// How much of one stream is kept. `None` in a field means no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FrontBounds {
+pub struct PruningBounds {
     /// Maximum number of frames.
     pub max_frames: Option<u64>,
     /// Maximum number of bytes of frames, as the log counts them.
@@ -53,7 +53,7 @@ pub struct FrontBounds {
     pub max_age: Option<Duration>,
 }
 
-impl FrontBounds {
+impl PruningBounds {
     /// Whether any limit is set.
     pub(super) fn is_bounded(&self) -> bool {
         *self != Self::default()
@@ -100,21 +100,21 @@ impl Runs {
     /// Sets how much of each stream is kept. Clients are served with `options`, except that each client chooses the
     /// experimental groups itself.
     #[must_use]
-    pub fn with_front_bounds(self, bounds: FrontBounds, options: EncoderOptions) -> Self {
+    pub fn with_pruning(self, bounds: PruningBounds, options: EncoderOptions) -> Self {
         Self { fronts: bounds, options, ..self }
     }
 
     /// Called after frames were appended to a stream: `more` is their size in bytes, `before` the number of frames before the
     /// append. Prunes what exceeds the bounds.
-    pub(super) async fn bound_front(&self, entry: &Arc<Entry>, before: u64, more: u64) {
+    pub(super) async fn prune_beyond_bounds(&self, entry: &Arc<Entry>, before: u64, more: u64) {
         let frames = entry.tail.borrow().frames;
-        if frames / MARK_EVERY > before / MARK_EVERY
+        if frames / CHECKPOINT_EVERY > before / CHECKPOINT_EVERY
             && let Some(scribe) = self.scribe.get()
         {
-            // If the queue is full, the task is busy; the marks are made the next time.
+            // If the queue is full, the task is busy; the checkpoints are made the next time.
             let _ = scribe.try_send(entry.id());
         }
-        let FrontBounds { max_frames, max_bytes, .. } = self.fronts;
+        let PruningBounds { max_frames, max_bytes, .. } = self.fronts;
         if !self.fronts.is_bounded() {
             return;
         }
@@ -133,12 +133,12 @@ impl Runs {
             _ => 0,
         };
         if let Some(most) = max_bytes.filter(|_| is_due) {
-            match self.log.front_beyond(entry.id(), most - piece(most, MOST.1)).await {
+            match self.log.first_within(entry.id(), most - piece(most, MOST.1)).await {
                 Ok(first) => to = to.max(first),
                 Err(error) => tracing::warn!(stream = %entry.stream.id, %error, "a stream could not be measured"),
             }
         }
-        self.let_go(entry, to, Clock::System.now_ms()).await;
+        self.try_prune(entry, to, Clock::System.now_ms()).await;
     }
 
     /// Prunes frames that are too old, in all streams. `since_start` is the time since the start of the process, `now_ms` is in
@@ -153,12 +153,12 @@ impl Runs {
                 front.note(frames, max_age, since_start);
                 to
             };
-            self.let_go(&entry, to, now_ms).await;
+            self.try_prune(&entry, to, now_ms).await;
         }
     }
 
-    async fn let_go(&self, entry: &Arc<Entry>, to: u64, now_ms: u64) {
-        if let Err(error) = self.drop_front(entry, to, now_ms).await {
+    async fn try_prune(&self, entry: &Arc<Entry>, to: u64, now_ms: u64) {
+        if let Err(error) = self.prune(entry, to, now_ms).await {
             tracing::warn!(stream = %entry.stream.id, %error, "the first frames of a stream could not be dropped");
         }
     }
@@ -167,7 +167,7 @@ impl Runs {
     ///
     /// # Errors
     /// The log's error; nothing was dropped.
-    pub async fn drop_front(&self, entry: &Arc<Entry>, to: u64, now_ms: u64) -> Result<(), LogError> {
+    pub async fn prune(&self, entry: &Arc<Entry>, to: u64, now_ms: u64) -> Result<(), LogError> {
         let to = to.min(entry.tail.borrow().frames.saturating_sub(1));
         let _turn = entry.dropping.lock().await;
         if to <= entry.gone().map_or(0, |gone| gone.frames) {
@@ -178,14 +178,15 @@ impl Runs {
         let last = self.log.read(entry.id(), to - 1, 1).await?;
         let last_ms = last.first().map_or(0, |frame| frame.timestamp_ms);
         let gone = Gone { frames: to, last_ms, pruned_ms: now_ms };
-        let marks: Vec<Mark> = places.iter().filter_map(|(marks, place)| marks.mark(place)).collect();
-        self.log.drop_front(entry.id(), gone, marks).await?;
-        for (marks, place) in places {
-            marks.begin_at(place);
+        let checkpoints: Vec<Checkpoint> =
+            places.iter().filter_map(|(checkpoints, place)| checkpoints.checkpoint(place)).collect();
+        self.log.prune(entry.id(), gone, checkpoints).await?;
+        for (checkpoints, place) in places {
+            checkpoints.begin_at(place);
         }
         entry.front().gone = Some(gone);
         entry.status().pruned_frames = to;
-        self.feed.forget_front(entry.id(), to);
+        self.feed.forget_pruned(entry.id(), to);
         let artifacts = entry.referred().before(to);
         if let Some(store) = self.artifacts().filter(|_| !artifacts.is_empty())
             && let Err(error) = store.let_go(entry.id(), &artifacts).await
@@ -203,32 +204,34 @@ impl Runs {
         entry: &Arc<Entry>,
         frame: u64,
         all: bool,
-    ) -> Result<Vec<(SharedMarks, Place)>, LogError> {
-        let mut wanted: Vec<SharedMarks> = Vec::new();
+    ) -> Result<Vec<(SharedCheckpoints, Place)>, LogError> {
+        let mut wanted: Vec<SharedCheckpoints> = Vec::new();
         // `raw` has two forms, each with a view of its own.
         for contract in CONTRACTS.iter().chain([NUMBERED_RECORDS]) {
             // Clients choose these two options; the others are the same for all clients.
             for (experimental, user_messages) in [(false, false), (true, false), (false, true), (true, true)] {
                 let user_messages = user_messages || self.options.user_messages;
                 let options = EncoderOptions { experimental, user_messages, ..self.options.clone() };
-                let marks = entry.marks(contract.view_name(), contract.name, contract.encoder, &options);
-                wanted.extend(marks.map(|(_, marks)| marks));
+                let checkpoints = entry.checkpoints(contract.view_name(), contract.name, contract.encoder, &options);
+                wanted.extend(checkpoints.map(|(_, checkpoints)| checkpoints));
             }
         }
         if all {
-            wanted.extend(entry.all_marks());
+            wanted.extend(entry.all_checkpoints());
             wanted.extend(
-                entry.marks(LEFT_OPEN.0, LEFT_OPEN.0, LEFT_OPEN.1, &EncoderOptions::default()).map(|(_, marks)| marks),
+                entry
+                    .checkpoints(LEFT_OPEN.0, LEFT_OPEN.0, LEFT_OPEN.1, &EncoderOptions::default())
+                    .map(|(_, checkpoints)| checkpoints),
             );
         }
-        wanted.retain(|marks| !marks.is_free());
-        let mut places: Vec<(SharedMarks, Place)> = Vec::new();
-        for marks in wanted {
-            if places.iter().any(|(known, _)| known.is(&marks)) {
+        wanted.retain(|checkpoints| !checkpoints.is_free());
+        let mut places: Vec<(SharedCheckpoints, Place)> = Vec::new();
+        for checkpoints in wanted {
+            if places.iter().any(|(known, _)| known.is(&checkpoints)) {
                 continue;
             }
-            if let Some(place) = marks.start(self, entry, &MarkAt::Frame(frame)).await? {
-                places.push((marks, place));
+            if let Some(place) = checkpoints.start(self, entry, &CheckpointAt::Frame(frame)).await? {
+                places.push((checkpoints, place));
             }
         }
         // An encoder whose place is before the kept frames cannot be advanced, so it cannot make events of the kept frames
@@ -239,7 +242,7 @@ impl Runs {
     }
 
     /// Advances the encoders to a frame.
-    async fn pass(&self, entry: &Entry, places: &mut [(SharedMarks, Place)], to: u64) -> Result<(), LogError> {
+    async fn pass(&self, entry: &Entry, places: &mut [(SharedCheckpoints, Place)], to: u64) -> Result<(), LogError> {
         let mut scratch = Events::unwritten();
         let mut at = places.iter().map(|(_, place)| place.frame).min().unwrap_or(to);
         while at < to {
@@ -260,9 +263,9 @@ impl Runs {
         Ok(())
     }
 
-    /// Starts the background task that makes marks of long streams, so that the first reader in a contract need not encode all
-    /// of a stream. A durable log keeps the marks. The task ends when the runs are dropped.
-    pub fn start_marking(self: &Arc<Self>) {
+    /// Starts the background task that makes checkpoints of long streams, so that the first reader in a contract need not
+    /// encode all of a stream. A durable log keeps the checkpoints. The task ends when the runs are dropped.
+    pub fn start_checkpointing(self: &Arc<Self>) {
         let (scribe, mut streams) = mpsc::channel(WAITING);
         if self.scribe.set(scribe).is_err() {
             return;
@@ -272,38 +275,39 @@ impl Runs {
             while let Some(stream) = streams.recv().await {
                 let Some(runs) = runs.upgrade() else { return };
                 let Some(entry) = runs.find(stream) else { continue };
-                if let Err(error) = runs.mark(&entry).await {
+                if let Err(error) = runs.checkpoint(&entry).await {
                     tracing::debug!(stream = %entry.stream.id, %error, "marks could not be stored");
                 }
             }
         });
     }
 
-    /// Makes the marks that are due for a stream.
+    /// Makes the checkpoints that are due for a stream.
     ///
     /// # Errors
     /// The log's error.
-    pub async fn mark(&self, entry: &Arc<Entry>) -> Result<(), LogError> {
+    pub async fn checkpoint(&self, entry: &Arc<Entry>) -> Result<(), LogError> {
         let frames = entry.tail.borrow().frames;
-        let mut at = entry.marked.load(Ordering::Relaxed) + MARK_EVERY;
+        let mut at = entry.checkpointed.load(Ordering::Relaxed) + CHECKPOINT_EVERY;
         if at > frames {
             return Ok(());
         }
         let mut places = self.places_before(entry, at, false).await?;
-        // An encoder whose state is too large leaves no marks. It is skipped, so that it is not advanced over a long distance
-        // again and again.
+        // An encoder whose state is too large leaves no checkpoints. It is skipped, so that it is not advanced over a long
+        // distance again and again.
         places.retain(|(_, place)| place.frame + REACH + at / 64 >= at);
         while at <= frames {
             self.pass(entry, &mut places, at).await?;
-            let is_small = |place: &Place| place.encoder.held_bytes() <= MARK_BYTES;
+            let is_small = |place: &Place| place.encoder.held_bytes() <= CHECKPOINT_BYTES;
             if self.log.is_durable() {
                 let worth = places.iter().filter(|(_, place)| is_small(place));
-                let marks: Vec<Mark> = worth.filter_map(|(marks, place)| marks.mark(place)).collect();
-                self.log.keep_marks(entry.id(), marks).await?;
+                let checkpoints: Vec<Checkpoint> =
+                    worth.filter_map(|(checkpoints, place)| checkpoints.checkpoint(place)).collect();
+                self.log.keep_checkpoints(entry.id(), checkpoints).await?;
             }
-            places.iter().for_each(|(marks, place)| marks.note(place));
-            entry.marked.store(at, Ordering::Relaxed);
-            at += MARK_EVERY;
+            places.iter().for_each(|(checkpoints, place)| checkpoints.note(place));
+            entry.checkpointed.store(at, Ordering::Relaxed);
+            at += CHECKPOINT_EVERY;
         }
         Ok(())
     }

@@ -22,7 +22,7 @@ mod view;
 pub use entry::Entry;
 pub use feed::{FeedEvent, FeedFollower, NoCursor, Position, Scope};
 pub use follow::{Follower, IngestFollower, Ingested};
-pub use front::FrontBounds;
+pub use front::PruningBounds;
 pub use lag::Lag;
 pub use status::{Exited, RunState, RunStatus, Waiting};
 pub use totals::Totals;
@@ -77,10 +77,10 @@ pub struct Runs {
     artifacts: Option<(Arc<dyn ArtifactStore>, Bounds)>,
     view_bytes: usize,
     end_hold: EndHold,
-    fronts: FrontBounds,
+    fronts: PruningBounds,
     /// The encoder options for clients.
     options: EncoderOptions,
-    /// Queue of the background task that keeps marks of long streams.
+    /// Queue of the background task that keeps checkpoints of long streams.
     scribe: OnceLock<mpsc::Sender<StreamId>>,
     closing: watch::Sender<bool>,
     metrics: Arc<Metrics>,
@@ -161,7 +161,7 @@ impl Runs {
             artifacts: None,
             view_bytes: crate::defaults::VIEW_BYTES,
             end_hold: EndHold::default(),
-            fronts: FrontBounds::default(),
+            fronts: PruningBounds::default(),
             options: EncoderOptions::default(),
             scribe: OnceLock::new(),
             closing: watch::Sender::default(),
@@ -342,7 +342,7 @@ impl Runs {
                 let mut referred = entry.referred();
                 mine.iter().for_each(|frame| referred.frame(frame));
             }
-            self.bound_front(&entry, before, mine.iter().map(|frame| weight(frame)).sum()).await;
+            self.prune_beyond_bounds(&entry, before, mine.iter().map(|frame| weight(frame)).sum()).await;
         }
         Ok(frames)
     }
@@ -477,14 +477,15 @@ impl Runs {
     /// Returns a reader of a stream's events in a contract. All readers of a stream share its events. `None` if the contract
     /// leaves the stream out.
     pub fn reader(&self, entry: &Arc<Entry>, contract: &'static Contract, options: &EncoderOptions) -> Option<Reader> {
-        // The events are freed with their last reader. The marks stay, so that the next reader need not start at the beginning.
-        let (key, marks) = entry.marks(contract.view_name(), contract.name, contract.encoder, options)?;
+        // The events are freed with their last reader. The checkpoints stay, so that the next reader need not start at the
+        // beginning.
+        let (key, checkpoints) = entry.checkpoints(contract.view_name(), contract.name, contract.encoder, options)?;
         let mut views = entry.views.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(view) = views.get(&key).and_then(|(_, view)| view.upgrade()) {
             return Some(Reader::new(view));
         }
-        let view = Arc::new(View::new(contract, marks.clone(), entry.clone(), self.view_bytes));
-        views.insert(key, (marks, Arc::downgrade(&view)));
+        let view = Arc::new(View::new(contract, checkpoints.clone(), entry.clone(), self.view_bytes));
+        views.insert(key, (checkpoints, Arc::downgrade(&view)));
         Some(Reader::new(view))
     }
 

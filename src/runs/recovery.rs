@@ -146,7 +146,7 @@ impl Runs {
     }
 }
 
-/// What a stream left open, in the form of an encoder over its frames; and the name under which its marks are stored.
+/// What a stream left open, in the form of an encoder over its frames; and the name under which its checkpoints are stored.
 pub(super) const LEFT_OPEN: (&str, NewEncoder) =
     ("left open", |stream, _| Some(Box::new(LeftOpen(Reopened::new(stream.clone()), stream.clone()))));
 

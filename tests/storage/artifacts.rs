@@ -8,7 +8,7 @@ use framegate::config::GateMode;
 use framegate::gate::Gate;
 use framegate::log::sqlite::Options;
 use framegate::log::{FrameLog, MemoryLog, SqliteLog, stream_id};
-use framegate::runs::{FrontBounds, Runs};
+use framegate::runs::{PruningBounds, Runs};
 use framegate_translators::artifacts::{Artifact, ArtifactKind, Artifacts, Bounds, Patched};
 use framegate_translators::encode::EncoderOptions;
 use framegate_translators::frame::{Attachment, Body, FileChangeKind, Frame, SharedStr, StreamKind, UserMessage};
@@ -89,10 +89,10 @@ fn pruning_deletes_unreferenced_artifacts(log: Arc<dyn FrameLog>, store: Arc<dyn
         ["the first output, which is long", "one that comes twice, and is long", "one that comes twice, and is long"];
     let (frames, artifacts) = tools(7, &outputs);
     let bounds = Bounds { inline_bytes: 10, preview_bytes: 5, max_bytes: 1 << 20, max_open_bytes: 1 << 20 };
-    let fronts = FrontBounds { max_frames: Some(1 << 20), ..FrontBounds::default() };
+    let fronts = PruningBounds { max_frames: Some(1 << 20), ..PruningBounds::default() };
     let runs = Runs::new(log, Gate::new(GateMode::Off).unwrap())
         .with_artifacts(store.clone(), bounds)
-        .with_front_bounds(fronts, EncoderOptions::default());
+        .with_pruning(fronts, EncoderOptions::default());
     let keys: Vec<Key> = artifacts.iter().map(|artifact| Key::Digest(artifact.digest)).collect();
     assert_eq!(keys.len(), 3, "each output becomes an artifact");
     let is_there = |key: Key| wait(store.get(key)).unwrap().is_some();
@@ -107,15 +107,15 @@ fn pruning_deletes_unreferenced_artifacts(log: Arc<dyn FrameLog>, store: Arc<dyn
         runs.store(artifacts.collect()).await;
         let entry = runs.find((StreamKind::Session, Uuid::from_u128(7))).unwrap();
         // The end of the tool still refers to what the tool wrote.
-        runs.drop_front(&entry, ends[0], 5).await.unwrap();
+        runs.prune(&entry, ends[0], 5).await.unwrap();
         assert!(store.get(keys[0]).await.unwrap().is_some());
-        runs.drop_front(&entry, ends[0] + 1, 5).await.unwrap();
+        runs.prune(&entry, ends[0] + 1, 5).await.unwrap();
         assert!(store.get(keys[0]).await.unwrap().is_none());
         // The artifact's last frame has not been appended yet.
-        runs.drop_front(&entry, ends[1], 5).await.unwrap();
+        runs.prune(&entry, ends[1], 5).await.unwrap();
         assert!(store.get(keys[1]).await.unwrap().is_some());
         runs.append(&frames[known..]).await.unwrap();
-        runs.drop_front(&entry, ends[1] + 1, 5).await.unwrap();
+        runs.prune(&entry, ends[1] + 1, 5).await.unwrap();
         assert!(store.get(keys[2]).await.unwrap().is_some());
         let (bytes, count) = store.usage().await.unwrap();
         assert!(count == 1 && bytes >= outputs[2].len() as u64, "{count} of {bytes} bytes");
@@ -166,21 +166,21 @@ fn media_are_kept_for_a_later_message(log: Arc<dyn FrameLog>, store: Arc<dyn Art
     let claim = frames.iter().position(|frame| matches!(frame.body, Body::UserMessage(_))).unwrap();
     let Body::UserMessage(message) = &frames[claim].body else { panic!("{:?}", frames[claim]) };
     assert_eq!(message.attachments[0].artifact_id.as_deref(), Some(&*artifacts[0].id()));
-    let fronts = FrontBounds { max_frames: Some(1 << 20), ..FrontBounds::default() };
+    let fronts = PruningBounds { max_frames: Some(1 << 20), ..PruningBounds::default() };
     let runs = Runs::new(log, Gate::new(GateMode::Off).unwrap())
         .with_artifacts(store.clone(), Bounds::default())
-        .with_front_bounds(fronts, EncoderOptions::default());
+        .with_pruning(fronts, EncoderOptions::default());
     let is_there = async || store.get(key).await.unwrap().is_some();
     wait(async {
         runs.store(artifacts).await;
         runs.append(&frames[..claim]).await.unwrap();
         let entry = runs.find(stream_id(&frames[0])).unwrap();
-        runs.drop_front(&entry, claim as u64 - 1, 5).await.unwrap();
+        runs.prune(&entry, claim as u64 - 1, 5).await.unwrap();
         assert!(is_there().await, "the message may still come");
         runs.append(&frames[claim..]).await.unwrap();
-        runs.drop_front(&entry, claim as u64, 5).await.unwrap();
+        runs.prune(&entry, claim as u64, 5).await.unwrap();
         assert!(is_there().await, "the message is kept");
-        runs.drop_front(&entry, claim as u64 + 1, 5).await.unwrap();
+        runs.prune(&entry, claim as u64 + 1, 5).await.unwrap();
         assert!(!is_there().await, "the message has been pruned");
     });
 }

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use framegate::config::GateMode;
 use framegate::gate::Gate;
 use framegate::log::sqlite::Options;
-use framegate::log::{FrameLog, Gone, LogError, Mark, MemoryLog, Order, SqliteLog, StreamId, Summary, stream_id};
+use framegate::log::{Checkpoint, FrameLog, Gone, LogError, MemoryLog, Order, SqliteLog, StreamId, Summary, stream_id};
 use framegate::runs::Runs;
 use framegate_translators::frame::{Frame, Stream, StreamKind};
 use framegate_translators::framing::Limits;
@@ -190,12 +190,12 @@ impl FrameLog for InterleavedLog {
         self.log.read(stream, from, max).await
     }
 
-    async fn drop_front(&self, stream: StreamId, gone: Gone, marks: Vec<Mark>) -> Result<(), LogError> {
-        self.log.drop_front(stream, gone, marks).await
+    async fn prune(&self, stream: StreamId, gone: Gone, checkpoints: Vec<Checkpoint>) -> Result<(), LogError> {
+        self.log.prune(stream, gone, checkpoints).await
     }
 
-    async fn front_beyond(&self, stream: StreamId, max_bytes: u64) -> Result<u64, LogError> {
-        self.log.front_beyond(stream, max_bytes).await
+    async fn first_within(&self, stream: StreamId, max_bytes: u64) -> Result<u64, LogError> {
+        self.log.first_within(stream, max_bytes).await
     }
 
     async fn take_dropped(&self) -> Vec<StreamId> {

@@ -37,7 +37,7 @@ fn bytes_of(log: &SqliteLog, path: &std::path::Path) -> u64 {
 }
 
 fn prune(log: &SqliteLog, run: StreamId, frames: u64) {
-    wait(log.drop_front(run, Gone { frames, last_ms: 5, pruned_ms: 6 }, Vec::new())).unwrap();
+    wait(log.prune(run, Gone { frames, last_ms: 5, pruned_ms: 6 }, Vec::new())).unwrap();
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn a_front_is_chosen_by_the_bytes_that_remain_after_it() {
     let all = bytes_of(&log, &scratch.path());
     // Limits: a whole text and a few frames, two texts (the record and its text share one), almost all, all.
     for (nth, most) in [1_000, 202_000, 203_000, 410_000, all - 1, all].into_iter().enumerate() {
-        let first = wait(log.front_beyond(run, most)).unwrap();
+        let first = wait(log.first_within(run, most)).unwrap();
         let remaining = bytes_after(&format!("at-{nth}.db"), first);
         assert!(remaining <= most || first == last, "{remaining} of {most} from {first}");
         if first > 0 {
@@ -121,7 +121,7 @@ fn a_front_is_chosen_by_the_bytes_that_remain_after_it() {
             assert!(more > most, "{more} of {most} from {}", first - 1);
         }
     }
-    assert_eq!(wait(log.front_beyond(run, all)).unwrap(), 0);
+    assert_eq!(wait(log.first_within(run, all)).unwrap(), 0);
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn pruning_a_front_keeps_texts_that_later_frames_refer_to() {
     let (before, after) = mine.split_at(delta + 1);
     wait(log.append(before, Vec::new())).unwrap();
     let gone = Gone { frames: delta as u64, last_ms: 5, pruned_ms: 6 };
-    wait(log.drop_front(run, gone, Vec::new())).unwrap();
+    wait(log.prune(run, gone, Vec::new())).unwrap();
     wait(log.append(after, Vec::new())).unwrap();
     assert_eq!(read_as_text(&log, run), as_text(&mine[delta..], run));
     let (bytes, _) = wait(FrameLog::usage(&log)).unwrap();

@@ -3,7 +3,7 @@
 use crate::scratch::{Scratch, frames, run_of, wait};
 use framegate::clock::Clock;
 use framegate::log::sqlite::{Fsync, LAYOUT, Options};
-use framegate::log::{FrameLog, Gone, LogError, Mark, MarkAt, SqliteLog, StreamId, stream_id};
+use framegate::log::{Checkpoint, CheckpointAt, FrameLog, Gone, LogError, SqliteLog, StreamId, stream_id};
 use framegate_translators::encode::EventId;
 use framegate_translators::frame::Frame;
 use framegate_translators::frame::stored::read_frame;
@@ -336,31 +336,35 @@ fn a_log_reports_its_usage_and_whether_it_is_writable() {
     // Pruned frames no longer count.
     let (before, _) = wait(FrameLog::usage(&log)).unwrap();
     let gone = Gone { frames: 3, last_ms: 5, pruned_ms: 6 };
-    let mark = |view: &str, frame: u64, last: EventId| Mark {
+    let checkpoint = |view: &str, frame: u64, last: EventId| Checkpoint {
         view: view.into(),
         frame,
         event: frame * 2,
         last: Some((last, frame)),
         state: vec![7],
     };
-    let marks = vec![mark("a", 3, EventId::Number(9)), mark("b", 3, EventId::Text("t9".to_owned()))];
-    wait(log.drop_front(run, gone, marks.clone())).unwrap();
+    let checkpoints = vec![checkpoint("a", 3, EventId::Number(9)), checkpoint("b", 3, EventId::Text("t9".to_owned()))];
+    wait(log.prune(run, gone, checkpoints.clone())).unwrap();
     assert!(wait(FrameLog::usage(&log)).unwrap().0 < before);
     assert_eq!(wait(log.read(run, 0, 2)).unwrap()[0].seq, 3);
-    assert_eq!(wait(log.front_beyond(run, 0)).unwrap(), mine.len() as u64 - 1);
-    assert_eq!(wait(log.front_beyond(run, u64::MAX)).unwrap(), 3);
-    wait(log.keep_marks(run, vec![mark("a", 5, EventId::Number(12)), mark("b", 5, EventId::Text("u0".to_owned()))]))
-        .unwrap();
-    let found = |view: &str, at: MarkAt| wait(log.mark(run, view, &at)).unwrap().map(|mark| mark.frame);
-    assert_eq!(wait(log.mark(run, "a", &MarkAt::Frame(3))).unwrap().as_ref(), marks.first());
-    assert_eq!(found("a", MarkAt::Frame(2)), None);
-    assert_eq!(found("a", MarkAt::Frame(u64::MAX)), Some(5));
-    assert_eq!(found("a", MarkAt::Event(9)), Some(3));
-    assert_eq!(found("a", MarkAt::Cursor(EventId::Number(11))), Some(3));
-    assert_eq!(found("a", MarkAt::Cursor(EventId::Number(12))), Some(5));
-    assert_eq!(found("b", MarkAt::Cursor(EventId::Text("t9".to_owned()))), Some(3));
-    assert_eq!(found("b", MarkAt::Cursor(EventId::Text("u1".to_owned()))), Some(5));
-    assert_eq!(found("c", MarkAt::Frame(9)), None);
+    assert_eq!(wait(log.first_within(run, 0)).unwrap(), mine.len() as u64 - 1);
+    assert_eq!(wait(log.first_within(run, u64::MAX)).unwrap(), 3);
+    wait(log.keep_checkpoints(
+        run,
+        vec![checkpoint("a", 5, EventId::Number(12)), checkpoint("b", 5, EventId::Text("u0".to_owned()))],
+    ))
+    .unwrap();
+    let found =
+        |view: &str, at: CheckpointAt| wait(log.checkpoint(run, view, &at)).unwrap().map(|checkpoint| checkpoint.frame);
+    assert_eq!(wait(log.checkpoint(run, "a", &CheckpointAt::Frame(3))).unwrap().as_ref(), checkpoints.first());
+    assert_eq!(found("a", CheckpointAt::Frame(2)), None);
+    assert_eq!(found("a", CheckpointAt::Frame(u64::MAX)), Some(5));
+    assert_eq!(found("a", CheckpointAt::Event(9)), Some(3));
+    assert_eq!(found("a", CheckpointAt::Cursor(EventId::Number(11))), Some(3));
+    assert_eq!(found("a", CheckpointAt::Cursor(EventId::Number(12))), Some(5));
+    assert_eq!(found("b", CheckpointAt::Cursor(EventId::Text("t9".to_owned()))), Some(3));
+    assert_eq!(found("b", CheckpointAt::Cursor(EventId::Text("u1".to_owned()))), Some(5));
+    assert_eq!(found("c", CheckpointAt::Frame(9)), None);
     drop(log);
     let log = SqliteLog::open(Options::new(scratch.path())).unwrap();
     assert_eq!(wait(log.streams()).unwrap()[0].gone, Some(gone));

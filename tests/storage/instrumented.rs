@@ -3,7 +3,7 @@
 use crate::scratch::Scratch;
 use async_trait::async_trait;
 use framegate::log::sqlite::Options;
-use framegate::log::{FrameLog, Gone, KeptStream, LogError, Mark, Order, SqliteLog, StreamId, Summary};
+use framegate::log::{Checkpoint, FrameLog, Gone, KeptStream, LogError, Order, SqliteLog, StreamId, Summary};
 use framegate_translators::frame::Frame;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -39,12 +39,12 @@ impl FrameLog for InstrumentedLog {
         self.log.read(stream, from, max).await
     }
 
-    async fn drop_front(&self, stream: StreamId, gone: Gone, marks: Vec<Mark>) -> Result<(), LogError> {
-        self.log.drop_front(stream, gone, marks).await
+    async fn prune(&self, stream: StreamId, gone: Gone, checkpoints: Vec<Checkpoint>) -> Result<(), LogError> {
+        self.log.prune(stream, gone, checkpoints).await
     }
 
-    async fn front_beyond(&self, stream: StreamId, max_bytes: u64) -> Result<u64, LogError> {
-        self.log.front_beyond(stream, max_bytes).await
+    async fn first_within(&self, stream: StreamId, max_bytes: u64) -> Result<u64, LogError> {
+        self.log.first_within(stream, max_bytes).await
     }
 
     async fn drop_stream(&self, stream: StreamId) -> Result<(), LogError> {

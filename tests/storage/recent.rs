@@ -60,7 +60,7 @@ fn frames_read_from_memory_equal_those_in_the_file() {
         let run: Vec<&Arc<Frame>> = frames.iter().filter(|frame| frame.stream.kind == StreamKind::Session).collect();
         let to = run.len() as u64 - 2;
         let gone = Gone { frames: to, last_ms: run[to as usize - 1].timestamp_ms, pruned_ms: 1 };
-        wait(log.drop_front(stream_id(run[0]), gone, Vec::new())).unwrap();
+        wait(log.prune(stream_id(run[0]), gone, Vec::new())).unwrap();
         assert_eq!(wait(log.read(stream_id(run[0]), 0, 100)).unwrap().len(), 2);
         assert!(compare_with_file(&log, &scratch.path()) >= parts.len());
     }

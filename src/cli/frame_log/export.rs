@@ -3,8 +3,8 @@
 
 use super::Database;
 use crate::cli::EXIT_CLEAN;
-use crate::log::sqlite::mark;
-use crate::log::{Gone, KeptStream, MarkAt};
+use crate::log::sqlite::checkpoint;
+use crate::log::{CheckpointAt, Gone, KeptStream};
 use anyhow::bail;
 use framegate_translators::contracts::{CONTRACTS, Contract, SseStyle, contract, names_for};
 use framegate_translators::encode::{Encoder, EncoderOptions, Events, Pruned, write_ndjson, write_raw};
@@ -127,8 +127,9 @@ fn start(
             && words.contains(&"user_messages") == args.user_messages
     });
     for name in names {
-        let mark = mark(&database.connection, &database.path, key, &name, &MarkAt::Frame(gone.frames))?;
-        if mark.is_some_and(|mark| mark.frame == gone.frames && encoder.restore(&mark.state)) {
+        let checkpoint =
+            checkpoint(&database.connection, &database.path, key, &name, &CheckpointAt::Frame(gone.frames))?;
+        if checkpoint.is_some_and(|checkpoint| checkpoint.frame == gone.frames && encoder.restore(&checkpoint.state)) {
             return Ok(());
         }
     }

@@ -8,7 +8,7 @@ use crate::config::{self, GateMode};
 use crate::gate::Gate;
 use crate::log::sqlite::{Fsync, Lock, give_back, open_writable, remove, streams};
 use crate::log::{FrameLog, SqliteLog};
-use crate::runs::{FrontBounds, Runs};
+use crate::runs::{PruningBounds, Runs};
 use anyhow::{Context, anyhow, bail};
 use framegate_translators::frame::StreamKind;
 use rusqlite::backup::Backup;
@@ -64,25 +64,25 @@ pub(super) fn prune(args: &PruneArgs, settings: &config::Config, out: &mut dyn W
         bail!("there is no frame log at {}; set it with --db, or log.path in the configuration", path.display());
     }
     if let Some(keep) = args.keep_frames {
-        fronts(keep, settings, out)?;
+        prune_streams(keep, settings, out)?;
     }
     Ok(EXIT_CLEAN)
 }
 
 /// Drops the first frames of each stream. Runs that were left open are closed first, as on every start.
-fn fronts(keep: u64, settings: &config::Config, out: &mut dyn Write) -> anyhow::Result<()> {
+fn prune_streams(keep: u64, settings: &config::Config, out: &mut dyn Write) -> anyhow::Result<()> {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot start the async runtime")?;
     let (streams, frames) = runtime.block_on(async {
         let log: Arc<dyn FrameLog> = Arc::new(SqliteLog::open(log_options(&settings.log))?);
         let gate = Gate::new(GateMode::Off).map_err(|error| anyhow!(error))?;
-        let runs = Runs::new(log, gate).with_front_bounds(FrontBounds::default(), encoder_options(settings));
+        let runs = Runs::new(log, gate).with_pruning(PruningBounds::default(), encoder_options(settings));
         let now_ms = Clock::System.now_ms();
         runs.recover(now_ms).await?;
         let (mut streams, mut gone) = (0, 0);
         for entry in runs.entries() {
             let (frames, before) = (entry.tail().borrow().frames, entry.gone().map_or(0, |gone| gone.frames));
-            runs.drop_front(&entry, frames.saturating_sub(keep), now_ms).await?;
+            runs.prune(&entry, frames.saturating_sub(keep), now_ms).await?;
             let more = entry.gone().map_or(0, |gone| gone.frames) - before;
             (streams, gone) = (streams + u64::from(more > 0), gone + more);
         }

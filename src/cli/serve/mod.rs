@@ -16,7 +16,7 @@ use crate::gate::Gate;
 use crate::http::{Listening, ServeError, Server, Settings};
 use crate::log::sqlite::{self, Fsync};
 use crate::log::{FrameLog, MemoryLog, SqliteLog};
-use crate::runs::{FrontBounds, Runs};
+use crate::runs::{PruningBounds, Runs};
 use crate::{demo, telemetry};
 use anyhow::{Context, anyhow};
 use framegate_translators::artifacts::Bounds;
@@ -98,7 +98,7 @@ pub(super) fn run(args: &Args, log_args: &LogArgs) -> anyhow::Result<ExitCode> {
         .with_view_bytes(config.server.view_bytes)
         .with_end_hold(EndHold::Ms(config.ingest.end_hold_ms))
         .with_open_tools(config.ingest.max_open_tools)
-        .with_front_bounds(front_bounds(&config.log), settings.encoder.clone());
+        .with_pruning(pruning_bounds(&config.log), settings.encoder.clone());
     let artifacts = &config.artifacts;
     let runs = if artifacts.enabled {
         let bounds = Bounds {
@@ -119,7 +119,7 @@ pub(super) fn run(args: &Args, log_args: &LogArgs) -> anyhow::Result<ExitCode> {
         runs.recover(Clock::System.now_ms()).await?;
         let (runs, spans) = watched(runs, &otlp)?;
         let runs = Arc::new(runs);
-        runs.start_marking();
+        runs.start_checkpointing();
         let keeping = tokio::spawn(keep(runs.clone()));
         let closing = tokio::spawn({
             let runs = runs.clone();
@@ -220,9 +220,9 @@ async fn keep(runs: Arc<Runs>) {
 }
 
 /// The limits beyond which the first frames of a run are pruned, from the settings.
-fn front_bounds(log: &config::Log) -> FrontBounds {
+fn pruning_bounds(log: &config::Log) -> PruningBounds {
     let some = |number: u64| Some(number).filter(|number| *number > 0);
-    FrontBounds {
+    PruningBounds {
         max_frames: some(log.run_max_frames),
         max_bytes: some(log.run_max_bytes),
         max_age: some(log.run_max_age_hours).map(|hours| Duration::from_secs(hours * 3600)),

@@ -4,9 +4,9 @@
 //! appends may refer to. Never: a frame in two rows, or rows of two streams in one part.
 
 use super::checksum::checksum;
-use super::finder::{Finder, Hole};
+use super::dedup::{Dedup, Hole};
+use super::known_texts::{Known, KnownTexts};
 use super::streams_of;
-use super::texts::{Known, Texts};
 use super::writer::ROW_BYTES;
 use crate::log::{StreamId, Summary};
 use framegate_translators::frame::stored;
@@ -57,9 +57,9 @@ impl FrameRow {
 }
 
 impl Append {
-    pub(super) fn new(frames: &[Arc<Frame>], summaries: Vec<Summary>, texts: &Texts) -> Self {
-        let (mut bodies, mut finder) = (Vec::new(), Finder::new(texts));
-        let row = |id: StreamId, frame: &Arc<Frame>, finder: &mut Finder<'_>, bodies: &mut Vec<u8>| {
+    pub(super) fn new(frames: &[Arc<Frame>], summaries: Vec<Summary>, texts: &KnownTexts) -> Self {
+        let (mut bodies, mut dedup) = (Vec::new(), Dedup::new(texts));
+        let row = |id: StreamId, frame: &Arc<Frame>, dedup: &mut Dedup<'_>, bodies: &mut Vec<u8>| {
             let start = bodies.len();
             stored::write_body(&frame.body, bodies);
             let (body, is_record) = (start..bodies.len(), matches!(frame.body, Body::ProviderEvent(_)));
@@ -71,22 +71,22 @@ impl Append {
                 kind: frame.body.kind(),
                 parent: frame.parent_tool_id,
                 checksum,
-                hole: finder.next(id, frame.seq, body.clone(), is_record, bodies),
+                hole: dedup.next(id, frame.seq, body.clone(), is_record, bodies),
                 body,
             }
         };
         let streams: Vec<Part> = streams_of(frames)
             .filter_map(|(id, group)| {
                 let stream = group.first()?.stream.clone();
-                let rows = group.iter().map(|frame| row(id, frame, &mut finder, &mut bodies)).collect();
+                let rows = group.iter().map(|frame| row(id, frame, &mut dedup, &mut bodies)).collect();
                 let ended = group.last().is_some_and(|last| is_last(last));
                 if ended {
-                    finder.is_over(id);
+                    dedup.is_over(id);
                 }
                 Some(Part { id, stream, rows, ended })
             })
             .collect();
-        let texts = finder.into_known(&bodies);
+        let texts = dedup.into_known(&bodies);
         let bytes = streams.iter().flat_map(|part| &part.rows).map(FrameRow::bytes).sum();
         let closing = frames.iter().any(|frame| is_last(frame));
         Self { streams, bodies, summaries, texts, bytes, closing }

@@ -4,8 +4,8 @@
 //! or a reference to a text that is gone.
 
 use super::append::Append;
-use super::finder::Hole;
-use super::texts::{Known, Moved};
+use super::dedup::Hole;
+use super::known_texts::{Known, Moved};
 use super::writer::{Changes, Held, ROW_BYTES, Writer};
 use crate::log::StreamId;
 use framegate_translators::frame::Stream;
@@ -36,7 +36,7 @@ impl Writer {
              ended = :ended, status = coalesce(:status, status) WHERE key = :key",
         )?;
         let (mut id, mut pieces) = ([0; 36], Vec::new());
-        // By stream: texts that were pruned after the finder found them. Each is stored again, once.
+        // By stream: texts that were pruned after deduplication found them. Each is stored again, once.
         let mut moved: HashMap<StreamId, Moved> = HashMap::new();
         for (nth, part) in append.streams.iter().enumerate() {
             let Some((first, last)) = part.rows.first().zip(part.rows.last()) else { continue };
@@ -107,8 +107,8 @@ impl Writer {
     }
 }
 
-/// Where the text is stored that a body lacks. The frame that had it when the finder found it may have been pruned since. Then
-/// this body keeps the text, and others of the append refer to this body.
+/// Where the text is stored that a body lacks. The frame that had it when deduplication found it may have been pruned since.
+/// Then this body keeps the text, and others of the append refer to this body.
 fn source_of(hole: &Hole, seq: u64, held: &Held, moved: &mut Moved) -> Option<(u64, usize)> {
     if hole.source >= held.gone && hole.key.is_none_or(|key| key == held.key) {
         return Some((hole.source, hole.source_at));

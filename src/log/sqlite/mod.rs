@@ -10,35 +10,36 @@
 
 mod append;
 mod artifacts;
-mod checkpoint;
+
 mod checksum;
 mod database;
-mod finder;
-mod front;
+mod dedup;
 mod insert;
+mod known_texts;
+mod pruning;
 mod reader;
-mod recent;
 mod retention;
 mod state;
-mod texts;
+mod tail_cache;
+mod wal_checkpoint;
 mod watermark;
 mod writer;
 
 pub use database::{LAYOUT, Lock, open_read_only, open_writable};
 pub(crate) use database::{give_back, integrity};
-pub(crate) use front::{mark, views_at};
+pub(crate) use pruning::{checkpoint, views_at};
 pub use reader::{read_frames, streams};
 pub(crate) use retention::remove;
 pub(crate) use state::Row;
 pub(crate) use watermark::read as marked;
 
-use super::{FrameLog, Gone, KeptStream, LogError, Mark, MarkAt, Order, StreamId, Summary, stream_id};
+use super::{Checkpoint, CheckpointAt, FrameLog, Gone, KeptStream, LogError, Order, StreamId, Summary, stream_id};
 use crate::clock::Clock;
 use append::Append;
 use async_trait::async_trait;
 use framegate_translators::frame::{Frame, Stream};
+use known_texts::KnownTexts;
 use reader::Readers;
-use recent::Recent;
 use rusqlite::Connection;
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
@@ -46,7 +47,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use texts::Texts;
+use tail_cache::TailCache;
 use tokio::sync::{mpsc, oneshot};
 use writer::{Job, Writer};
 
@@ -116,8 +117,8 @@ impl Options {
 struct Shared {
     streams: RwLock<HashMap<StreamId, (i64, Arc<Stream>)>>,
     dropped: Mutex<Vec<StreamId>>,
-    texts: Texts,
-    recent: Recent,
+    texts: KnownTexts,
+    tail_cache: TailCache,
     abandoned: Arc<Abandoned>,
 }
 
@@ -146,13 +147,13 @@ impl Shared {
     }
 
     /// Makes frames that were kept under these keys, one for each part, readable from memory.
-    fn add_recent(&self, frames: &[Arc<Frame>], keys: &[i64]) {
+    fn add_to_tail_cache(&self, frames: &[Arc<Frame>], keys: &[i64]) {
         // The lock is held until the end, so that no stream is dropped before its frames are added.
         let streams = self.streams.read().unwrap_or_else(PoisonError::into_inner);
         for ((id, group), kept) in streams_of(frames).zip(keys) {
             // A stream that was dropped and appended to again has another key.
             if streams.get(&id).is_some_and(|(key, _)| key == kept) {
-                self.recent.add(*kept, group);
+                self.tail_cache.add(*kept, group);
             }
         }
     }
@@ -161,7 +162,7 @@ impl Shared {
         let mut streams = self.streams.write().unwrap_or_else(PoisonError::into_inner);
         for id in ids {
             if let Some((key, _)) = streams.remove(id) {
-                self.recent.forget(key);
+                self.tail_cache.forget(key);
             }
             self.texts.learn(*id, None);
         }
@@ -201,7 +202,7 @@ impl SqliteLog {
             opened => opened?,
         };
         let mut kept = reader::streams(&database, &options.path)?;
-        let shared = Arc::new(Shared { recent: Recent::new(options.recent_bytes), ..Shared::default() });
+        let shared = Arc::new(Shared { tail_cache: TailCache::new(options.recent_bytes), ..Shared::default() });
         for (key, kept) in &kept {
             shared.insert(*key, kept.stream.clone());
         }
@@ -274,7 +275,7 @@ impl FrameLog for SqliteLog {
     async fn append(&self, frames: &[Arc<Frame>], summaries: Vec<Summary>) -> Result<u64, LogError> {
         let append = Append::new(frames, summaries, &self.shared.texts);
         let (keys, first) = self.ask(|done| Job::Append(append, done)).await??.claim();
-        self.shared.add_recent(frames, &keys);
+        self.shared.add_to_tail_cache(frames, &keys);
         Ok(first)
     }
 
@@ -289,7 +290,7 @@ impl FrameLog for SqliteLog {
     async fn read(&self, id: StreamId, from: u64, max: usize) -> Result<Vec<Arc<Frame>>, LogError> {
         let dropped = LogError::Dropped { stream: id.1 };
         let Some((key, _)) = self.shared.find(id) else { return Err(dropped) };
-        if let Some(frames) = self.shared.recent.read(key, from, max) {
+        if let Some(frames) = self.shared.tail_cache.read(key, from, max) {
             return Ok(frames);
         }
         let read = move |database: &Connection, path: &Path, key: i64, stream: &Arc<Stream>| {
@@ -306,27 +307,33 @@ impl FrameLog for SqliteLog {
         self.ask(|done| Job::write(done, |writer| writer.usage())).await.ok()
     }
 
-    async fn drop_front(&self, stream: StreamId, gone: Gone, marks: Vec<Mark>) -> Result<(), LogError> {
+    async fn prune(&self, stream: StreamId, gone: Gone, checkpoints: Vec<Checkpoint>) -> Result<(), LogError> {
         let Some((key, _)) = self.shared.find(stream) else { return Ok(()) };
-        self.ask(|done| Job::write(done, move |writer| writer.drop_front(stream, key, gone, &marks))).await?
+        self.ask(|done| Job::write(done, move |writer| writer.prune(stream, key, gone, &checkpoints))).await?
     }
 
-    async fn front_beyond(&self, stream: StreamId, max_bytes: u64) -> Result<u64, LogError> {
+    async fn first_within(&self, stream: StreamId, max_bytes: u64) -> Result<u64, LogError> {
         let read = move |database: &Connection, path: &Path, key: i64, _: &Arc<Stream>| {
-            front::front_beyond(database, path, key, max_bytes)
+            pruning::first_within(database, path, key, max_bytes)
         };
         Ok(self.of_stream(stream, read).await?.unwrap_or_default())
     }
 
-    async fn keep_marks(&self, stream: StreamId, marks: Vec<Mark>) -> Result<(), LogError> {
+    async fn keep_checkpoints(&self, stream: StreamId, checkpoints: Vec<Checkpoint>) -> Result<(), LogError> {
         let Some((key, _)) = self.shared.find(stream) else { return Ok(()) };
-        self.ask(|done| Job::write(done, move |writer| writer.keep_marks(stream, key, &marks))).await?
+        self.ask(|done| Job::write(done, move |writer| writer.keep_checkpoints(stream, key, &checkpoints))).await?
     }
 
-    async fn mark(&self, stream: StreamId, view: &str, at: &MarkAt) -> Result<Option<Mark>, LogError> {
+    async fn checkpoint(
+        &self,
+        stream: StreamId,
+        view: &str,
+        at: &CheckpointAt,
+    ) -> Result<Option<Checkpoint>, LogError> {
         let (view, at) = (view.to_owned(), at.clone());
-        let read =
-            move |database: &Connection, path: &Path, key: i64, _: &Arc<Stream>| mark(database, path, key, &view, &at);
+        let read = move |database: &Connection, path: &Path, key: i64, _: &Arc<Stream>| {
+            checkpoint(database, path, key, &view, &at)
+        };
         Ok(self.of_stream(stream, read).await?.flatten())
     }
 

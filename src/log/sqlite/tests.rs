@@ -33,8 +33,8 @@ async fn a_waiting_read_never_gets_frames_of_another_stream() {
     let (first, second) = (run(1), run(2));
     let id = stream_id(&first[0]);
     log.append(&first, Vec::new()).await.unwrap();
-    let mark_of = |view: &str| Mark { view: view.into(), frame: 1, event: 1, last: None, state: vec![1] };
-    log.keep_marks(id, vec![mark_of("view")]).await.unwrap();
+    let checkpoint_of = |view: &str| Checkpoint { view: view.into(), frame: 1, event: 1, last: None, state: vec![1] };
+    log.keep_checkpoints(id, vec![checkpoint_of("view")]).await.unwrap();
 
     // All connections of the pool are in use.
     let (go_on, wait) = std::sync::mpsc::channel::<()>();
@@ -44,20 +44,20 @@ async fn a_waiting_read_never_gets_frames_of_another_stream() {
     }));
     begin(&mut busy);
     let mut read = Box::pin(log.read(id, 0, 5));
-    let mut beyond = Box::pin(log.front_beyond(id, 0));
-    let at = MarkAt::Frame(9);
-    let mut mark = Box::pin(log.mark(id, "view", &at));
+    let mut beyond = Box::pin(log.first_within(id, 0));
+    let at = CheckpointAt::Frame(9);
+    let mut checkpoint = Box::pin(log.checkpoint(id, "view", &at));
     begin(&mut read);
     begin(&mut beyond);
-    begin(&mut mark);
+    begin(&mut checkpoint);
     // One stream is dropped to make room for the other.
     log.append(&second, Vec::new()).await.unwrap();
     assert_eq!(log.take_dropped().await, [id]);
-    log.keep_marks(stream_id(&second[0]), vec![mark_of("view")]).await.unwrap();
+    log.keep_checkpoints(stream_id(&second[0]), vec![checkpoint_of("view")]).await.unwrap();
     drop(go_on);
     busy.await.unwrap();
     assert!(matches!(read.await, Err(LogError::Dropped { .. })));
-    assert_eq!((beyond.await.unwrap(), mark.await.unwrap()), (0, None));
+    assert_eq!((beyond.await.unwrap(), checkpoint.await.unwrap()), (0, None));
     assert_eq!(log.read(stream_id(&second[0]), 0, 5).await.unwrap().len(), 5);
     drop(log);
     std::fs::remove_dir_all(&dir).unwrap();

@@ -4,10 +4,10 @@
 //! transaction for each append while several wait, or an append that fails because another one in its transaction did.
 
 use super::append::{Append, Part};
-use super::checkpoint::Checkpointer;
 use super::database::{Lock, told};
+use super::known_texts::Known;
 use super::state::State;
-use super::texts::Known;
+use super::wal_checkpoint::Checkpointer;
 use super::{Abandoned, Options, Shared, artifacts};
 use crate::artifacts::StoreError;
 use crate::log::room::{Room, RoomBounds};

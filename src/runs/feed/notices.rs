@@ -3,7 +3,7 @@
 //! Input: the reason. A run was dropped, its log is damaged, or the reader's cursor cannot be used. Output: one event of the
 //! contract, with a cursor of the feed. Never: a notice about events that the reader may not see.
 
-use super::steps::Step;
+use super::index::Step;
 use super::{FeedEvent, FeedFollower};
 use crate::clock::Clock;
 use framegate_translators::dropped::Dropped;

@@ -1,6 +1,6 @@
 //! Notices of dropped runs, for readers of the feed and of one run.
 
-use super::steps::{DROPPED, PASSED, REMEMBERED};
+use super::index::{DROPPED, PASSED, REMEMBERED};
 use super::*;
 use crate::config::GateMode;
 use crate::gate::Gate;
@@ -183,7 +183,7 @@ async fn steps_of_dropped_runs_are_removed_even_between_remaining_ones() {
         runs.append(&frames_of(&first, u128::from(round) + 10, &[0, first.len() - 1], 0)).await.unwrap();
         runs.append(&frames_of(&first, 1, &[1], round + 1)).await.unwrap();
     }
-    let of_open = |steps: &Steps| steps.list.iter().filter(|step| step.stream == id).count() as u64;
+    let of_open = |steps: &FeedIndex| steps.list.iter().filter(|step| step.stream == id).count() as u64;
     {
         let steps = runs.feed.steps();
         let starts: Vec<u64> = steps.list.iter().map(|step| step.start).collect();
@@ -196,7 +196,7 @@ async fn steps_of_dropped_runs_are_removed_even_between_remaining_ones() {
     }
     // Its front is pruned, and its obsolete steps are removed.
     for gone in ROUNDS - 2 * DROPPED as u64..ROUNDS {
-        runs.feed.forget_front(id, gone);
+        runs.feed.forget_pruned(id, gone);
     }
     let steps = runs.feed.steps();
     assert!(of_open(&steps) <= 2 * DROPPED as u64, "{}", of_open(&steps));

@@ -4,7 +4,7 @@
 //! a kept event reported as gone, or two events for one gap.
 
 use super::window::write;
-use super::{Ask, Batch, SharedMarks, Single, Wire};
+use super::{Ask, Batch, SharedCheckpoints, Single, Wire};
 use crate::log::{Gone, LogError};
 use crate::runs::{Entry, Runs};
 use bytes::Bytes;
@@ -41,11 +41,11 @@ impl Gap {
         runs: &Runs,
         entry: &Entry,
         contract: &'static Contract,
-        marks: &SharedMarks,
+        checkpoints: &SharedCheckpoints,
         gone: Gone,
     ) -> Result<Self, LogError> {
         let untold = || LogError::Untold { stream: entry.stream.id, frames: gone.frames, contract: contract.name };
-        let place = marks.start_of_kept(runs, entry, gone.frames).await?.ok_or_else(untold)?;
+        let place = checkpoints.start_of_kept(runs, entry, gone.frames).await?.ok_or_else(untold)?;
         let Gone { frames, last_ms, pruned_ms } = gone;
         let mut events = Events::default();
         place.encoder.pruned(&Pruned { stream: &entry.stream, frames, last_ms, pruned_ms }, &mut events);

@@ -5,10 +5,10 @@
 //! socket, or memory that grows with the length of the stream.
 //!
 //! Readers share one window of events, which moves along with the newest reader. A reader that lags behind the window encodes
-//! for itself, from the nearest mark, until it has caught up.
+//! for itself, from the nearest checkpoint, until it has caught up.
 
+mod checkpoints;
 mod gap;
-mod marks;
 #[cfg(test)]
 mod pause_tests;
 mod place;
@@ -17,13 +17,13 @@ mod tests;
 mod window;
 
 use super::{Entry, Runs};
-use crate::log::{LogError, MarkAt};
+use crate::log::{CheckpointAt, LogError};
 use crate::telemetry::metrics::Metrics;
 use bytes::Bytes;
+use checkpoints::CheckpointList;
 use framegate_translators::contracts::Contract;
 use framegate_translators::encode::{Encoder, EncoderOptions, EventId, NewEncoder};
 use gap::Gap;
-use marks::Marks;
 pub(super) use place::Place;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
@@ -46,7 +46,7 @@ pub enum Wire {
 pub(super) struct View {
     contract: &'static Contract,
     entry: Arc<Entry>,
-    marks: SharedMarks,
+    checkpoints: SharedCheckpoints,
     /// How many bytes of events the shared window keeps for readers that are close to the newest one.
     max_bytes: usize,
     shared: Mutex<Option<Window>>,
@@ -54,38 +54,38 @@ pub(super) struct View {
     gap: std::sync::Mutex<Option<Arc<Gap>>>,
 }
 
-/// The marks of a stream in a contract. They outlive its readers.
+/// The checkpoints of a stream in a contract. They outlive its readers.
 #[derive(Clone)]
-pub(super) struct SharedMarks(Arc<OfView>);
+pub(super) struct SharedCheckpoints(Arc<OfView>);
 
-/// The marks of one view, with the name under which the log keeps them.
+/// The checkpoints of one view, with the name under which the log keeps them.
 struct OfView {
     name: Arc<str>,
     make: NewEncoder,
     options: EncoderOptions,
-    marks: std::sync::Mutex<Marks>,
+    checkpoints: std::sync::Mutex<CheckpointList>,
 }
 
-impl SharedMarks {
-    /// Starts with one mark, the beginning of the stream. `encoder` is the encoder there, which `make` created with these
-    /// options.
+impl SharedCheckpoints {
+    /// Starts with one checkpoint, the beginning of the stream. `encoder` is the encoder there, which `make` created with
+    /// these options.
     pub(super) fn new(name: &str, make: NewEncoder, options: EncoderOptions, encoder: Box<dyn Encoder>) -> Self {
         let name = if encoder.uses_options() { named(name, &options) } else { Arc::from(name) };
-        Self(Arc::new(OfView { name, make, options, marks: std::sync::Mutex::new(Marks::new(encoder)) }))
+        Self(Arc::new(OfView { name, make, options, checkpoints: std::sync::Mutex::new(CheckpointList::new(encoder)) }))
     }
 
-    fn with<T>(&self, ask: impl FnOnce(&mut Marks) -> T) -> T {
-        ask(&mut self.0.marks.lock().unwrap_or_else(PoisonError::into_inner))
+    fn with<T>(&self, ask: impl FnOnce(&mut CheckpointList) -> T) -> T {
+        ask(&mut self.0.checkpoints.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Adds a mark at a place, if a mark is worthwhile there.
+    /// Adds a checkpoint at a place, if a checkpoint is worthwhile there.
     pub(super) fn note(&self, place: &Place) {
-        self.with(|marks| marks.note(place.frame, place.encoder.held_bytes(), || place.fork()));
+        self.with(|checkpoints| checkpoints.note(place.frame, place.encoder.held_bytes(), || place.fork()));
     }
 
     /// The stream begins at that place from now on.
     pub(super) fn begin_at(&self, place: Place) {
-        self.with(|marks| marks.begin_at(place));
+        self.with(|checkpoints| checkpoints.begin_at(place));
     }
 
     /// Whether both belong to the same view.
@@ -95,7 +95,7 @@ impl SharedMarks {
 
     /// Whether the encoder can start at any frame, without the frames before it.
     pub(super) fn is_free(&self) -> bool {
-        self.with(|marks| marks.is_free())
+        self.with(|checkpoints| checkpoints.is_free())
     }
 }
 
@@ -170,12 +170,17 @@ pub struct Batch {
 }
 
 impl View {
-    pub(super) fn new(contract: &'static Contract, marks: SharedMarks, entry: Arc<Entry>, max_bytes: usize) -> Self {
-        Self { contract, entry, marks, max_bytes, shared: Mutex::new(None), gap: std::sync::Mutex::default() }
+    pub(super) fn new(
+        contract: &'static Contract,
+        checkpoints: SharedCheckpoints,
+        entry: Arc<Entry>,
+        max_bytes: usize,
+    ) -> Self {
+        Self { contract, entry, checkpoints, max_bytes, shared: Mutex::new(None), gap: std::sync::Mutex::default() }
     }
 
-    async fn start(&self, runs: &Runs, at: MarkAt) -> Result<Option<Box<Window>>, LogError> {
-        let place = self.marks.start(runs, &self.entry, &at).await?;
+    async fn start(&self, runs: &Runs, at: CheckpointAt) -> Result<Option<Box<Window>>, LogError> {
+        let place = self.checkpoints.start(runs, &self.entry, &at).await?;
         Ok(place.map(|place| Box::new(Window::at(place))))
     }
 
@@ -186,7 +191,7 @@ impl View {
         if let Some(known) = known.filter(|gap| gap.gone == gone) {
             return Ok(Some(known));
         }
-        let gap = Arc::new(Gap::find(runs, &self.entry, self.contract, &self.marks, gone).await?);
+        let gap = Arc::new(Gap::find(runs, &self.entry, self.contract, &self.checkpoints, gone).await?);
         *self.gap.lock().unwrap_or_else(PoisonError::into_inner) = Some(gap.clone());
         Ok(Some(gap))
     }
@@ -194,7 +199,8 @@ impl View {
     async fn advance(&self, window: &mut Window, runs: &Runs, batch_bytes: usize) -> Result<bool, LogError> {
         let more = window.advance(self, runs, batch_bytes).await.inspect_err(|error| self.entry.note_damage(error))?;
         if window.is_between_frames() {
-            self.marks.with(|marks| marks.note(window.next_frame(), window.held_bytes(), || window.place()));
+            self.checkpoints
+                .with(|checkpoints| checkpoints.note(window.next_frame(), window.held_bytes(), || window.place()));
         }
         Ok(more)
     }
@@ -341,7 +347,7 @@ impl Reader {
                 let own = self.own.take().filter(|own| own.first() <= from && from <= own.next());
                 let window = match own {
                     Some(own) => own,
-                    None => match view.start(runs, MarkAt::Event(from)).await? {
+                    None => match view.start(runs, CheckpointAt::Event(from)).await? {
                         Some(window) => window,
                         None => return Ok(None),
                     },
@@ -366,7 +372,7 @@ impl Reader {
                 // Events that are already encoded are returned first, even if the rest cannot be read.
                 Err(_) if from < window.next() => return Ok(Some(take(window))),
                 Err(error) => {
-                    // This window cannot be advanced. The next reader starts again from a mark.
+                    // This window cannot be advanced. The next reader starts again from a checkpoint.
                     *shared = None;
                     return Err(error);
                 }
@@ -377,7 +383,7 @@ impl Reader {
         let own = self.own.take().filter(|own| own.first() <= from);
         let mut window = match own {
             Some(own) => own,
-            None => match view.start(runs, MarkAt::Event(from)).await? {
+            None => match view.start(runs, CheckpointAt::Event(from)).await? {
                 Some(window) => window,
                 None => return Ok(None),
             },
@@ -425,9 +431,9 @@ impl Reader {
 
     async fn after_kept(&mut self, runs: &Runs, cursor: &EventId) -> Result<Option<u64>, LogError> {
         let view = self.view.clone();
-        let Some(mut window) = view.start(runs, MarkAt::Cursor(cursor.clone())).await? else { return Ok(None) };
-        // Cursors increase, and an event without a cursor belongs to the last event before it that has one. So everything after
-        // the last cursor that is not beyond the requested one is new to the reader, with or without a cursor.
+        let Some(mut window) = view.start(runs, CheckpointAt::Cursor(cursor.clone())).await? else { return Ok(None) };
+        // Cursors increase, and an event without a cursor belongs to the last event before it that has one. So everything
+        // after the last cursor that is not beyond the requested one is new to the reader, with or without a cursor.
         let mut last = window.place().last;
         let mut from = window.next();
         loop {
@@ -474,7 +480,7 @@ impl Reader {
 
     async fn at_kept_frame(&mut self, runs: &Runs, frame: u64, seen: u32) -> Result<u64, LogError> {
         let view = self.view.clone();
-        let Some(mut window) = view.start(runs, MarkAt::Frame(frame)).await? else { return Ok(0) };
+        let Some(mut window) = view.start(runs, CheckpointAt::Frame(frame)).await? else { return Ok(0) };
         while window.next_frame() <= frame {
             window.trim(window.next(), 0);
             if !view.advance(&mut window, runs, OWN_BATCH_BYTES).await? {

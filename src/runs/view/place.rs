@@ -1,10 +1,11 @@
-//! Places: positions in a stream together with the encoder's state there, and the marks that keep them beyond the process.
+//! Places: positions in a stream together with the encoder's state there, and the checkpoints that keep them beyond the
+//! process.
 //!
-//! Input: frames, or a stored mark. Output: the place after the frames, and its mark. Never: events for a reader.
+//! Input: frames, or a stored checkpoint. Output: the place after the frames, and its checkpoint. Never: events for a reader.
 
-use super::SharedMarks;
-use crate::log::{LogError, Mark, MarkAt};
-use crate::runs::front::MARK_EVERY;
+use super::SharedCheckpoints;
+use crate::log::{Checkpoint, CheckpointAt, LogError};
+use crate::runs::front::CHECKPOINT_EVERY;
 use crate::runs::{Entry, Runs};
 use framegate_translators::encode::{Encoder, EventId, Events};
 use framegate_translators::frame::Frame;
@@ -44,24 +45,24 @@ impl Place {
     }
 }
 
-impl SharedMarks {
-    /// The place of a stored mark; `None` if the encoder cannot restore its state, which another version saved.
-    fn place(&self, entry: &Entry, mark: Mark) -> Option<Place> {
+impl SharedCheckpoints {
+    /// The place of a stored checkpoint; `None` if the encoder cannot restore its state, which another version saved.
+    fn place(&self, entry: &Entry, checkpoint: Checkpoint) -> Option<Place> {
         let mut encoder = (self.0.make)(&entry.stream, &self.0.options)?;
-        let Mark { frame, event, last, state, .. } = mark;
+        let Checkpoint { frame, event, last, state, .. } = checkpoint;
         encoder.restore(&state).then_some(Place { frame, event, last, encoder })
     }
 
-    /// The mark of a place; `None` if the encoder needs no state to start there, or cannot save its state.
-    pub(in crate::runs) fn mark(&self, place: &Place) -> Option<Mark> {
+    /// The checkpoint of a place; `None` if the encoder needs no state to start there, or cannot save its state.
+    pub(in crate::runs) fn checkpoint(&self, place: &Place) -> Option<Checkpoint> {
         let Place { frame, event, last, encoder } = place;
         let view = self.0.name.clone();
-        Some(Mark { view, frame: *frame, event: *event, last: last.clone(), state: encoder.save()? })
+        Some(Checkpoint { view, frame: *frame, event: *event, last: last.clone(), state: encoder.save()? })
     }
 
     /// The encoder's saved state at the start of the kept part, if the first `frames` frames are pruned.
     pub(in crate::runs) fn start_state(&self, frames: u64) -> Option<Vec<u8>> {
-        self.with(|marks| marks.start_at(frames))?.encoder.save()
+        self.with(|checkpoints| checkpoints.start_at(frames))?.encoder.save()
     }
 
     /// The last known place that is not after the requested one, in memory or in the log. A state that an older version left in
@@ -70,19 +71,21 @@ impl SharedMarks {
         &self,
         runs: &Runs,
         entry: &Entry,
-        at: &MarkAt,
+        at: &CheckpointAt,
     ) -> Result<Option<Place>, LogError> {
         let frames = entry.tail.borrow().frames;
-        let (known, is_free) = self.with(|marks| (marks.before(at, frames), marks.is_free()));
-        // A short stream has no marks, unless its front is pruned.
-        let may_be_kept = frames >= MARK_EVERY || entry.gone().is_some();
+        let (known, is_free) = self.with(|checkpoints| (checkpoints.before(at, frames), checkpoints.is_free()));
+        // A short stream has no checkpoints, unless its front is pruned.
+        let may_be_kept = frames >= CHECKPOINT_EVERY || entry.gone().is_some();
         if is_free || !may_be_kept || !runs.log().is_durable() {
             return Ok(known);
         }
-        let kept = runs.log().mark(entry.id(), &self.0.name, at).await?;
-        let is_later = |mark: &Mark| known.as_ref().is_none_or(|known| known.frame < mark.frame);
-        let Some(place) = kept.filter(is_later).and_then(|mark| self.place(entry, mark)) else { return Ok(known) };
-        self.with(|marks| marks.note(place.frame, place.encoder.held_bytes(), || place.fork()));
+        let kept = runs.log().checkpoint(entry.id(), &self.0.name, at).await?;
+        let is_later = |checkpoint: &Checkpoint| known.as_ref().is_none_or(|known| known.frame < checkpoint.frame);
+        let Some(place) = kept.filter(is_later).and_then(|checkpoint| self.place(entry, checkpoint)) else {
+            return Ok(known);
+        };
+        self.with(|checkpoints| checkpoints.note(place.frame, place.encoder.held_bytes(), || place.fork()));
         Ok(Some(place))
     }
 
@@ -94,14 +97,16 @@ impl SharedMarks {
         entry: &Entry,
         frames: u64,
     ) -> Result<Option<Place>, LogError> {
-        let known = self.with(|marks| marks.start_at(frames).or_else(|| free(marks.anywhere(frames)?)));
+        let known =
+            self.with(|checkpoints| checkpoints.start_at(frames).or_else(|| free(checkpoints.anywhere(frames)?)));
         if known.is_some() {
             return Ok(known);
         }
-        let kept = runs.log().mark(entry.id(), &self.0.name, &MarkAt::Frame(frames)).await?;
-        let place = kept.filter(|mark| mark.frame == frames).and_then(|mark| self.place(entry, mark));
+        let kept = runs.log().checkpoint(entry.id(), &self.0.name, &CheckpointAt::Frame(frames)).await?;
+        let place =
+            kept.filter(|checkpoint| checkpoint.frame == frames).and_then(|checkpoint| self.place(entry, checkpoint));
         if let Some(place) = &place {
-            self.with(|marks| marks.begin_at(place.fork()));
+            self.with(|checkpoints| checkpoints.begin_at(place.fork()));
         }
         Ok(place)
     }

@@ -5,7 +5,7 @@ use crate::config::GateMode;
 use crate::gate::Gate;
 use crate::log::sqlite::{Fsync, Options};
 use crate::log::{FrameLog, MemoryLog, SqliteLog};
-use crate::runs::{FrontBounds, Runs};
+use crate::runs::{PruningBounds, Runs};
 use framegate_translators::contracts::CONTRACTS;
 use framegate_translators::encode::EncoderOptions;
 use framegate_translators::frame::{Frame, StreamKind};
@@ -215,10 +215,16 @@ async fn resuming_near_the_end_does_not_encode_the_whole_stream_again() {
             read_in_small_batches(&runs, &mut reader, 0).await;
             reader.read(&runs, Ask { max_events: usize::MAX, ..ASK }).await.unwrap().next
         };
-        // The readers are gone, and the events with them. The marks stay.
+        // The readers are gone, and the events with them. The checkpoints stay.
         let view = reader().view;
-        let mark = view.marks.with(|marks| marks.before_event(end - 10)).unwrap();
-        assert!(frames.len() as u64 - mark.frame < 2_000, "{}: {} of {}", contract.name, mark.frame, frames.len());
+        let checkpoint = view.checkpoints.with(|checkpoints| checkpoints.before_event(end - 10)).unwrap();
+        assert!(
+            frames.len() as u64 - checkpoint.frame < 2_000,
+            "{}: {} of {}",
+            contract.name,
+            checkpoint.frame,
+            frames.len()
+        );
     }
 }
 
@@ -270,7 +276,7 @@ async fn check_readers_after_pruning(
     };
     for cut in [1, 2, 5, 400, 401, 402, frames.len() as u64 - 2] {
         let (lines, ids, before) = reference(contract, options, &frames, cut);
-        runs.drop_front(&entry, cut, 1_700_000_000_000).await.unwrap();
+        runs.prune(&entry, cut, 1_700_000_000_000).await.unwrap();
         assert_eq!(entry.gone().unwrap().frames, cut);
         assert_eq!(entry.status().pruned_frames, cut);
         let rest = lines[before..].concat();
@@ -345,10 +351,10 @@ async fn readers_of_a_pruned_stream_get_a_notice_and_the_unchanged_rest() {
 async fn the_oldest_frames_of_a_run_are_pruned_by_count_size_and_age() {
     let frames = frames_of(&long(3_000));
     let id = (StreamKind::Session, Uuid::from_u128(1));
-    let bounded = async |bounds: FrontBounds| {
+    let bounded = async |bounds: PruningBounds| {
         let log = Arc::new(MemoryLog::new(1 << 30, 100));
         let gate = Gate::new(GateMode::Off).unwrap();
-        let runs = Runs::new(log.clone(), gate).with_front_bounds(bounds, EncoderOptions::default());
+        let runs = Runs::new(log.clone(), gate).with_pruning(bounds, EncoderOptions::default());
         let mut most = (0, 0);
         for chunk in frames.chunks(11) {
             runs.append(chunk).await.unwrap();
@@ -362,20 +368,20 @@ async fn the_oldest_frames_of_a_run_are_pruned_by_count_size_and_age() {
         assert_eq!(kept.len() as u64 + gone, frames.len() as u64);
         (runs, most)
     };
-    let (_, (all, bytes)) = bounded(FrontBounds::default()).await;
+    let (_, (all, bytes)) = bounded(PruningBounds::default()).await;
     assert_eq!(all, frames.len() as u64);
-    let (_, (kept, _)) = bounded(FrontBounds { max_frames: Some(100), ..FrontBounds::default() }).await;
+    let (_, (kept, _)) = bounded(PruningBounds { max_frames: Some(100), ..PruningBounds::default() }).await;
     assert!((88..=100).contains(&kept), "{kept}");
-    let (_, (kept, _)) = bounded(FrontBounds { max_frames: Some(1), ..FrontBounds::default() }).await;
+    let (_, (kept, _)) = bounded(PruningBounds { max_frames: Some(1), ..PruningBounds::default() }).await;
     assert_eq!(kept, 1, "the last frame must stay");
     let max_bytes = Some(bytes / 4);
-    let (_, (_, held)) = bounded(FrontBounds { max_bytes, ..FrontBounds::default() }).await;
+    let (_, (_, held)) = bounded(PruningBounds { max_bytes, ..PruningBounds::default() }).await;
     // Up to an eighth of the limit may arrive before the log is asked for the stream's size.
     assert!(held <= bytes / 4 + bytes / 32 + 20_000 && held > bytes / 8, "{held} of {bytes}");
     let max_age = Some(Duration::from_secs(3600));
     let log = Arc::new(MemoryLog::new(1 << 30, 100));
-    let bounds = FrontBounds { max_age, ..FrontBounds::default() };
-    let runs = Runs::new(log, Gate::new(GateMode::Off).unwrap()).with_front_bounds(bounds, EncoderOptions::default());
+    let bounds = PruningBounds { max_age, ..PruningBounds::default() };
+    let runs = Runs::new(log, Gate::new(GateMode::Off).unwrap()).with_pruning(bounds, EncoderOptions::default());
     let gone = || runs.find(id).unwrap().gone().map_or(0, |gone| gone.frames);
     // The clock is set back to a time before the first frame; time since the start goes on.
     let (minute, now_ms) = (|minute: u64| Duration::from_secs(minute * 60), |minute: u64| 1_000_000_000 - minute);
@@ -421,7 +427,7 @@ async fn readers_of_a_pruned_stream_on_disk_get_a_notice_too() {
 
 #[tokio::test]
 async fn after_a_restart_the_first_reader_starts_near_its_cursor() {
-    let disk = OnDisk::new("marks");
+    let disk = OnDisk::new("checkpoints");
     let frames = frames_of(&long(6_000));
     {
         let runs = Runs::new(disk.open(), Gate::new(GateMode::Off).unwrap());
@@ -429,7 +435,7 @@ async fn after_a_restart_the_first_reader_starts_near_its_cursor() {
             runs.append(chunk).await.unwrap();
         }
         let entry = runs.find((StreamKind::Session, Uuid::from_u128(1))).unwrap();
-        runs.mark(&entry).await.unwrap();
+        runs.checkpoint(&entry).await.unwrap();
     }
     let runs = Runs::new(disk.open(), Gate::new(GateMode::Off).unwrap());
     runs.recover(0).await.unwrap();
@@ -440,15 +446,15 @@ async fn after_a_restart_the_first_reader_starts_near_its_cursor() {
 async fn in_memory_the_first_reader_of_a_contract_starts_near_its_cursor() {
     let frames = frames_of(&long(6_000));
     let runs = Arc::new(Runs::new(Arc::new(MemoryLog::new(1 << 30, 100)), Gate::new(GateMode::Off).unwrap()));
-    runs.start_marking();
+    runs.start_checkpointing();
     for chunk in frames.chunks(500) {
         runs.append(chunk).await.unwrap();
     }
     let entry = runs.find((StreamKind::Session, Uuid::from_u128(1))).unwrap();
     // This happens in the background, so wait for it.
     let deadline = std::time::Instant::now() + Duration::from_secs(60);
-    while entry.marked.load(Ordering::Relaxed) + 4096 <= frames.len() as u64 {
-        assert!(std::time::Instant::now() < deadline, "no marks are stored");
+    while entry.checkpointed.load(Ordering::Relaxed) + 4096 <= frames.len() as u64 {
+        assert!(std::time::Instant::now() < deadline, "no checkpoints are stored");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     check_start_near_cursor(&runs, &frames).await;
@@ -463,7 +469,7 @@ async fn check_start_near_cursor(runs: &Runs, frames: &[Arc<Frame>]) {
             let (lines, ids, _) = reference(contract, &options, frames, 0);
             for at in [lines.len() - 3, lines.len() / 2] {
                 let mut reader = runs.reader(&entry, contract, &options).unwrap();
-                let window = reader.view.start(runs, MarkAt::Event(at as u64)).await.unwrap().unwrap();
+                let window = reader.view.start(runs, CheckpointAt::Event(at as u64)).await.unwrap().unwrap();
                 let frame = frames.len() as u64 * at as u64 / lines.len() as u64;
                 assert!(window.next_frame() + 5_000 > frame, "{}: {} of {frame}", contract.name, window.next_frame());
                 assert_eq!(

@@ -2,7 +2,7 @@ use super::super::Shared;
 use super::super::database::{Lock, open_writable};
 use super::*;
 use crate::clock::Clock;
-use crate::log::{Gone, Mark, stream_id};
+use crate::log::{Checkpoint, Gone, stream_id};
 use framegate_translators::artifacts::{Artifact, ArtifactKind};
 use framegate_translators::frame::{Frame, Stream, StreamKind};
 use framegate_translators::framing::Limits;
@@ -315,7 +315,7 @@ fn drops_succeed_although_free_pages_could_not_be_returned() {
     test.fail_after(Some(1));
     let key = test.writer.key_of(id).unwrap();
     let gone = Gone { frames: frames - 1, last_ms: 1, pruned_ms: 2 };
-    test.writer.drop_front(id, key, gone, &[]).unwrap();
+    test.writer.prune(id, key, gone, &[]).unwrap();
     assert!(test.writer.keeps_freed && test.free_pages() > 0 && test.writer.room.bytes() < before);
     let sql = "SELECT pruned_frames FROM streams WHERE key = ?1";
     assert_eq!(test.writer.database.query_row(sql, [key], |row| row.get::<_, u64>(0)).unwrap(), frames - 1);
@@ -350,18 +350,18 @@ fn operations_on_a_dropped_stream_do_not_affect_its_successor() {
     let now = test.writer.key_of(id).unwrap();
     assert!(now > before, "{now} {before}");
     let gone = Gone { frames: 1, last_ms: 1, pruned_ms: 2 };
-    let mark = Mark { view: "view".into(), frame: 1, event: 1, last: None, state: vec![1] };
-    test.writer.drop_front(id, before, gone, std::slice::from_ref(&mark)).unwrap();
-    test.writer.keep_marks(id, before, std::slice::from_ref(&mark)).unwrap();
+    let checkpoint = Checkpoint { view: "view".into(), frame: 1, event: 1, last: None, state: vec![1] };
+    test.writer.prune(id, before, gone, std::slice::from_ref(&checkpoint)).unwrap();
+    test.writer.keep_checkpoints(id, before, std::slice::from_ref(&checkpoint)).unwrap();
     let count =
         |test: &TestWriter, sql: &str| -> u64 { test.writer.database.query_row(sql, [], |row| row.get(0)).unwrap() };
-    let (frames, marks) = (
+    let (frames, checkpoints) = (
         "SELECT count(*) FROM frames WHERE stream = (SELECT key FROM streams WHERE kind = 'task')",
         "SELECT count(*) FROM marks",
     );
-    assert_eq!((count(&test, frames), count(&test, marks)), (task.len() as u64, 0));
-    test.writer.drop_front(id, now, gone, &[mark]).unwrap();
-    assert_eq!((count(&test, frames), count(&test, marks)), (task.len() as u64 - 1, 1));
+    assert_eq!((count(&test, frames), count(&test, checkpoints)), (task.len() as u64, 0));
+    test.writer.prune(id, now, gone, &[checkpoint]).unwrap();
+    assert_eq!((count(&test, frames), count(&test, checkpoints)), (task.len() as u64 - 1, 1));
 }
 
 #[test]

@@ -1,38 +1,38 @@
-//! Marks: places in a stream from which its events can be encoded without the frames before.
+//! Checkpoints: places in a stream from which its events can be encoded without the frames before.
 //!
-//! Input: places that an encoder has reached. Output: the best place to start from. Never: more marks than a limit, however
-//! long the stream is, or more text in them than another limit. In a long stream every second mark is removed each time the
-//! limit is reached.
+//! Input: places that an encoder has reached. Output: the best place to start from. Never: more checkpoints than a limit,
+//! however long the stream is, or more text in them than another limit. In a long stream every second checkpoint is removed
+//! each time the limit is reached.
 
 use super::place::Place;
-use crate::log::MarkAt;
+use crate::log::CheckpointAt;
 use framegate_translators::encode::{Encoder, EventId};
 
-/// Number of frames between two marks of a short stream.
+/// Number of frames between two checkpoints of a short stream.
 const FRAMES_APART: u64 = 1024;
 
-/// Maximum number of marks of a stream.
-const MARKS: usize = 256;
+/// Maximum number of checkpoints of a stream.
+const CHECKPOINTS: usize = 256;
 
-/// Maximum of text that the encoders of all marks may hold, in bytes.
+/// Maximum of text that the encoders of all checkpoints may hold, in bytes.
 const HELD_BYTES: usize = 4 << 20;
 
-/// The marks of one stream in one contract.
-pub(super) struct Marks {
+/// The checkpoints of one stream in one contract.
+pub(super) struct CheckpointList {
     /// Ordered by frame. The first is the start of the kept part of the stream.
     list: Vec<Place>,
     apart: u64,
     held_bytes: usize,
 }
 
-impl Marks {
-    /// Starts with one mark: the encoder at the start of the stream.
+impl CheckpointList {
+    /// Starts with one checkpoint: the encoder at the start of the stream.
     pub(super) fn new(encoder: Box<dyn Encoder>) -> Self {
         let start = Place { frame: 0, event: 0, last: None, encoder };
         Self { list: vec![start], apart: FRAMES_APART, held_bytes: 0 }
     }
 
-    /// Adds a mark, if it is far enough from the last one and there is room for its text.
+    /// Adds a checkpoint, if it is far enough from the last one and there is room for its text.
     pub(super) fn note(&mut self, frame: u64, held_bytes: usize, place: impl FnOnce() -> Place) {
         let newest = self.list.last().map_or(0, |place| place.frame);
         if frame < newest + self.apart || self.held_bytes + held_bytes > HELD_BYTES {
@@ -40,7 +40,7 @@ impl Marks {
         }
         self.held_bytes += held_bytes;
         self.list.push(place());
-        if self.list.len() > MARKS {
+        if self.list.len() > CHECKPOINTS {
             let mut index = 0;
             self.list.retain(|_| {
                 index += 1;
@@ -63,12 +63,12 @@ impl Marks {
         self.list.first().filter(|start| start.frame == frame).map(Place::fork)
     }
 
-    /// The last mark that is not after that place, in a stream of `frames` frames.
-    pub(super) fn before(&self, at: &MarkAt, frames: u64) -> Option<Place> {
+    /// The last checkpoint that is not after that place, in a stream of `frames` frames.
+    pub(super) fn before(&self, at: &CheckpointAt, frames: u64) -> Option<Place> {
         match at {
-            MarkAt::Event(number) => self.before_event(*number),
-            MarkAt::Frame(frame) => self.before_frame(*frame),
-            MarkAt::Cursor(cursor) => self.before_cursor(cursor, frames),
+            CheckpointAt::Event(number) => self.before_event(*number),
+            CheckpointAt::Frame(frame) => self.before_frame(*frame),
+            CheckpointAt::Cursor(cursor) => self.before_cursor(cursor, frames),
         }
     }
 
@@ -77,7 +77,7 @@ impl Marks {
         self.list.first().is_some_and(|start| start.encoder.first_event_of(0).is_some())
     }
 
-    /// The last mark that is not after that event.
+    /// The last checkpoint that is not after that event.
     pub(super) fn before_event(&self, number: u64) -> Option<Place> {
         // If an encoder can start anywhere, events and frames may have the same numbers.
         self.anywhere(number).filter(|place| place.event == number).or_else(|| {
@@ -86,7 +86,7 @@ impl Marks {
         })
     }
 
-    /// The last mark that is not after the first event of that frame.
+    /// The last checkpoint that is not after the first event of that frame.
     fn before_frame(&self, frame: u64) -> Option<Place> {
         self.anywhere(frame).or_else(|| {
             let at = self.list.partition_point(|place| place.frame <= frame);
@@ -94,7 +94,7 @@ impl Marks {
         })
     }
 
-    /// The last mark that is not after the event with that cursor, in a stream of `frames` frames.
+    /// The last checkpoint that is not after the event with that cursor, in a stream of `frames` frames.
     fn before_cursor(&self, cursor: &EventId, frames: u64) -> Option<Place> {
         let direct = match cursor {
             EventId::Number(number) => {
@@ -145,44 +145,44 @@ mod tests {
         }
     }
 
-    fn note(marks: &mut Marks, frame: u64, held_bytes: usize) {
+    fn note(checkpoints: &mut CheckpointList, frame: u64, held_bytes: usize) {
         let place = || Place { frame, event: frame, last: None, encoder: Box::new(Holds(held_bytes)) };
-        marks.note(frame, held_bytes, place);
+        checkpoints.note(frame, held_bytes, place);
     }
 
     #[test]
     fn marks_are_few_and_spread_over_the_whole_stream() {
-        let mut marks = Marks::new(Box::new(Holds(0)));
+        let mut checkpoints = CheckpointList::new(Box::new(Holds(0)));
         for frame in (0..10_000_000).step_by(256) {
-            note(&mut marks, frame, 1);
-            assert!(marks.list.len() <= MARKS);
+            note(&mut checkpoints, frame, 1);
+            assert!(checkpoints.list.len() <= CHECKPOINTS);
         }
         for frame in [0, 1, 77_777, 5_000_000, 9_999_999] {
-            let place = marks.before_event(frame).unwrap();
-            assert!(place.event <= frame && frame - place.event < 2 * 10_000_000 / MARKS as u64 * 2, "{frame}");
+            let place = checkpoints.before_event(frame).unwrap();
+            assert!(place.event <= frame && frame - place.event < 2 * 10_000_000 / CHECKPOINTS as u64 * 2, "{frame}");
         }
     }
 
     #[test]
     fn a_pruned_stream_begins_at_its_first_kept_frame() {
-        let mut marks = Marks::new(Box::new(Holds(0)));
+        let mut checkpoints = CheckpointList::new(Box::new(Holds(0)));
         for frame in (0..10_000).step_by(256) {
-            note(&mut marks, frame, 1);
+            note(&mut checkpoints, frame, 1);
         }
-        marks.begin_at(Place { frame: 5_000, event: 5_000, last: None, encoder: Box::new(Holds(7)) });
-        assert!(marks.start_at(0).is_none() && marks.start_at(5_000).is_some());
-        assert!(marks.before_event(4_999).is_none());
-        assert_eq!(marks.before_frame(5_000).unwrap().encoder.held_bytes(), 7);
-        assert!(marks.before_frame(9_999).unwrap().frame > 7_000);
-        assert_eq!(marks.held_bytes, 7 + (marks.list.len() - 1));
+        checkpoints.begin_at(Place { frame: 5_000, event: 5_000, last: None, encoder: Box::new(Holds(7)) });
+        assert!(checkpoints.start_at(0).is_none() && checkpoints.start_at(5_000).is_some());
+        assert!(checkpoints.before_event(4_999).is_none());
+        assert_eq!(checkpoints.before_frame(5_000).unwrap().encoder.held_bytes(), 7);
+        assert!(checkpoints.before_frame(9_999).unwrap().frame > 7_000);
+        assert_eq!(checkpoints.held_bytes, 7 + (checkpoints.list.len() - 1));
     }
 
     #[test]
     fn marks_with_much_held_text_are_bounded() {
-        let mut marks = Marks::new(Box::new(Holds(0)));
+        let mut checkpoints = CheckpointList::new(Box::new(Holds(0)));
         for frame in (0..1_000_000).step_by(256) {
-            note(&mut marks, frame, 1 << 20);
+            note(&mut checkpoints, frame, 1 << 20);
         }
-        assert!(marks.list.iter().map(|place| place.encoder.held_bytes()).sum::<usize>() <= HELD_BYTES);
+        assert!(checkpoints.list.iter().map(|place| place.encoder.held_bytes()).sum::<usize>() <= HELD_BYTES);
     }
 }

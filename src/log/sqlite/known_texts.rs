@@ -42,7 +42,7 @@ impl Known {
 
 /// The last long text of each stream.
 #[derive(Debug, Default)]
-pub(super) struct Texts(Mutex<Remembered>);
+pub(super) struct KnownTexts(Mutex<Remembered>);
 
 #[derive(Debug, Default)]
 struct Remembered {
@@ -50,7 +50,7 @@ struct Remembered {
     bytes: usize,
 }
 
-impl Texts {
+impl KnownTexts {
     pub(super) fn of(&self, stream: StreamId) -> Option<Known> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).of.get(&stream).cloned()
     }
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn remembered_texts_are_bounded() {
-        let texts = Texts::default();
+        let texts = KnownTexts::default();
         let stream = |nth: u128| (framegate_translators::frame::StreamKind::Session, uuid::Uuid::from_u128(nth));
         let known = || Some(Known { key: Some(1), seq: 0, at: 0, bytes: vec![b'x'; REMEMBERED].into() });
         for nth in 0..100 {
@@ -116,7 +116,8 @@ mod tests {
         assert_eq!(known(Some(1), 4).behind(1, 5, &moved), Some(Known { at: 7, ..known(Some(1), 9) }));
         assert_eq!(known(Some(1), 3).behind(1, 5, &moved), None);
         assert_eq!(known(Some(2), 8).behind(1, 5, &moved), None);
-        let (texts, stream) = (Texts::default(), (framegate_translators::frame::StreamKind::Task, uuid::Uuid::nil()));
+        let (texts, stream) =
+            (KnownTexts::default(), (framegate_translators::frame::StreamKind::Task, uuid::Uuid::nil()));
         texts.learn(stream, Some(known(Some(1), 4)));
         texts.cut(stream, 1, 5, &moved);
         assert_eq!(texts.of(stream).map(|known| (known.seq, known.at)), Some((9, 7)));

@@ -15,7 +15,7 @@ const PARTS: usize = 16 << 10;
 
 /// The latest frames, by the keys of their streams.
 #[derive(Debug, Default)]
-pub(super) struct Recent {
+pub(super) struct TailCache {
     max_bytes: u64,
     held: Mutex<Held>,
 }
@@ -28,7 +28,7 @@ struct Held {
     bytes: u64,
 }
 
-impl Recent {
+impl TailCache {
     /// Keeps at most about that many bytes of frames.
     pub(super) fn new(max_bytes: u64) -> Self {
         Self { max_bytes, held: Mutex::default() }
@@ -134,34 +134,34 @@ mod tests {
         let frames = frames();
         let (one, two, three) = (&frames[..3], &frames[3..5], &frames[5..9]);
         for too_much in [0, 1] {
-            let recent = Recent::new(bytes(&frames[..9]) - too_much);
-            recent.add(1, one);
-            recent.add(2, two);
-            recent.add(1, &frames[3..5]);
-            assert_eq!(numbers(recent.read(1, 0, 10)), Some(vec![0, 1, 2, 3, 4]));
-            recent.forget(1);
-            assert_eq!(numbers(recent.read(1, 0, 10)), None);
-            recent.forget(2);
-            assert_eq!(recent.held().bytes, 0);
-            [one, two, three].iter().for_each(|part| recent.add(1, part));
+            let cache = TailCache::new(bytes(&frames[..9]) - too_much);
+            cache.add(1, one);
+            cache.add(2, two);
+            cache.add(1, &frames[3..5]);
+            assert_eq!(numbers(cache.read(1, 0, 10)), Some(vec![0, 1, 2, 3, 4]));
+            cache.forget(1);
+            assert_eq!(numbers(cache.read(1, 0, 10)), None);
+            cache.forget(2);
+            assert_eq!(cache.held().bytes, 0);
+            [one, two, three].iter().for_each(|part| cache.add(1, part));
             let first = if too_much == 0 { 0 } else { 3 };
-            assert_eq!(recent.held().bytes, bytes(&frames[first..9]));
-            assert_eq!(numbers(recent.read(1, 4, 3)), Some(vec![4, 5, 6]));
-            assert!(recent.read(1, first as u64, 1).is_some());
-            assert!(first == 0 || recent.read(1, first as u64 - 1, 1).is_none());
+            assert_eq!(cache.held().bytes, bytes(&frames[first..9]));
+            assert_eq!(numbers(cache.read(1, 4, 3)), Some(vec![4, 5, 6]));
+            assert!(cache.read(1, first as u64, 1).is_some());
+            assert!(first == 0 || cache.read(1, first as u64 - 1, 1).is_none());
             // Frames after the last one here may still be in the database.
-            assert!(recent.read(1, 9, 1).is_none());
+            assert!(cache.read(1, 9, 1).is_none());
         }
     }
 
     #[test]
     fn a_part_larger_than_the_bound_is_not_cached() {
         let frames = frames();
-        let recent = Recent::new(bytes(&frames) - 1);
-        recent.add(1, &frames);
-        assert!(recent.read(1, 0, 1).is_none());
-        assert!(recent.held().bytes == 0 && recent.held().streams.is_empty() && recent.held().parts.is_empty());
-        let none = Recent::default();
+        let cache = TailCache::new(bytes(&frames) - 1);
+        cache.add(1, &frames);
+        assert!(cache.read(1, 0, 1).is_none());
+        assert!(cache.held().bytes == 0 && cache.held().streams.is_empty() && cache.held().parts.is_empty());
+        let none = TailCache::default();
         none.add(1, &frames[..1]);
         assert!(none.read(1, 0, 1).is_none());
     }
@@ -169,29 +169,29 @@ mod tests {
     #[test]
     fn parts_without_remaining_frames_are_forgotten() {
         let frames = frames();
-        let recent = Recent::new(u64::MAX);
-        recent.add(1, &frames[..1]);
+        let cache = TailCache::new(u64::MAX);
+        cache.add(1, &frames[..1]);
         for seq in 0..PARTS as u64 - 1 {
-            recent.add(2, &[Arc::new(Frame { seq, ..Frame::clone(&frames[0]) })]);
-            recent.drop_front(2, seq);
+            cache.add(2, &[Arc::new(Frame { seq, ..Frame::clone(&frames[0]) })]);
+            cache.drop_front(2, seq);
         }
-        assert!(recent.held().parts.len() == PARTS && recent.read(1, 0, 1).is_some());
-        recent.add(3, &frames[..1]);
-        assert!(recent.held().parts.len() == PARTS && recent.read(1, 0, 1).is_none());
-        assert!(recent.read(2, PARTS as u64 - 2, 1).is_some() && recent.read(3, 0, 1).is_some());
+        assert!(cache.held().parts.len() == PARTS && cache.read(1, 0, 1).is_some());
+        cache.add(3, &frames[..1]);
+        assert!(cache.held().parts.len() == PARTS && cache.read(1, 0, 1).is_none());
+        assert!(cache.read(2, PARTS as u64 - 2, 1).is_some() && cache.read(3, 0, 1).is_some());
     }
 
     #[test]
     fn reads_do_not_cross_gaps_or_return_pruned_frames() {
         let frames = frames();
-        let recent = Recent::new(1 << 20);
-        recent.add(1, &frames[..3]);
-        recent.add(1, &frames[4..6]);
-        assert_eq!(numbers(recent.read(1, 2, 10)), None);
-        assert_eq!(numbers(recent.read(1, 4, 10)), Some(vec![4, 5]));
-        recent.drop_front(1, 5);
-        assert_eq!(numbers(recent.read(1, 4, 10)), None);
-        assert_eq!(numbers(recent.read(1, 5, 10)), Some(vec![5]));
-        assert_eq!(recent.held().bytes, weight(&frames[5]));
+        let cache = TailCache::new(1 << 20);
+        cache.add(1, &frames[..3]);
+        cache.add(1, &frames[4..6]);
+        assert_eq!(numbers(cache.read(1, 2, 10)), None);
+        assert_eq!(numbers(cache.read(1, 4, 10)), Some(vec![4, 5]));
+        cache.drop_front(1, 5);
+        assert_eq!(numbers(cache.read(1, 4, 10)), None);
+        assert_eq!(numbers(cache.read(1, 5, 10)), Some(vec![5]));
+        assert_eq!(cache.held().bytes, weight(&frames[5]));
     }
 }

@@ -8,7 +8,7 @@
 //! A long text usually has several copies: in the record, the delta, the completed text, the next record and the end of the
 //! run. Copies are compared in their stored form, so a text that two runners escape differently is stored twice.
 
-use super::texts::{Known, REMEMBERED, Texts};
+use super::known_texts::{Known, KnownTexts, REMEMBERED};
 use crate::log::StreamId;
 use memchr::memmem;
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -76,8 +76,8 @@ enum Bytes {
 }
 
 /// Finds duplicate texts in one append.
-pub(super) struct Finder<'a> {
-    texts: &'a Texts,
+pub(super) struct Dedup<'a> {
+    texts: &'a KnownTexts,
     streams: HashMap<StreamId, Stream>,
     search: Search,
 }
@@ -99,8 +99,8 @@ struct Record {
     next: usize,
 }
 
-impl<'a> Finder<'a> {
-    pub(super) fn new(texts: &'a Texts) -> Self {
+impl<'a> Dedup<'a> {
+    pub(super) fn new(texts: &'a KnownTexts) -> Self {
         Self { texts, streams: HashMap::new(), search: Search { granted: BESIDES, scanned: 0 } }
     }
 

@@ -22,7 +22,7 @@ pub(super) const REMEMBERED: usize = 4096;
 const WAITING: usize = 4096;
 
 #[derive(Debug, Default)]
-pub(super) struct Steps {
+pub(super) struct FeedIndex {
     pub(super) list: VecDeque<Step>,
     /// Appends that are announced before an earlier append is: by their first position, with the position after them and their
     /// steps.
@@ -44,7 +44,7 @@ pub(super) struct Steps {
     pub(super) cleaned: usize,
 }
 
-impl Steps {
+impl FeedIndex {
     /// Adds frames that are in the log from position `place` on. They are published once everything before them is announced:
     /// appends may be announced in another order than the log kept them.
     pub(super) fn append(&mut self, place: u64, frames: &[Arc<Frame>]) {
@@ -135,7 +135,7 @@ impl Steps {
     }
 
     /// Removes the first `gone` frames of the stream. The position of the last of them stays, for the gap event.
-    pub(super) fn forget_front(&mut self, stream: StreamId, gone: u64) {
+    pub(super) fn forget_pruned(&mut self, stream: StreamId, gone: u64) {
         // A stream that was dropped in the meantime is gone as a whole.
         if !self.last.contains_key(&stream) {
             return;

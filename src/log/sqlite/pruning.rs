@@ -1,12 +1,13 @@
-//! Pruning the front of a stream, and the marks that replace it.
+//! Pruning the front of a stream, and the checkpoints that replace it.
 //!
-//! Input: how many frames to prune, and the marks. Output: stored marks, and where a front of a given size would end. Never: a
-//! front pruned without its marks being stored (both are in one transaction), or a mark before the kept part.
+//! Input: how many frames to prune, and the checkpoints. Output: stored checkpoints, and where a front of a given size would
+//! end. Never: a front pruned without its checkpoints being stored (both are in one transaction), or a checkpoint before the
+//! kept part.
 
 use super::database::told;
-use super::texts::{Moved, Place};
+use super::known_texts::{Moved, Place};
 use super::writer::{ROW_BYTES, Writer};
-use crate::log::{Gone, LogError, Mark, MarkAt, StreamId, Summary};
+use crate::log::{Checkpoint, CheckpointAt, Gone, LogError, StreamId, Summary};
 use framegate_translators::encode::EventId;
 use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, named_params};
@@ -16,27 +17,38 @@ use std::sync::Arc;
 
 impl Writer {
     /// Prunes a front. Does nothing if the stream was dropped since its key was looked up, even if it was appended to again.
-    pub(super) fn drop_front(&mut self, id: StreamId, key: i64, gone: Gone, marks: &[Mark]) -> Result<(), LogError> {
+    pub(super) fn prune(
+        &mut self,
+        id: StreamId,
+        key: i64,
+        gone: Gone,
+        checkpoints: &[Checkpoint],
+    ) -> Result<(), LogError> {
         if self.key_of(id) != Some(key) {
             return Ok(());
         }
         let (bytes, moved) =
-            drop_front(self.database(), key, gone, marks).map_err(|error| self.failed("cannot be written", &error))?;
+            prune(self.database(), key, gone, checkpoints).map_err(|error| self.failed("cannot be written", &error))?;
         self.cut(id, gone.frames, bytes);
         self.shared.texts.cut(id, key, gone.frames, &moved);
-        self.shared.recent.drop_front(key, gone.frames);
+        self.shared.tail_cache.drop_front(key, gone.frames);
         self.give_back();
         Ok(())
     }
 
-    /// Stores marks, with the same check as for pruning.
-    pub(super) fn keep_marks(&mut self, id: StreamId, key: i64, marks: &[Mark]) -> Result<(), LogError> {
+    /// Stores checkpoints, with the same check as for pruning.
+    pub(super) fn keep_checkpoints(
+        &mut self,
+        id: StreamId,
+        key: i64,
+        checkpoints: &[Checkpoint],
+    ) -> Result<(), LogError> {
         if self.key_of(id) != Some(key) {
             return Ok(());
         }
         let keep = || -> rusqlite::Result<()> {
             let transaction = self.database().unchecked_transaction()?;
-            marks.iter().try_for_each(|mark| insert(&transaction, key, mark))?;
+            checkpoints.iter().try_for_each(|checkpoint| insert(&transaction, key, checkpoint))?;
             transaction.commit()
         };
         keep().map_err(|error| self.failed("cannot be written", &error))?;
@@ -64,7 +76,7 @@ impl Writer {
 
 /// Prunes a front in a transaction of its own. Returns the stream's new size in bytes, and the new locations of the texts that
 /// only the front had.
-fn drop_front(database: &Connection, key: i64, gone: Gone, marks: &[Mark]) -> rusqlite::Result<(u64, Moved)> {
+fn prune(database: &Connection, key: i64, gone: Gone, checkpoints: &[Checkpoint]) -> rusqlite::Result<(u64, Moved)> {
     let transaction = database.unchecked_transaction()?;
     let freed: u64 = transaction
         .prepare_cached("SELECT coalesce(sum(octet_length(body) + ?3), 0) FROM frames WHERE stream = ?1 AND seq < ?2")?
@@ -77,7 +89,7 @@ fn drop_front(database: &Connection, key: i64, gone: Gone, marks: &[Mark]) -> ru
     let kept: u64 = moved.keys().map(|(.., bytes)| *bytes as u64).sum();
     transaction.prepare_cached("DELETE FROM frames WHERE stream = ?1 AND seq < ?2")?.execute((key, gone.frames))?;
     transaction.prepare_cached("DELETE FROM marks WHERE stream = ?1 AND frame < ?2")?.execute((key, gone.frames))?;
-    marks.iter().try_for_each(|mark| insert(&transaction, key, mark))?;
+    checkpoints.iter().try_for_each(|checkpoint| insert(&transaction, key, checkpoint))?;
     let bytes = transaction
         .prepare_cached(
             "UPDATE streams SET pruned_frames = :frames, pruned_position = :position, pruned_last_ms = :last, pruned_ms = :now, bytes = bytes - :freed + :kept, \
@@ -156,40 +168,40 @@ impl ToSql for Cursor<'_> {
     }
 }
 
-fn insert(database: &Connection, key: i64, mark: &Mark) -> rusqlite::Result<()> {
-    let last = mark.last.as_ref();
+fn insert(database: &Connection, key: i64, checkpoint: &Checkpoint) -> rusqlite::Result<()> {
+    let last = checkpoint.last.as_ref();
     let mut insert = database.prepare_cached(
         "INSERT OR REPLACE INTO marks (stream, view, frame, event, last, last_event, state) \
          VALUES (:stream, :view, :frame, :event, :last, :last_event, :state)",
     )?;
     insert.execute(named_params! {
-        ":stream": key, ":view": &*mark.view, ":frame": mark.frame, ":event": mark.event,
+        ":stream": key, ":view": &*checkpoint.view, ":frame": checkpoint.frame, ":event": checkpoint.event,
         ":last": Cursor(last.map_or(&EventId::None, |(id, _)| id)), ":last_event": last.map(|(_, number)| number),
-        ":state": mark.state,
+        ":state": checkpoint.state,
     })?;
     Ok(())
 }
 
-/// The last mark of a view that is not after a place.
-pub(crate) fn mark(
+/// The last checkpoint of a view that is not after a place.
+pub(crate) fn checkpoint(
     database: &Connection,
     path: &Path,
     key: i64,
     view: &str,
-    at: &MarkAt,
-) -> Result<Option<Mark>, LogError> {
+    at: &CheckpointAt,
+) -> Result<Option<Checkpoint>, LogError> {
     let failed = |error: rusqlite::Error| told(path, "cannot be read", &error);
     let (number, cursor);
     let (place, value): (_, &dyn ToSql) = match at {
-        MarkAt::Event(event) => {
+        CheckpointAt::Event(event) => {
             number = i64::try_from(*event).unwrap_or(i64::MAX);
             ("event <= ?3", &number)
         }
-        MarkAt::Frame(frame) => {
+        CheckpointAt::Frame(frame) => {
             number = i64::try_from(*frame).unwrap_or(i64::MAX);
             ("frame <= ?3", &number)
         }
-        MarkAt::Cursor(id) => {
+        CheckpointAt::Cursor(id) => {
             cursor = Cursor(id);
             ("(last IS NULL OR last <= ?3)", &cursor)
         }
@@ -199,23 +211,23 @@ pub(crate) fn mark(
          ORDER BY frame DESC LIMIT 1"
     );
     let mut statement = database.prepare_cached(&sql).map_err(failed)?;
-    statement.query_row((key, view, value), |row| mark_of(row, view)).optional().map_err(failed)
+    statement.query_row((key, view, value), |row| checkpoint_of(row, view)).optional().map_err(failed)
 }
 
-/// The names of the views that have a mark at a frame.
+/// The names of the views that have a checkpoint at a frame.
 pub(crate) fn views_at(database: &Connection, key: i64, frame: u64) -> rusqlite::Result<Vec<String>> {
     let mut statement = database.prepare("SELECT view FROM marks WHERE stream = ?1 AND frame = ?2 ORDER BY view")?;
     statement.query_map((key, frame), |row| row.get(0))?.collect()
 }
 
-fn mark_of(row: &Row<'_>, view: &str) -> rusqlite::Result<Mark> {
+fn checkpoint_of(row: &Row<'_>, view: &str) -> rusqlite::Result<Checkpoint> {
     let last_event: Option<u64> = row.get(3)?;
     let last = match row.get_ref(2)? {
         ValueRef::Integer(number) => Some(EventId::Number(number.cast_unsigned())),
         ValueRef::Text(text) => Some(EventId::Text(String::from_utf8_lossy(text).into_owned())),
         _ => None,
     };
-    Ok(Mark {
+    Ok(Checkpoint {
         view: Arc::from(view),
         frame: row.get(0)?,
         event: row.get(1)?,
@@ -225,7 +237,7 @@ fn mark_of(row: &Row<'_>, view: &str) -> rusqlite::Result<Mark> {
 }
 
 /// The number of the first frame such that at most `max_bytes` of a stream remain if the frames before it are pruned.
-pub(super) fn front_beyond(database: &Connection, path: &Path, key: i64, max_bytes: u64) -> Result<u64, LogError> {
+pub(super) fn first_within(database: &Connection, path: &Path, key: i64, max_bytes: u64) -> Result<u64, LogError> {
     let failed = |error: rusqlite::Error| told(path, "cannot be read", &error);
     let sql = "SELECT seq, octet_length(body), source, source_at, source_bytes FROM frames WHERE stream = ?1 ORDER BY seq DESC";
     let mut statement = database.prepare_cached(sql).map_err(failed)?;

@@ -6,19 +6,19 @@ const STREAM: StreamId = (StreamKind::Session, Uuid::nil());
 
 /// An append under construction.
 struct Appending<'a> {
-    finder: Finder<'a>,
+    dedup: Dedup<'a>,
     bodies: Vec<u8>,
 }
 
 impl<'a> Appending<'a> {
-    fn new(texts: &'a Texts) -> Self {
-        Self { finder: Finder::new(texts), bodies: Vec::new() }
+    fn new(texts: &'a KnownTexts) -> Self {
+        Self { dedup: Dedup::new(texts), bodies: Vec::new() }
     }
 
     fn of(&mut self, stream: StreamId, seq: u64, body: &str, is_record: bool) -> Option<Hole> {
         let start = self.bodies.len();
         self.bodies.extend_from_slice(body.as_bytes());
-        self.finder.next(stream, seq, start..self.bodies.len(), is_record, &self.bodies)
+        self.dedup.next(stream, seq, start..self.bodies.len(), is_record, &self.bodies)
     }
 
     fn record(&mut self, seq: u64, body: &str) -> Option<Hole> {
@@ -30,8 +30,8 @@ impl<'a> Appending<'a> {
     }
 
     /// The append is kept, in streams with the key 5.
-    fn keep(self, texts: &Texts) {
-        for (stream, known) in self.finder.into_known(&self.bodies) {
+    fn keep(self, texts: &KnownTexts) {
+        for (stream, known) in self.dedup.into_known(&self.bodies) {
             texts.learn(stream, known.map(|known| Known { key: Some(5), ..known }));
         }
     }
@@ -53,7 +53,7 @@ fn delta(text: &str) -> String {
 
 #[test]
 fn a_text_is_found_in_its_record_and_in_later_frames() {
-    let texts = Texts::default();
+    let texts = KnownTexts::default();
     let mut append = Appending::new(&texts);
     let long = text(5_000, 1);
     let record = format!(r#"{{"provider_event":{{"a":"\\","data":{{"text":"{long}","b":1}}}}}}"#);
@@ -78,7 +78,7 @@ fn a_text_is_found_in_its_record_and_in_later_frames() {
 
 #[test]
 fn a_text_without_a_record_becomes_the_source_of_later_frames() {
-    let texts = Texts::default();
+    let texts = KnownTexts::default();
     let mut append = Appending::new(&texts);
     let long = text(3_000, 2);
     let completed = format!(r#"{{"output_text_completed":{{"text":"{long}"}}}}"#);
@@ -89,7 +89,7 @@ fn a_text_without_a_record_becomes_the_source_of_later_frames() {
 
 #[test]
 fn streams_in_one_append_are_independent_and_continue() {
-    let texts = Texts::default();
+    let texts = KnownTexts::default();
     let mut append = Appending::new(&texts);
     let other = (StreamKind::Task, Uuid::nil());
     let (one, two) = (text(2_000, 1), text(2_000, 2));
@@ -100,14 +100,14 @@ fn streams_in_one_append_are_independent_and_continue() {
     assert_eq!(append.derived(1, &delta(&one)).map(|hole| hole.source), Some(0));
     assert_eq!(append.of(other, 2, &delta(&two), false).map(|hole| hole.source), Some(0));
     // An ended stream leaves no text for later appends, not even an older one.
-    append.finder.is_over(other);
+    append.dedup.is_over(other);
     append.keep(&texts);
     assert!(texts.of(STREAM).is_some() && texts.of(other).is_none());
 }
 
 #[test]
 fn short_or_merely_similar_texts_are_stored_unchanged() {
-    let texts = Texts::default();
+    let texts = KnownTexts::default();
     let mut append = Appending::new(&texts);
     // One byte less than the minimum, and exactly the minimum.
     for (bytes, is_worth) in [(LEAST - 1, false), (LEAST, true)] {
@@ -122,7 +122,7 @@ fn short_or_merely_similar_texts_are_stored_unchanged() {
 
 #[test]
 fn a_frequent_beginning_is_compared_a_bounded_number_of_times() {
-    let texts = Texts::default();
+    let texts = KnownTexts::default();
     let front = "x".repeat(FRONT);
     let wanted = format!("{front}{}", text(LEAST, 1));
     for (before, is_found) in [(TRIES - 1, true), (TRIES, false)] {
@@ -135,7 +135,7 @@ fn a_frequent_beginning_is_compared_a_bounded_number_of_times() {
 
 #[test]
 fn only_the_latest_records_are_searched() {
-    let texts = Texts::default();
+    let texts = KnownTexts::default();
     for (behind, is_found) in [(RECORDS - 1, true), (RECORDS, false)] {
         let mut append = Appending::new(&texts);
         let long = text(2_000, 0);
@@ -149,7 +149,7 @@ fn only_the_latest_records_are_searched() {
 
 #[test]
 fn a_body_much_larger_than_the_text_is_not_a_source() {
-    let texts = Texts::default();
+    let texts = KnownTexts::default();
     let long = text(2_000, 1);
     // The largest body that may contain any text, and one that is larger; then the body that would lack it; and a text of
     // exactly a sixteenth.
@@ -179,7 +179,7 @@ fn a_body_much_larger_than_the_text_is_not_a_source() {
 
 #[test]
 fn parts_of_one_body_do_not_overlap() {
-    let texts = Texts::default();
+    let texts = KnownTexts::default();
     let mut append = Appending::new(&texts);
     let long = text(8_000, 1).split_off(4_000);
     append.record(0, &format!(r#"{{"a":"{long}","b":"{long}"}}"#));
@@ -198,7 +198,7 @@ fn parts_of_one_body_do_not_overlap() {
 /// Puts `count` texts into one record, followed by each text twice. Returns the number of holes, and how many bytes were
 /// searched for each byte.
 fn search_cost(count: usize, is_there: impl Fn(usize) -> bool) -> (usize, f64) {
-    let known = Texts::default();
+    let known = KnownTexts::default();
     let mut append = Appending::new(&known);
     let texts: Vec<String> = (0..count).map(|nth| text(1_100, nth * 7 + 1)).collect();
     let spelled = |nth: usize| if is_there(nth) { texts[nth].clone() } else { texts[nth].replace('-', "\\u002d") };
@@ -210,7 +210,7 @@ fn search_cost(count: usize, is_there: impl Fn(usize) -> bool) -> (usize, f64) {
             holes += usize::from(append.derived((nth * 2 + twice) as u64 + 1, &delta(text)).is_some());
         }
     }
-    let (scanned, bytes) = (append.finder.search.scanned, append.bodies.len());
+    let (scanned, bytes) = (append.dedup.search.scanned, append.bodies.len());
     assert!(scanned <= BESIDES + PER_BYTE * bytes + BLOCK + FRONT, "{scanned} of {bytes}");
     (holes, scanned as f64 / bytes as f64)
 }
@@ -238,13 +238,13 @@ fn the_search_is_proportional_to_the_append() {
 #[test]
 fn compared_bytes_count_as_searched() {
     // Many places match the text almost to its end.
-    let known = Texts::default();
+    let known = KnownTexts::default();
     let mut append = Appending::new(&known);
     append.record(0, &format!(r#"{{"data":"{}"}}"#, " ".repeat(900_000)));
     for seq in 1..100 {
         let alike = format!("{}{seq}", " ".repeat(450_000));
         assert_eq!(append.derived(seq, &delta(&alike)), None);
-        let (scanned, bytes) = (append.finder.search.scanned, append.bodies.len());
+        let (scanned, bytes) = (append.dedup.search.scanned, append.bodies.len());
         assert!(scanned <= BESIDES + PER_BYTE * bytes + BLOCK + FRONT, "{scanned} of {bytes}");
     }
 }
@@ -261,7 +261,7 @@ fn the_longest_string_ends_at_its_own_quote() {
 #[test]
 fn a_text_over_the_limit_is_not_remembered() {
     for (bytes, is_remembered) in [(REMEMBERED, true), (REMEMBERED + 1, false)] {
-        let texts = Texts::default();
+        let texts = KnownTexts::default();
         let mut append = Appending::new(&texts);
         append.derived(0, &format!(r#"{{"a":"{}"}}"#, "x".repeat(bytes)));
         append.keep(&texts);
