@@ -182,7 +182,7 @@ pub(super) async fn follow(
     let lease = shared.stream()?;
     // Questions that still wait for an answer are repeated to a client that resumes.
     let repeated = match resumed {
-        true => shared.runs.repeated(&entry, negotiated.contract, &negotiated.options, from, wire).await,
+        true => shared.runs.pending_replay(&entry, negotiated.contract, &negotiated.options, from, wire).await,
         false => Ok(Default::default()),
     };
     let repeated = repeated.map_err(|error| unreadable(&error))?;

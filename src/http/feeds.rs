@@ -121,7 +121,7 @@ pub(super) async fn stream(
 ) -> Result<Response<Body>, Problem> {
     let wire = if negotiated.form == Form::Sse { Wire::Sse } else { Wire::Ndjson };
     let lease = shared.stream()?;
-    let repeated = follower.repeated(wire).await.map_err(|error| unreadable(&error))?;
+    let repeated = follower.pending_replay(wire).await.map_err(|error| unreadable(&error))?;
     let body = events_behind(repeated, Source::Feed(Box::new(follower), wire), negotiated, shared, lease);
     let mut response = Response::new(body);
     stream_headers(&mut response, negotiated);

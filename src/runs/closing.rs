@@ -80,16 +80,6 @@ impl Runs {
         }
     }
 
-    /// Drops a stream that is over and was replaced by another one.
-    ///
-    /// # Errors
-    /// The log's error; the stream is still there.
-    pub async fn drop_stream(&self, entry: &Entry) -> Result<(), LogError> {
-        self.log.drop_stream(entry.id()).await?;
-        self.forget_dropped().await;
-        Ok(())
-    }
-
     /// Remembers a stream for which the log did not accept the end.
     pub(super) fn close_later(&self, entry: &Arc<Entry>) {
         self.unclosed.lock().unwrap_or_else(PoisonError::into_inner).push(entry.clone());

@@ -3,10 +3,11 @@
 //! Input: the status after each append. Output: the status and the tail for followers; the checkpoints of each contract.
 //! Never: a tail that is ahead of its status.
 
-use super::front::Front;
+use super::checkpoints::SharedCheckpoints;
 use super::recovery::LEFT_OPEN;
-use super::referred::Referred;
-use super::view::{SharedCheckpoints, View};
+use super::retention::artifact_refs::ArtifactRefs;
+use super::retention::pruning::Pruning;
+use super::view::View;
 use super::{RunStatus, Tail};
 use crate::clock::Moment;
 use crate::log::{Gone, LogError, StreamId};
@@ -27,11 +28,11 @@ pub struct Entry {
     pub(super) tail: watch::Sender<Tail>,
     pub(super) status: Mutex<RunStatus>,
     pub(super) views: Mutex<HashMap<ViewKey, (SharedCheckpoints, Weak<View>)>>,
-    pub(super) front: Mutex<Front>,
+    pub(super) pruning: Mutex<Pruning>,
     /// The artifacts that frames refer to, for when those frames are pruned.
-    pub(super) referred: Mutex<Referred>,
+    pub(super) artifact_refs: Mutex<ArtifactRefs>,
     /// Held while the stream's front is dropped.
-    pub(super) dropping: tokio::sync::Mutex<()>,
+    pub(super) prune_turn: tokio::sync::Mutex<()>,
     /// The frame up to which its checkpoints were made.
     pub(super) checkpointed: AtomicU64,
     /// Whether readers have counted events since the counts were last saved.
@@ -50,9 +51,9 @@ impl Entry {
             tail,
             status: Mutex::new(status),
             views: Mutex::default(),
-            front: Mutex::default(),
-            referred: Mutex::default(),
-            dropping: tokio::sync::Mutex::default(),
+            pruning: Mutex::default(),
+            artifact_refs: Mutex::default(),
+            prune_turn: tokio::sync::Mutex::default(),
             checkpointed: AtomicU64::default(),
             has_counted: AtomicBool::default(),
             began: AtomicU64::default(),
@@ -60,17 +61,17 @@ impl Entry {
         }
     }
 
-    pub(super) fn front(&self) -> MutexGuard<'_, Front> {
-        self.front.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn pruning(&self) -> MutexGuard<'_, Pruning> {
+        self.pruning.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn referred(&self) -> MutexGuard<'_, Referred> {
-        self.referred.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn artifact_refs(&self) -> MutexGuard<'_, ArtifactRefs> {
+        self.artifact_refs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The pruned front of the stream, if any.
     pub fn gone(&self) -> Option<Gone> {
-        self.front().gone
+        self.pruning().gone
     }
 
     /// The checkpoints of the stream in a contract, and their key; `None` if the contract leaves the stream out. `view`

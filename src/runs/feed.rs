@@ -213,8 +213,7 @@ impl Runs {
 
     /// Whether a stream of that session is kept and the reader may see it.
     pub fn knows_session(&self, session: Uuid, restriction: &Restriction) -> bool {
-        let known = self.streams.read().unwrap_or_else(PoisonError::into_inner);
-        known.by_id.values().any(|entry| entry.stream.session.id == session && restriction.admits(&entry.stream))
+        self.registry.any(|entry| entry.stream.session.id == session && restriction.admits(&entry.stream))
     }
 }
 

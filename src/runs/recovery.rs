@@ -4,7 +4,7 @@
 //! and its runs end as interrupted. Never: reading the frames of an ended stream, except for the last frame of a run with a
 //! long final text; a proxy that does not start because a stream cannot be read, or cannot be closed yet.
 
-use super::front::Front;
+use super::retention::pruning::Pruning;
 use super::{Entry, RunStatus, Runs};
 use crate::log::{KeptStream, LogError};
 use framegate_translators::encode::{Encoder, Events, NewEncoder};
@@ -77,15 +77,15 @@ impl Runs {
             self.totals.learn(kept.stream.session.id, running);
         }
         let entry = Entry::new(kept.stream.clone(), status);
-        *entry.front() = Front::of_kept(kept.gone, frames);
-        self.insert(entry)
+        *entry.pruning() = Pruning::of_kept(kept.gone, frames);
+        self.registry.insert(entry)
     }
 
     /// Rebuilds a stream's status from its frames, and closes what they left open.
     async fn reopen(&self, kept: &KeptStream, close: bool, now_ms: u64) {
         let (stream, known) = (&kept.stream, known_status(kept));
         let unread = Entry::new(stream.clone(), RunStatus::of_stream(stream, 0));
-        *unread.front() = Front::of_kept(kept.gone, 0);
+        *unread.pruning() = Pruning::of_kept(kept.gone, 0);
         let (mut status, mut at): (Option<RunStatus>, u64) = (None, 0);
         let mut look = |frame: &Frame| {
             // The warnings were logged when the frames arrived.

@@ -1,6 +1,6 @@
 //! Run status: a summary of a run.
 
-use super::{openings, responses};
+use super::registry::{openings, responses};
 use framegate_translators::contracts::CONTRACTS;
 use framegate_translators::drift::DriftKind;
 use framegate_translators::frame::{

@@ -4,8 +4,9 @@
 //! a kept event reported as gone, or two events for one gap.
 
 use super::window::write;
-use super::{Ask, Batch, SharedCheckpoints, Single, Wire};
+use super::{Ask, Batch, Single, Wire};
 use crate::log::{Gone, LogError};
+use crate::runs::checkpoints::SharedCheckpoints;
 use crate::runs::{Entry, Runs};
 use bytes::Bytes;
 use framegate_translators::contracts::{Contract, SseStyle};
@@ -45,10 +46,10 @@ impl Gap {
         gone: Gone,
     ) -> Result<Self, LogError> {
         let untold = || LogError::Untold { stream: entry.stream.id, frames: gone.frames, contract: contract.name };
-        let place = checkpoints.start_of_kept(runs, entry, gone.frames).await?.ok_or_else(untold)?;
+        let point = checkpoints.start_of_kept(runs, entry, gone.frames).await?.ok_or_else(untold)?;
         let Gone { frames, last_ms, pruned_ms } = gone;
         let mut events = Events::default();
-        place.encoder.pruned(&Pruned { stream: &entry.stream, frames, last_ms, pruned_ms }, &mut events);
+        point.encoder.pruned(&Pruned { stream: &entry.stream, frames, last_ms, pruned_ms }, &mut events);
         let told = events.iter().next().map(|event| {
             let mut block = Vec::new();
             write(contract, event, &mut block);
@@ -58,7 +59,7 @@ impl Gap {
             };
             Told { id: event.id.clone(), kind: event.kind, block: Bytes::from(block), payload }
         });
-        Ok(Self { gone, event: place.event, last: place.last, told })
+        Ok(Self { gone, event: point.event, last: point.last, told })
     }
 
     /// Whether the contract has an event for the gap.

@@ -7,24 +7,21 @@
 //! Readers share one window of events, which moves along with the newest reader. A reader that lags behind the window encodes
 //! for itself, from the nearest checkpoint, until it has caught up.
 
-mod checkpoints;
 mod gap;
 #[cfg(test)]
 mod pause_tests;
-mod place;
 #[cfg(test)]
 mod tests;
 mod window;
 
+use super::checkpoints::SharedCheckpoints;
 use super::{Entry, Runs};
 use crate::log::{CheckpointAt, LogError};
 use crate::telemetry::metrics::Metrics;
 use bytes::Bytes;
-use checkpoints::CheckpointList;
 use framegate_translators::contracts::Contract;
-use framegate_translators::encode::{Encoder, EncoderOptions, EventId, NewEncoder};
+use framegate_translators::encode::EventId;
 use gap::Gap;
-pub(super) use place::Place;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use tokio::sync::Mutex;
@@ -52,61 +49,6 @@ pub(super) struct View {
     shared: Mutex<Option<Window>>,
     /// The gap before the kept part, as last computed.
     gap: std::sync::Mutex<Option<Arc<Gap>>>,
-}
-
-/// The checkpoints of a stream in a contract. They outlive its readers.
-#[derive(Clone)]
-pub(super) struct SharedCheckpoints(Arc<OfView>);
-
-/// The checkpoints of one view, with the name under which the log keeps them.
-struct OfView {
-    name: Arc<str>,
-    make: NewEncoder,
-    options: EncoderOptions,
-    checkpoints: std::sync::Mutex<CheckpointList>,
-}
-
-impl SharedCheckpoints {
-    /// Starts with one checkpoint, the beginning of the stream. `encoder` is the encoder there, which `make` created with
-    /// these options.
-    pub(super) fn new(name: &str, make: NewEncoder, options: EncoderOptions, encoder: Box<dyn Encoder>) -> Self {
-        let name = if encoder.uses_options() { named(name, &options) } else { Arc::from(name) };
-        Self(Arc::new(OfView { name, make, options, checkpoints: std::sync::Mutex::new(CheckpointList::new(encoder)) }))
-    }
-
-    fn with<T>(&self, ask: impl FnOnce(&mut CheckpointList) -> T) -> T {
-        ask(&mut self.0.checkpoints.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// Adds a checkpoint at a place, if a checkpoint is worthwhile there.
-    pub(super) fn note(&self, place: &Place) {
-        self.with(|checkpoints| checkpoints.note(place.frame, place.encoder.held_bytes(), || place.fork()));
-    }
-
-    /// The stream begins at that place from now on.
-    pub(super) fn begin_at(&self, place: Place) {
-        self.with(|checkpoints| checkpoints.begin_at(place));
-    }
-
-    /// Whether both belong to the same view.
-    pub(super) fn is(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
-
-    /// Whether the encoder can start at any frame, without the frames before it.
-    pub(super) fn is_free(&self) -> bool {
-        self.with(|checkpoints| checkpoints.is_free())
-    }
-}
-
-/// The name of a contract together with its options.
-fn named(name: &str, options: &EncoderOptions) -> Arc<str> {
-    let EncoderOptions { experimental, thinking, user_messages, artifacts, task_budget_micros_usd } = options;
-    let budget = task_budget_micros_usd.map_or_else(String::new, |budget| format!(";budget={budget}"));
-    let told = |word: &'static str, is_told: bool| if is_told { word } else { "" };
-    let (experimental, thinking) = (told(";experimental", *experimental), told(";thinking", *thinking));
-    let (artifacts, user_messages) = (told(";artifacts", *artifacts), told(";user_messages", *user_messages));
-    format!("{name}{experimental}{thinking}{artifacts}{user_messages}{budget}").into()
 }
 
 /// Reads the events of one stream in one contract.
@@ -180,8 +122,8 @@ impl View {
     }
 
     async fn start(&self, runs: &Runs, at: CheckpointAt) -> Result<Option<Box<Window>>, LogError> {
-        let place = self.checkpoints.start(runs, &self.entry, &at).await?;
-        Ok(place.map(|place| Box::new(Window::at(place))))
+        let point = self.checkpoints.start(runs, &self.entry, &at).await?;
+        Ok(point.map(|point| Box::new(Window::at(point))))
     }
 
     /// The gap before the kept part; `None` if the stream is complete.
@@ -199,8 +141,7 @@ impl View {
     async fn advance(&self, window: &mut Window, runs: &Runs, batch_bytes: usize) -> Result<bool, LogError> {
         let more = window.advance(self, runs, batch_bytes).await.inspect_err(|error| self.entry.note_damage(error))?;
         if window.is_between_frames() {
-            self.checkpoints
-                .with(|checkpoints| checkpoints.note(window.next_frame(), window.held_bytes(), || window.place()));
+            self.checkpoints.note_at(window.next_frame(), window.held_bytes(), || window.resume_point());
         }
         Ok(more)
     }
@@ -434,7 +375,7 @@ impl Reader {
         let Some(mut window) = view.start(runs, CheckpointAt::Cursor(cursor.clone())).await? else { return Ok(None) };
         // Cursors increase, and an event without a cursor belongs to the last event before it that has one. So everything
         // after the last cursor that is not beyond the requested one is new to the reader, with or without a cursor.
-        let mut last = window.place().last;
+        let mut last = window.resume_point().last;
         let mut from = window.next();
         loop {
             let more = view.advance(&mut window, runs, OWN_BATCH_BYTES).await?;

@@ -4,6 +4,7 @@ use super::*;
 use crate::config::GateMode;
 use crate::gate::Gate;
 use crate::log::MemoryLog;
+use framegate_translators::encode::EncoderOptions;
 use framegate_translators::frame::{Frame, StreamKind};
 use framegate_translators::framing::Limits;
 use framegate_translators::pipeline::Ingest;

@@ -217,7 +217,8 @@ async fn resuming_near_the_end_does_not_encode_the_whole_stream_again() {
         };
         // The readers are gone, and the events with them. The checkpoints stay.
         let view = reader().view;
-        let checkpoint = view.checkpoints.with(|checkpoints| checkpoints.before_event(end - 10)).unwrap();
+        let at = CheckpointAt::Event(end - 10);
+        let checkpoint = view.checkpoints.start(&runs, &view.entry, &at).await.unwrap().unwrap();
         assert!(
             frames.len() as u64 - checkpoint.frame < 2_000,
             "{}: {} of {}",
@@ -435,7 +436,7 @@ async fn after_a_restart_the_first_reader_starts_near_its_cursor() {
             runs.append(chunk).await.unwrap();
         }
         let entry = runs.find((StreamKind::Session, Uuid::from_u128(1))).unwrap();
-        runs.checkpoint(&entry).await.unwrap();
+        runs.make_checkpoints(&entry).await.unwrap();
     }
     let runs = Runs::new(disk.open(), Gate::new(GateMode::Off).unwrap());
     runs.recover(0).await.unwrap();

@@ -6,11 +6,11 @@
 //! The events of a batch are in one buffer as SSE blocks. A block ends in an empty line, so its JSON and the following line end
 //! are also one NDJSON line. Both wire formats are slices of the same bytes.
 
-use super::place::Place;
 use super::{Ask, Batch, Read, Single, View, Wire};
 use crate::gate;
 use crate::log::LogError;
 use crate::runs::Runs;
+use crate::runs::checkpoints::ResumePoint;
 use bytes::Bytes;
 use framegate_translators::contracts::{Contract, SseStyle};
 use framegate_translators::encode::{Encoder, EventId, EventRef, Events, write_raw, write_sse};
@@ -92,8 +92,8 @@ pub(super) struct Broken {
 }
 
 impl Window {
-    pub(super) fn at(place: Place) -> Self {
-        let Place { frame, event, last, encoder } = place;
+    pub(super) fn at(point: ResumePoint) -> Self {
+        let ResumePoint { frame, event, last, encoder } = point;
         Self {
             encoder,
             scratch: Events::default(),
@@ -123,7 +123,7 @@ impl Window {
         self.next_frame
     }
 
-    /// Whether no event of the next frame is encoded yet. Only then can another window start at [`Window::place`].
+    /// Whether no event of the next frame is encoded yet. Only then can another window start at [`Window::resume_point`].
     pub(super) fn is_between_frames(&self) -> bool {
         self.early == 0
     }
@@ -133,9 +133,9 @@ impl Window {
         self.encoder.held_bytes()
     }
 
-    /// The place after the last event.
-    pub(super) fn place(&self) -> Place {
-        Place { frame: self.next_frame, event: self.next, last: self.last.clone(), encoder: self.encoder.fork() }
+    /// The point after the last event.
+    pub(super) fn resume_point(&self) -> ResumePoint {
+        ResumePoint { frame: self.next_frame, event: self.next, last: self.last.clone(), encoder: self.encoder.fork() }
     }
 
     /// Encodes more frames, until their events have about `batch_bytes` bytes; `false` if the log has no more frames.
@@ -152,7 +152,7 @@ impl Window {
         let (first, stream) = (frames.first().map(|frame| frame.seq), view.entry.stream.id);
         if first != Some(self.next_frame) && self.next_frame < view.entry.frames() {
             // While the front is being dropped, the log is ahead of `gone`. Wait until that is done.
-            let _turn = view.entry.dropping.lock().await;
+            let _turn = view.entry.prune_turn.lock().await;
             return Err(match view.entry.gone().filter(|gone| self.next_frame < gone.frames) {
                 Some(gone) => LogError::Gone { stream, frames: gone.frames },
                 None => LogError::Lacking { stream, frame: self.next_frame },
@@ -403,7 +403,7 @@ mod tests {
     fn window() -> Window {
         let (frames, _) = super::super::tests::run();
         let encoder = (contract("frames.v2").unwrap().encoder)(&frames[0].stream, &EncoderOptions::default()).unwrap();
-        Window::at(Place { frame: 0, event: 0, last: None, encoder })
+        Window::at(ResumePoint { frame: 0, event: 0, last: None, encoder })
     }
 
     fn written(bytes: usize, events: usize) -> Written {

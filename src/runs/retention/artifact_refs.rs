@@ -15,16 +15,16 @@ const STILL_TO_COME: u64 = u64::MAX;
 
 /// For each artifact, the number of the last frame that refers to it.
 #[derive(Debug, Default)]
-pub(super) struct Referred(HashMap<[u8; 32], u64>);
+pub(in crate::runs) struct ArtifactRefs(HashMap<[u8; 32], u64>);
 
-impl Referred {
+impl ArtifactRefs {
     /// Adds a stored artifact; a later frame will refer to it.
-    pub(super) fn stored(&mut self, artifact: &Artifact) {
+    pub(in crate::runs) fn stored(&mut self, artifact: &Artifact) {
         self.0.insert(artifact.digest, STILL_TO_COME);
     }
 
     /// Takes note of the references in a kept frame.
-    pub(super) fn frame(&mut self, frame: &Frame) {
+    pub(in crate::runs) fn frame(&mut self, frame: &Frame) {
         let mut put = |id: &str, seq: u64| {
             if let Some(Key::Digest(digest)) = Key::parse(id) {
                 self.0.insert(digest, seq);
@@ -47,7 +47,7 @@ impl Referred {
     }
 
     /// Removes and returns the artifacts that are only referred to by frames before `frame`.
-    pub(super) fn before(&mut self, frame: u64) -> Vec<[u8; 32]> {
+    pub(in crate::runs) fn before(&mut self, frame: u64) -> Vec<[u8; 32]> {
         self.0.extract_if(|_, last| *last < frame).map(|(digest, _)| digest).collect()
     }
 }

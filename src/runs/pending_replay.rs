@@ -26,7 +26,7 @@ impl Runs {
     ///
     /// # Errors
     /// The log's error.
-    pub async fn repeated(
+    pub async fn pending_replay(
         &self,
         entry: &Arc<Entry>,
         contract: &'static Contract,
@@ -39,14 +39,14 @@ impl Runs {
             && let Some(mut reader) = self.reader(entry, contract, options)
         {
             for seq in waiting(entry) {
-                events += self.repeat(&mut reader, seq, before, &|_| true, wire, &mut out).await?;
+                events += self.replay_frame(&mut reader, seq, before, &|_| true, wire, &mut out).await?;
             }
         }
         Ok((Bytes::from(out), events))
     }
 
     /// Writes the events of one frame that are before the event with number `before`.
-    async fn repeat(
+    async fn replay_frame(
         &self,
         reader: &mut Reader,
         seq: u64,
@@ -83,7 +83,7 @@ impl FeedFollower {
     ///
     /// # Errors
     /// The log's error.
-    pub async fn repeated(&mut self, wire: Wire) -> Result<(Bytes, u64), LogError> {
+    pub async fn pending_replay(&mut self, wire: Wire) -> Result<(Bytes, u64), LogError> {
         let (runs, types) = (self.runs().clone(), self.types().map(<[String]>::to_vec));
         let is_wanted = |kind: &str| types.as_ref().is_none_or(|types| types.iter().any(|one| one == kind));
         let is_waiting = |status: &super::RunStatus| !status.approvals.is_empty() && !status.ended;
@@ -96,7 +96,7 @@ impl FeedFollower {
             };
             for seq in waiting(&entry) {
                 if self.is_behind(entry.id(), seq) {
-                    events += runs.repeat(&mut reader, seq, u64::MAX, &is_wanted, wire, &mut out).await?;
+                    events += runs.replay_frame(&mut reader, seq, u64::MAX, &is_wanted, wire, &mut out).await?;
                 }
             }
         }

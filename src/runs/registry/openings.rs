@@ -3,17 +3,19 @@
 //! Input: runs as they are added and dropped. Output: the ended runs of a session that began with a given record. Never: a scan
 //! of all runs, or a run of another session or runner.
 
-use super::{Entry, RunStatus, Runs, StreamId};
+use super::Registry;
+use crate::log::StreamId;
+use crate::runs::{Entry, RunStatus};
 use framegate_translators::frame::{ProviderEvent, Stream, StreamKind};
 use std::collections::HashMap;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use uuid::Uuid;
 
 /// How many runs without a record are checked in a session.
 const WITHOUT: usize = 1024;
 
 /// A digest of a run's first record: its checksum and its length. It is stored with the run's status.
-pub(super) fn opening(record: &ProviderEvent) -> u64 {
+pub(in crate::runs) fn opening(record: &ProviderEvent) -> u64 {
     let bytes = record.data.as_deref().map(str::as_bytes).or(record.raw.as_deref()).unwrap_or_default();
     (u64::from(crc32fast::hash(bytes)) << 32) | (bytes.len() as u64 & u64::from(u32::MAX))
 }
@@ -46,14 +48,14 @@ impl Openings {
     }
 }
 
-impl Runs {
+impl Registry {
     /// Whether a run is kept that a run of this stream could repeat.
-    pub fn has_runs_like(&self, stream: &Stream) -> bool {
-        self.streams.read().unwrap_or_else(PoisonError::into_inner).openings.0.contains_key(&session_key(stream))
+    pub(in crate::runs) fn has_runs_like(&self, stream: &Stream) -> bool {
+        self.read().openings.0.contains_key(&session_key(stream))
     }
 
     /// The runs of the stream's session and runner that are over, kept completely, and began with `record`; newest first.
-    pub fn begun_like(&self, stream: &Stream, record: &ProviderEvent) -> Vec<Arc<Entry>> {
+    pub(in crate::runs) fn begun_like(&self, stream: &Stream, record: &ProviderEvent) -> Vec<Arc<Entry>> {
         self.begun(session_key(stream), Some(opening(record)), usize::MAX)
             .into_iter()
             .rev()
@@ -62,7 +64,7 @@ impl Runs {
     }
 
     /// The runs of a session that are over and have no record of their own, oldest first.
-    pub fn without_records(&self, stream: &Stream) -> Vec<Arc<Entry>> {
+    pub(in crate::runs) fn without_records(&self, stream: &Stream) -> Vec<Arc<Entry>> {
         self.begun(session_key(stream), None, WITHOUT)
     }
 
@@ -73,13 +75,13 @@ impl Runs {
             return;
         }
         let session = session_key(&entry.stream);
-        let mut known = self.streams.write().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.write();
         known.openings.remove(session, None, entry.id());
         known.openings.insert(session, status.opening, entry.id());
     }
 
     fn begun(&self, session: Uuid, opening: Option<u64>, most: usize) -> Vec<Arc<Entry>> {
-        let known = self.streams.read().unwrap_or_else(PoisonError::into_inner);
+        let known = self.read();
         let runs = known.openings.0.get(&session).and_then(|of_session| of_session.get(&opening));
         let entries = runs.into_iter().flatten().take(most).filter_map(|id| known.by_id.get(id));
         entries.filter(|entry| entry.status().ended && entry.gone().is_none()).cloned().collect()

@@ -1,35 +1,35 @@
-//! Places: positions in a stream together with the encoder's state there, and the checkpoints that keep them beyond the
+//! Resume points: positions in a stream together with the encoder's state there, and the checkpoints that keep them beyond the
 //! process.
 //!
-//! Input: frames, or a stored checkpoint. Output: the place after the frames, and its checkpoint. Never: events for a reader.
+//! Input: frames, or a stored checkpoint. Output: the point after the frames, and its checkpoint. Never: events for a reader.
 
 use super::SharedCheckpoints;
+use super::keeper::CHECKPOINT_EVERY;
 use crate::log::{Checkpoint, CheckpointAt, LogError};
-use crate::runs::front::CHECKPOINT_EVERY;
 use crate::runs::{Entry, Runs};
 use framegate_translators::encode::{Encoder, EventId, Events};
 use framegate_translators::frame::Frame;
 
-/// A place from which a window can begin.
-pub(in crate::runs) struct Place {
+/// A point from which a window can begin.
+pub(in crate::runs) struct ResumePoint {
     /// The next frame to encode.
     pub(in crate::runs) frame: u64,
     /// The number of the next event.
     pub(in crate::runs) event: u64,
-    /// The last event before this place that has a cursor, and its number.
+    /// The last event before this point that has a cursor, and its number.
     pub(in crate::runs) last: Option<(EventId, u64)>,
-    /// The encoder, in its state at this place.
+    /// The encoder, in its state at this point.
     pub(in crate::runs) encoder: Box<dyn Encoder>,
 }
 
-impl Place {
-    /// A copy of the place, with its own encoder.
+impl ResumePoint {
+    /// A copy of the point, with its own encoder.
     pub(in crate::runs) fn fork(&self) -> Self {
         Self { frame: self.frame, event: self.event, last: self.last.clone(), encoder: self.encoder.fork() }
     }
 
     /// Encodes the next frame without keeping its events. Other frames are ignored.
-    pub(in crate::runs) fn pass(&mut self, frame: &Frame, scratch: &mut Events) {
+    pub(in crate::runs) fn advance(&mut self, frame: &Frame, scratch: &mut Events) {
         if frame.seq != self.frame {
             return;
         }
@@ -46,16 +46,16 @@ impl Place {
 }
 
 impl SharedCheckpoints {
-    /// The place of a stored checkpoint; `None` if the encoder cannot restore its state, which another version saved.
-    fn place(&self, entry: &Entry, checkpoint: Checkpoint) -> Option<Place> {
+    /// The point of a stored checkpoint; `None` if the encoder cannot restore its state, which another version saved.
+    fn restore(&self, entry: &Entry, checkpoint: Checkpoint) -> Option<ResumePoint> {
         let mut encoder = (self.0.make)(&entry.stream, &self.0.options)?;
         let Checkpoint { frame, event, last, state, .. } = checkpoint;
-        encoder.restore(&state).then_some(Place { frame, event, last, encoder })
+        encoder.restore(&state).then_some(ResumePoint { frame, event, last, encoder })
     }
 
-    /// The checkpoint of a place; `None` if the encoder needs no state to start there, or cannot save its state.
-    pub(in crate::runs) fn checkpoint(&self, place: &Place) -> Option<Checkpoint> {
-        let Place { frame, event, last, encoder } = place;
+    /// The checkpoint of a point; `None` if the encoder needs no state to start there, or cannot save its state.
+    pub(in crate::runs) fn save(&self, point: &ResumePoint) -> Option<Checkpoint> {
+        let ResumePoint { frame, event, last, encoder } = point;
         let view = self.0.name.clone();
         Some(Checkpoint { view, frame: *frame, event: *event, last: last.clone(), state: encoder.save()? })
     }
@@ -65,14 +65,14 @@ impl SharedCheckpoints {
         self.with(|checkpoints| checkpoints.start_at(frames))?.encoder.save()
     }
 
-    /// The last known place that is not after the requested one, in memory or in the log. A state that an older version left in
+    /// The last known point that is not after the requested one, in memory or in the log. A state that an older version left in
     /// the log is used only if nothing else will do: at the start of the kept part.
     pub(in crate::runs) async fn start(
         &self,
         runs: &Runs,
         entry: &Entry,
         at: &CheckpointAt,
-    ) -> Result<Option<Place>, LogError> {
+    ) -> Result<Option<ResumePoint>, LogError> {
         let frames = entry.tail.borrow().frames;
         let (known, is_free) = self.with(|checkpoints| (checkpoints.before(at, frames), checkpoints.is_free()));
         // A short stream has no checkpoints, unless its front is pruned.
@@ -82,38 +82,38 @@ impl SharedCheckpoints {
         }
         let kept = runs.log().checkpoint(entry.id(), &self.0.name, at).await?;
         let is_later = |checkpoint: &Checkpoint| known.as_ref().is_none_or(|known| known.frame < checkpoint.frame);
-        let Some(place) = kept.filter(is_later).and_then(|checkpoint| self.place(entry, checkpoint)) else {
+        let Some(point) = kept.filter(is_later).and_then(|checkpoint| self.restore(entry, checkpoint)) else {
             return Ok(known);
         };
-        self.with(|checkpoints| checkpoints.note(place.frame, place.encoder.held_bytes(), || place.fork()));
-        Ok(Some(place))
+        self.note(&point);
+        Ok(Some(point))
     }
 
-    /// The place where the kept part of a stream begins, if its first `frames` frames are pruned; `None` if no encoder can
+    /// The point where the kept part of a stream begins, if its first `frames` frames are pruned; `None` if no encoder can
     /// start there.
     pub(in crate::runs) async fn start_of_kept(
         &self,
         runs: &Runs,
         entry: &Entry,
         frames: u64,
-    ) -> Result<Option<Place>, LogError> {
+    ) -> Result<Option<ResumePoint>, LogError> {
         let known =
             self.with(|checkpoints| checkpoints.start_at(frames).or_else(|| free(checkpoints.anywhere(frames)?)));
         if known.is_some() {
             return Ok(known);
         }
         let kept = runs.log().checkpoint(entry.id(), &self.0.name, &CheckpointAt::Frame(frames)).await?;
-        let place =
-            kept.filter(|checkpoint| checkpoint.frame == frames).and_then(|checkpoint| self.place(entry, checkpoint));
-        if let Some(place) = &place {
-            self.with(|checkpoints| checkpoints.begin_at(place.fork()));
+        let point =
+            kept.filter(|checkpoint| checkpoint.frame == frames).and_then(|checkpoint| self.restore(entry, checkpoint));
+        if let Some(point) = &point {
+            self.with(|checkpoints| checkpoints.begin_at(point.fork()));
         }
-        Ok(place)
+        Ok(point)
     }
 }
 
 /// If an encoder can start anywhere, events are numbered like frames.
-fn free(place: Place) -> Option<Place> {
-    let last = place.event.checked_sub(1).map(|last| (EventId::Number(last), last));
-    Some(Place { last, ..place })
+fn free(point: ResumePoint) -> Option<ResumePoint> {
+    let last = point.event.checked_sub(1).map(|last| (EventId::Number(last), last));
+    Some(ResumePoint { last, ..point })
 }

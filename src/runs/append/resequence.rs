@@ -4,8 +4,8 @@
 //! stream. Never: a number twice, a time that runs backwards, or two concurrent appends to one such stream. A run belongs to
 //! one ingest; its frames are left unchanged.
 
-use super::Entry;
 use crate::log::{StreamId, stream_id};
+use crate::runs::Entry;
 use framegate_translators::frame::{Frame, StreamKind};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -16,7 +16,7 @@ use tokio::sync::{Mutex, MutexGuard};
 const PLACES: usize = 64;
 
 /// Locks for appending to streams that more than one ingest may append to.
-pub(super) struct Turns([Mutex<()>; PLACES]);
+pub(in crate::runs) struct Turns([Mutex<()>; PLACES]);
 
 impl Default for Turns {
     fn default() -> Self {
@@ -49,7 +49,7 @@ fn place((_, id): StreamId) -> usize {
 }
 
 /// The frames with their final numbers and times in their streams.
-pub(super) fn continued<'f>(
+pub(super) fn resequenced<'f>(
     frames: &'f [Arc<Frame>],
     find: &dyn Fn(StreamId) -> Option<Arc<Entry>>,
 ) -> Cow<'f, [Arc<Frame>]> {

@@ -3,16 +3,18 @@
 //! Input: the first records of a run. Output: the id, and the run with an id. Never: a record parsed completely for this, or an
 //! id that outlives its run.
 
-use super::{Entry, Known, RunStatus, Runs, StreamId};
+use super::{Known, Registry};
+use crate::log::StreamId;
+use crate::runs::{Entry, RunStatus};
 use framegate_translators::json::Object;
 use framegate_translators::runners::runner;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 /// How many records of a run are searched for the id. The first one has it, unless it was lost.
 const LOOKED_AT: u64 = 16;
 
 /// The id in a record, if it is one of the first records of a response.
-pub(super) fn id_in(name: &str, records: u64, data: &str) -> Option<String> {
+pub(in crate::runs) fn id_in(name: &str, records: u64, data: &str) -> Option<String> {
     if records > LOOKED_AT {
         return None;
     }
@@ -37,22 +39,22 @@ impl Known {
     }
 }
 
-impl Runs {
+impl Registry {
     /// Adds a response whose id was not in its first frames.
     pub(super) fn learn_response(&self, entry: &Entry, status: &RunStatus) {
         if let Some(id) = status.response_id.as_deref().filter(|_| entry.status().response_id.is_none()) {
-            self.streams.write().unwrap_or_else(PoisonError::into_inner).learn_response(id, entry.id());
+            self.write().learn_response(id, entry.id());
         }
     }
 
     /// Removes a response that was deleted upstream: it cannot be found by its id any more.
-    pub fn forget_response(&self, id: &str) {
-        self.streams.write().unwrap_or_else(PoisonError::into_inner).by_response.remove(id);
+    pub(in crate::runs) fn forget_response(&self, id: &str) {
+        self.write().by_response.remove(id);
     }
 
     /// Finds the run of a response by the id that its upstream gave it.
-    pub fn find_response(&self, id: &str) -> Option<Arc<Entry>> {
-        let known = self.streams.read().unwrap_or_else(PoisonError::into_inner);
+    pub(in crate::runs) fn find_response(&self, id: &str) -> Option<Arc<Entry>> {
+        let known = self.read();
         known.by_response.get(id).and_then(|of| known.by_id.get(of)).cloned()
     }
 }

@@ -1,10 +1,10 @@
-//! Checkpoints: places in a stream from which its events can be encoded without the frames before.
+//! The checkpoints of one stream in one contract that are in memory.
 //!
-//! Input: places that an encoder has reached. Output: the best place to start from. Never: more checkpoints than a limit,
+//! Input: points that an encoder has reached. Output: the best point to start from. Never: more checkpoints than a limit,
 //! however long the stream is, or more text in them than another limit. In a long stream every second checkpoint is removed
 //! each time the limit is reached.
 
-use super::place::Place;
+use super::ResumePoint;
 use crate::log::CheckpointAt;
 use framegate_translators::encode::{Encoder, EventId};
 
@@ -20,7 +20,7 @@ const HELD_BYTES: usize = 4 << 20;
 /// The checkpoints of one stream in one contract.
 pub(super) struct CheckpointList {
     /// Ordered by frame. The first is the start of the kept part of the stream.
-    list: Vec<Place>,
+    list: Vec<ResumePoint>,
     apart: u64,
     held_bytes: usize,
 }
@@ -28,18 +28,18 @@ pub(super) struct CheckpointList {
 impl CheckpointList {
     /// Starts with one checkpoint: the encoder at the start of the stream.
     pub(super) fn new(encoder: Box<dyn Encoder>) -> Self {
-        let start = Place { frame: 0, event: 0, last: None, encoder };
+        let start = ResumePoint { frame: 0, event: 0, last: None, encoder };
         Self { list: vec![start], apart: FRAMES_APART, held_bytes: 0 }
     }
 
     /// Adds a checkpoint, if it is far enough from the last one and there is room for its text.
-    pub(super) fn note(&mut self, frame: u64, held_bytes: usize, place: impl FnOnce() -> Place) {
-        let newest = self.list.last().map_or(0, |place| place.frame);
+    pub(super) fn note(&mut self, frame: u64, held_bytes: usize, point: impl FnOnce() -> ResumePoint) {
+        let newest = self.list.last().map_or(0, |point| point.frame);
         if frame < newest + self.apart || self.held_bytes + held_bytes > HELD_BYTES {
             return;
         }
         self.held_bytes += held_bytes;
-        self.list.push(place());
+        self.list.push(point());
         if self.list.len() > CHECKPOINTS {
             let mut index = 0;
             self.list.retain(|_| {
@@ -47,24 +47,24 @@ impl CheckpointList {
                 index % 2 == 1
             });
             self.apart *= 2;
-            self.held_bytes = self.list.iter().map(|place| place.encoder.held_bytes()).sum();
+            self.held_bytes = self.list.iter().map(|point| point.encoder.held_bytes()).sum();
         }
     }
 
-    /// The stream begins at that place from now on; everything before it is gone.
-    pub(super) fn begin_at(&mut self, start: Place) {
-        self.list.retain(|place| place.frame > start.frame);
+    /// The stream begins at that point from now on; everything before it is gone.
+    pub(super) fn begin_at(&mut self, start: ResumePoint) {
+        self.list.retain(|point| point.frame > start.frame);
         self.list.insert(0, start);
-        self.held_bytes = self.list.iter().map(|place| place.encoder.held_bytes()).sum();
+        self.held_bytes = self.list.iter().map(|point| point.encoder.held_bytes()).sum();
     }
 
     /// The start of the kept part, if it is the frame with that number.
-    pub(super) fn start_at(&self, frame: u64) -> Option<Place> {
-        self.list.first().filter(|start| start.frame == frame).map(Place::fork)
+    pub(super) fn start_at(&self, frame: u64) -> Option<ResumePoint> {
+        self.list.first().filter(|start| start.frame == frame).map(ResumePoint::fork)
     }
 
-    /// The last checkpoint that is not after that place, in a stream of `frames` frames.
-    pub(super) fn before(&self, at: &CheckpointAt, frames: u64) -> Option<Place> {
+    /// The last checkpoint that is not after that point, in a stream of `frames` frames.
+    pub(super) fn before(&self, at: &CheckpointAt, frames: u64) -> Option<ResumePoint> {
         match at {
             CheckpointAt::Event(number) => self.before_event(*number),
             CheckpointAt::Frame(frame) => self.before_frame(*frame),
@@ -78,48 +78,48 @@ impl CheckpointList {
     }
 
     /// The last checkpoint that is not after that event.
-    pub(super) fn before_event(&self, number: u64) -> Option<Place> {
+    pub(super) fn before_event(&self, number: u64) -> Option<ResumePoint> {
         // If an encoder can start anywhere, events and frames may have the same numbers.
-        self.anywhere(number).filter(|place| place.event == number).or_else(|| {
-            let at = self.list.partition_point(|place| place.event <= number);
-            self.list.get(at.checked_sub(1)?).map(Place::fork)
+        self.anywhere(number).filter(|point| point.event == number).or_else(|| {
+            let at = self.list.partition_point(|point| point.event <= number);
+            self.list.get(at.checked_sub(1)?).map(ResumePoint::fork)
         })
     }
 
     /// The last checkpoint that is not after the first event of that frame.
-    fn before_frame(&self, frame: u64) -> Option<Place> {
+    fn before_frame(&self, frame: u64) -> Option<ResumePoint> {
         self.anywhere(frame).or_else(|| {
-            let at = self.list.partition_point(|place| place.frame <= frame);
-            self.list.get(at.checked_sub(1)?).map(Place::fork)
+            let at = self.list.partition_point(|point| point.frame <= frame);
+            self.list.get(at.checked_sub(1)?).map(ResumePoint::fork)
         })
     }
 
     /// The last checkpoint that is not after the event with that cursor, in a stream of `frames` frames.
-    fn before_cursor(&self, cursor: &EventId, frames: u64) -> Option<Place> {
+    fn before_cursor(&self, cursor: &EventId, frames: u64) -> Option<ResumePoint> {
         let direct = match cursor {
             EventId::Number(number) => {
                 let frame = frames.min(*number);
-                self.anywhere(frame).filter(|place| place.event == frame)
+                self.anywhere(frame).filter(|point| point.event == frame)
             }
             _ => None,
         };
         direct.or_else(|| {
             // Cursors increase; text cursors do too, because they end in digits of fixed width.
-            let at = self.list.partition_point(|place| match (&place.last, cursor) {
+            let at = self.list.partition_point(|point| match (&point.last, cursor) {
                 (None, _) => true,
                 (Some((EventId::Number(last), _)), EventId::Number(number)) => last <= number,
                 (Some((EventId::Text(last), _)), EventId::Text(text)) => last <= text,
                 _ => false,
             });
-            self.list.get(at.checked_sub(1)?).map(Place::fork)
+            self.list.get(at.checked_sub(1)?).map(ResumePoint::fork)
         })
     }
 
-    /// The place before a frame, for an encoder that needs no earlier frames.
-    pub(super) fn anywhere(&self, frame: u64) -> Option<Place> {
+    /// The point before a frame, for an encoder that needs no earlier frames.
+    pub(super) fn anywhere(&self, frame: u64) -> Option<ResumePoint> {
         let start = self.list.first()?;
         let event = start.encoder.first_event_of(frame)?;
-        Some(Place { frame, event, last: None, encoder: start.encoder.fork() })
+        Some(ResumePoint { frame, event, last: None, encoder: start.encoder.fork() })
     }
 }
 
@@ -146,8 +146,8 @@ mod tests {
     }
 
     fn note(checkpoints: &mut CheckpointList, frame: u64, held_bytes: usize) {
-        let place = || Place { frame, event: frame, last: None, encoder: Box::new(Holds(held_bytes)) };
-        checkpoints.note(frame, held_bytes, place);
+        let point = || ResumePoint { frame, event: frame, last: None, encoder: Box::new(Holds(held_bytes)) };
+        checkpoints.note(frame, held_bytes, point);
     }
 
     #[test]
@@ -158,8 +158,8 @@ mod tests {
             assert!(checkpoints.list.len() <= CHECKPOINTS);
         }
         for frame in [0, 1, 77_777, 5_000_000, 9_999_999] {
-            let place = checkpoints.before_event(frame).unwrap();
-            assert!(place.event <= frame && frame - place.event < 2 * 10_000_000 / CHECKPOINTS as u64 * 2, "{frame}");
+            let point = checkpoints.before_event(frame).unwrap();
+            assert!(point.event <= frame && frame - point.event < 2 * 10_000_000 / CHECKPOINTS as u64 * 2, "{frame}");
         }
     }
 
@@ -169,7 +169,7 @@ mod tests {
         for frame in (0..10_000).step_by(256) {
             note(&mut checkpoints, frame, 1);
         }
-        checkpoints.begin_at(Place { frame: 5_000, event: 5_000, last: None, encoder: Box::new(Holds(7)) });
+        checkpoints.begin_at(ResumePoint { frame: 5_000, event: 5_000, last: None, encoder: Box::new(Holds(7)) });
         assert!(checkpoints.start_at(0).is_none() && checkpoints.start_at(5_000).is_some());
         assert!(checkpoints.before_event(4_999).is_none());
         assert_eq!(checkpoints.before_frame(5_000).unwrap().encoder.held_bytes(), 7);
@@ -183,6 +183,6 @@ mod tests {
         for frame in (0..1_000_000).step_by(256) {
             note(&mut checkpoints, frame, 1 << 20);
         }
-        assert!(checkpoints.list.iter().map(|place| place.encoder.held_bytes()).sum::<usize>() <= HELD_BYTES);
+        assert!(checkpoints.list.iter().map(|point| point.encoder.held_bytes()).sum::<usize>() <= HELD_BYTES);
     }
 }

@@ -1,0 +1,203 @@
+//! Appending: frames become part of their streams, and readers are woken.
+//!
+//! Input: the frames of one ingest, and the artifacts that they refer to. Output: the frames as the log keeps them, numbered in
+//! their streams; new statuses and tails. Never: a status or a tail that is ahead of the log; frames of which only some are
+//! kept; a reader that is woken more than once for one append.
+
+mod resequence;
+
+pub(super) use resequence::Turns;
+
+use super::{Entry, RunStatus, Runs, status};
+use crate::clock::Moment;
+use crate::log::{ByStream, LogError, StreamId, Summary, stream_id, weight};
+use framegate_translators::artifacts::Artifact;
+use framegate_translators::frame::{Frame, Stream};
+use framegate_translators::warnings::Warning;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// A stream that an append affects, with its status after the append.
+struct Touched {
+    id: StreamId,
+    stream: Arc<Stream>,
+    /// `None` if the stream is new.
+    entry: Option<Arc<Entry>>,
+    status: RunStatus,
+    /// Warnings to report, each with the number of the frame that caused it.
+    warned: Vec<(Warning, u64)>,
+}
+
+impl Touched {
+    fn new(entry: Option<Arc<Entry>>, first: &Frame) -> Self {
+        let status = match &entry {
+            Some(entry) => RunStatus { not_kept: None, ..entry.status().clone() },
+            None => RunStatus::new(first),
+        };
+        Self { id: stream_id(first), stream: first.stream.clone(), entry, status, warned: Vec::new() }
+    }
+
+    fn summary(&mut self) -> Summary {
+        Summary::of(self.id, &mut self.status)
+    }
+}
+
+impl Runs {
+    /// Stores artifacts. Must be called before the frames that refer to them are appended. If the store rejects an artifact,
+    /// this is logged and the run goes on: the record still has the content.
+    pub async fn store(&self, artifacts: Vec<Artifact>) {
+        let Some(store) = self.artifacts() else { return };
+        for artifact in artifacts {
+            let (run, id) = (artifact.stream.id, artifact.id());
+            let entry = self.find((artifact.stream.kind, run)).filter(|_| self.pruning.is_bounded());
+            // Not while the stream's front is being dropped: that may remove this artifact, if only the front has referred to
+            // it so far.
+            let _turn = match &entry {
+                Some(entry) => {
+                    let turn = entry.prune_turn.lock().await;
+                    entry.artifact_refs().stored(&artifact);
+                    Some(turn)
+                }
+                None => None,
+            };
+            if let Err(error) = store.put(Arc::new(artifact)).await {
+                self.metrics.artifact_failed();
+                tracing::warn!(%run, artifact = &*id, %error, "an artifact could not be stored");
+            }
+        }
+    }
+
+    /// Keeps the frames of one ingest, then wakes their readers: once for each stream, however many frames it got. Returns the
+    /// frames as they were kept: a thread or task stream that an earlier ingest began continues its numbers.
+    ///
+    /// # Errors
+    /// The log's error; no frame was kept.
+    pub async fn append<'f>(&self, frames: &'f [Arc<Frame>]) -> Result<Cow<'f, [Arc<Frame>]>, LogError> {
+        self.append_arrived(frames, Moment::now()).await
+    }
+
+    /// Like [`Runs::append`], for frames whose bytes arrived at `arrived`.
+    ///
+    /// # Errors
+    /// As for [`Runs::append`].
+    pub async fn append_arrived<'f>(
+        &self,
+        frames: &'f [Arc<Frame>],
+        arrived: Moment,
+    ) -> Result<Cow<'f, [Arc<Frame>]>, LogError> {
+        if frames.is_empty() {
+            return Ok(Cow::Borrowed(frames));
+        }
+        let _turns = self.turns.take(frames).await;
+        let (frames, touched, place) = loop {
+            self.forget_dropped().await;
+            let frames = resequence::resequenced(frames, &|id| self.find(id));
+            let mut touched = self.touched(&frames);
+            let summaries =
+                if self.log.is_durable() { touched.iter_mut().map(Touched::summary).collect() } else { Vec::new() };
+            let begun = Moment::now();
+            let kept = self.log.append(&frames, summaries).await;
+            if matches!(kept, Err(LogError::Sequence { .. })) && self.went(&touched).await {
+                continue;
+            }
+            self.metrics.appended(begun.elapsed(), kept.is_ok());
+            match kept {
+                Ok(place) => break (frames, touched, place),
+                Err(error) => {
+                    let why = if error.is_full() { "log_full" } else { "log_failed" };
+                    touched
+                        .iter()
+                        .filter_map(|known| known.entry.as_ref())
+                        .for_each(|entry| entry.status().not_kept = Some(why));
+                    return Err(error);
+                }
+            }
+        };
+        self.metrics.kept(&frames);
+        if let Some(watcher) = &self.watcher {
+            watcher.kept(&frames);
+        }
+        for frame in frames.iter() {
+            status::tell_bounds(frame);
+            self.totals.frame(frame);
+        }
+        let mut grown = Vec::with_capacity(touched.len());
+        for known in touched {
+            let before = known.entry.as_ref().map_or(0, |entry| entry.tail.borrow().frames);
+            let entry = match known.entry {
+                Some(entry) => {
+                    self.registry.learn(&entry, &known.status);
+                    entry
+                }
+                None => self.registry.insert(Entry::new(known.stream, known.status.clone())),
+            };
+            for (warning, seq) in known.warned {
+                self.metrics.warned(known.status.runner, warning);
+                known.status.tell(warning, seq);
+            }
+            entry.adopt(known.status, arrived);
+            grown.push((entry, before));
+        }
+        // No await between the log's answer and this call: the feed would have to wait for the positions.
+        self.feed.append(place, &frames, self.log.take_abandoned(), arrived);
+        self.forget_dropped().await;
+        // One pass over the frames, however many streams they belong to.
+        let mut by_stream: ByStream<Vec<&Arc<Frame>>> = ByStream::default();
+        for frame in frames.iter() {
+            by_stream.entry(stream_id(frame)).or_default().push(frame);
+        }
+        for (entry, before) in grown {
+            if before == 0 {
+                self.forget_gone(entry.id()).await;
+            }
+            let mine = by_stream.remove(&entry.id()).unwrap_or_default();
+            if self.artifacts.is_some() && self.pruning.is_bounded() {
+                let mut refs = entry.artifact_refs();
+                mine.iter().for_each(|frame| refs.frame(frame));
+            }
+            self.request_checkpoints(&entry, before);
+            self.prune_beyond_bounds(&entry, mine.iter().map(|frame| weight(frame)).sum()).await;
+        }
+        Ok(frames)
+    }
+
+    /// The streams that the frames belong to, with their statuses after the frames.
+    fn touched(&self, frames: &[Arc<Frame>]) -> Vec<Touched> {
+        // Usually there is only one stream, and a `Touched` is large.
+        let mut touched: Vec<Touched> = Vec::with_capacity(1);
+        let mut places: ByStream<usize> = ByStream::default();
+        let mut last = 0;
+        for frame in frames {
+            let id = stream_id(frame);
+            // Most frames belong to the same stream as the frame before.
+            let at = match touched.get(last).filter(|known| known.id == id) {
+                Some(_) => last,
+                None => *places.entry(id).or_insert_with(|| {
+                    touched.push(Touched::new(self.find(id), frame));
+                    touched.len() - 1
+                }),
+            };
+            last = at;
+            if let Some(known) = touched.get_mut(at) {
+                known.status.observe(frame, &mut known.warned);
+            }
+        }
+        touched
+    }
+
+    /// Whether a stream was evicted after its frames were numbered: then the frames start a new stream. Each stream causes at
+    /// most one retry. A stream that is not in the log cannot be evicted, and the turn keeps other ingests from appending to
+    /// it.
+    async fn went(&self, touched: &[Touched]) -> bool {
+        self.forget_dropped().await;
+        touched.iter().any(|known| known.entry.is_some() && self.find(known.id).is_none())
+    }
+
+    /// The ingest of a stream reports a pause after the newest frame. Wakes the readers: an encoder may hold an event back that
+    /// is due now.
+    pub fn pause(&self, id: StreamId, until_ms: u64) {
+        if let Some(entry) = self.find(id) {
+            entry.tail.send_modify(|tail| (tail.paused_until_ms, tail.arrived) = (Some(until_ms), None));
+        }
+    }
+}
