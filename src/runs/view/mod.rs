@@ -5,11 +5,16 @@
 //! socket, or memory that grows with the length of the stream.
 //!
 //! Readers share one window of events, which moves along with the newest reader. A reader that lags behind the window encodes
-//! for itself, from the nearest checkpoint, until it has caught up.
+//! for itself, from the nearest checkpoint, until it has caught up. [`Serves`] is the choice between the two.
+//!
+//! If the front is pruned while a reader reads, the reader starts over from what is kept now ([`has_moved`]). It never starts
+//! over without the front having moved, so it does so at most once for each time that the stream is pruned.
 
 mod gap;
 #[cfg(test)]
 mod pause_tests;
+#[cfg(test)]
+mod pruning_tests;
 #[cfg(test)]
 mod tests;
 mod window;
@@ -26,9 +31,6 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use tokio::sync::Mutex;
 use window::{Broken, OWN_BATCH_BYTES, SHARED_BATCH_BYTES, Window};
-
-/// How often a reader tries again if the front of its stream was pruned while it read. Pruning is rare.
-const TRIES: usize = 100;
 
 /// The wire format of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -56,6 +58,38 @@ pub struct Reader {
     view: Arc<View>,
     /// The reader's own window, while the shared one does not serve it.
     own: Option<Box<Window>>,
+}
+
+/// Which window serves a reader.
+enum Serves {
+    /// The shared window: it has the event that the reader wants next, or ends right before it.
+    Shared,
+    /// The reader's own window, or a new one: the event is before the shared window. The reader holds no other reader up.
+    Own,
+    /// The reader's own window, or a new one, which becomes the shared one: the shared window is far behind the event, cannot be
+    /// advanced to it, or does not exist.
+    Next,
+}
+
+impl Serves {
+    /// Chooses for a reader at the event with number `from`. Frames before `kept_from` are known to be pruned.
+    fn choose(shared: Option<&Window>, from: u64, kept_from: u64) -> Self {
+        match shared {
+            Some(shared) if from < shared.first() => Self::Own,
+            Some(shared) if from <= shared.next() && shared.leads_to(from, kept_from) => Self::Shared,
+            _ => Self::Next,
+        }
+    }
+}
+
+/// The first kept frame, if `gap` is what was pruned before it.
+fn kept_from(gap: Option<&Gap>) -> u64 {
+    gap.map_or(0, |gap| gap.gone.frames)
+}
+
+/// Whether a read failed because the stream was pruned further than to `kept_from`, so that it can start over from a later frame.
+fn has_moved(error: &LogError, kept_from: u64) -> bool {
+    matches!(error, LogError::Gone { frames, .. } if *frames > kept_from)
 }
 
 /// Which events a reader wants.
@@ -199,31 +233,26 @@ impl Reader {
     /// The log's error.
     pub async fn read(&mut self, runs: &Runs, ask: Ask) -> Result<Batch, LogError> {
         let wants = Read { from: ask.from, frames: ask.frames, max_bytes: ask.max_bytes, max_events: ask.max_events };
-        for _ in 0..TRIES {
-            if let Some(gap) = self.gap_at(runs, ask.from).await? {
+        loop {
+            let gap = self.view.gap(runs).await?;
+            let kept_from = kept_from(gap.as_deref());
+            if let Some(gap) = self.gap_at(gap, ask.from).await {
                 return Ok(gap.batch(ask));
             }
-            match self.over(runs, wants, |window| window.batch(ask)).await {
-                Err(LogError::Gone { .. }) => tokio::task::yield_now().await,
+            match self.over(runs, wants, kept_from, |window| window.batch(ask)).await {
+                Err(error) if has_moved(&error, kept_from) => tokio::task::yield_now().await,
                 batch => return Ok(batch?.unwrap_or(Batch { next: ask.from, ..Batch::default() })),
             }
         }
-        Err(self.gone())
     }
 
     /// The gap, if the event with that number is in it. `None` if a window in memory still leads from that event to the kept
     /// part.
-    async fn gap_at(&mut self, runs: &Runs, from: u64) -> Result<Option<Arc<Gap>>, LogError> {
-        let view = self.view.clone();
-        let Some(gap) = view.gap(runs).await?.filter(|gap| from < gap.event) else { return Ok(None) };
+    async fn gap_at(&mut self, gap: Option<Arc<Gap>>, from: u64) -> Option<Arc<Gap>> {
+        let gap = gap.filter(|gap| from < gap.event)?;
         let has = |window: &Window| window.first() <= from && window.next_frame() >= gap.gone.frames;
-        let is_there = self.own.as_deref().is_some_and(has) || view.shared.lock().await.as_ref().is_some_and(has);
-        Ok((!is_there).then_some(gap))
-    }
-
-    fn gone(&self) -> LogError {
-        let stream = self.view.entry.stream.id;
-        LogError::Gone { stream, frames: self.view.entry.gone().map_or(0, |gone| gone.frames) }
+        let is_there = self.own.as_deref().is_some_and(has) || self.view.shared.lock().await.as_ref().is_some_and(has);
+        (!is_there).then_some(gap)
     }
 
     /// Whether the event with that number is gone and the contract has no event that says so. If so, returns the last cursor in
@@ -232,7 +261,8 @@ impl Reader {
     /// # Errors
     /// The log's error.
     pub async fn lost(&mut self, runs: &Runs, from: u64) -> Result<Option<Option<EventId>>, LogError> {
-        let gap = self.gap_at(runs, from).await?.filter(|gap| !gap.is_told());
+        let gap = self.view.gap(runs).await?;
+        let gap = self.gap_at(gap, from).await.filter(|gap| !gap.is_told());
         Ok(gap.map(|gap| gap.last.clone().map(|(id, _)| id)))
     }
 
@@ -242,8 +272,10 @@ impl Reader {
     /// The log's error.
     pub(super) async fn events(&mut self, runs: &Runs, read: Read) -> Result<(Vec<Single>, u64), LogError> {
         let mut read = read;
-        for _ in 0..TRIES {
-            if let Some(gap) = self.gap_at(runs, read.from).await? {
+        loop {
+            let gap = self.view.gap(runs).await?;
+            let kept_from = kept_from(gap.as_deref());
+            if let Some(gap) = self.gap_at(gap, read.from).await {
                 if read.frames < gap.gone.frames {
                     return Ok((Vec::new(), read.from));
                 }
@@ -253,8 +285,8 @@ impl Reader {
                 // The feed has many runs. If the contract has no gap event, one pruned run does not end the feed.
                 read.from = gap.event;
             }
-            match self.over(runs, read, |window| window.singles(read)).await {
-                Err(LogError::Gone { .. }) => tokio::task::yield_now().await,
+            match self.over(runs, read, kept_from, |window| window.singles(read)).await {
+                Err(error) if has_moved(&error, kept_from) => tokio::task::yield_now().await,
                 found => {
                     let found = found?.unwrap_or_default();
                     let next = read.from + found.len() as u64;
@@ -262,43 +294,39 @@ impl Reader {
                 }
             }
         }
-        Err(self.gone())
     }
 
-    /// Calls `take` with a window that holds the wanted events, as far as the log has them. `None` if there is no starting
-    /// point (cannot happen).
+    /// Calls `take` with a window that holds the wanted events, as far as the log has them. Frames before `kept_from` are known
+    /// to be pruned. `None` if there is no starting point (cannot happen).
     async fn over<T>(
         &mut self,
         runs: &Runs,
         wants: Read,
+        kept_from: u64,
         take: impl FnOnce(&Window) -> T,
     ) -> Result<Option<T>, LogError> {
         let Read { from, frames, max_bytes, max_events } = wants;
         let view = self.view.clone();
         loop {
             let mut shared = view.shared.lock().await;
-            let is_behind = shared.as_ref().is_some_and(|shared| from < shared.first());
-            if is_behind {
-                // The events are before the shared window: the reader encodes for itself and holds no other reader up.
-                drop(shared);
-                break;
-            }
-            if shared.as_ref().is_none_or(|shared| shared.next() < from) {
-                // The shared window is far behind, or there is none: this reader provides its own window as the shared one.
-                let own = self.own.take().filter(|own| own.first() <= from && from <= own.next());
-                let window = match own {
-                    Some(own) => own,
-                    None => match view.start(runs, CheckpointAt::Event(from)).await? {
-                        Some(window) => window,
-                        None => return Ok(None),
-                    },
-                };
-                if window.next() < from {
+            match Serves::choose(shared.as_ref(), from, kept_from) {
+                Serves::Own => {
                     drop(shared);
-                    self.own = Some(window);
-                    break;
+                    return self.over_own(runs, wants, kept_from, take).await;
                 }
-                *shared = Some(*window);
+                Serves::Next => {
+                    // From a checkpoint it is less far than from a window that ends before the event.
+                    self.own = self.own.take().filter(|own| from <= own.next());
+                    let Some(window) = self.own_window(runs, from, kept_from).await? else { return Ok(None) };
+                    if window.next() < from {
+                        // It has to catch up first, and other readers must not wait for that.
+                        drop(shared);
+                        self.own = Some(window);
+                        return self.over_own(runs, wants, kept_from, take).await;
+                    }
+                    *shared = Some(*window);
+                }
+                Serves::Shared => {}
             }
             self.own = None;
             let Some(window) = shared.as_mut() else { continue };
@@ -321,14 +349,19 @@ impl Reader {
             // The lock is released between two batches, so that other readers do not wait for a long catch-up.
             window.trim(from, view.max_bytes);
         }
-        let own = self.own.take().filter(|own| own.first() <= from);
-        let mut window = match own {
-            Some(own) => own,
-            None => match view.start(runs, CheckpointAt::Event(from)).await? {
-                Some(window) => window,
-                None => return Ok(None),
-            },
-        };
+    }
+
+    /// Like [`Reader::over`], with the reader's own window.
+    async fn over_own<T>(
+        &mut self,
+        runs: &Runs,
+        wants: Read,
+        kept_from: u64,
+        take: impl FnOnce(&Window) -> T,
+    ) -> Result<Option<T>, LogError> {
+        let Read { from, frames, max_bytes, max_events } = wants;
+        let view = self.view.clone();
+        let Some(mut window) = self.own_window(runs, from, kept_from).await? else { return Ok(None) };
         window.trim(from, 0);
         loop {
             window.pause(&view, runs);
@@ -348,6 +381,15 @@ impl Reader {
         Ok(Some(taken))
     }
 
+    /// The reader's own window, if it leads to the event with number `from`; otherwise a new one from the nearest checkpoint.
+    /// `None` if there is no starting point (cannot happen).
+    async fn own_window(&mut self, runs: &Runs, from: u64, kept_from: u64) -> Result<Option<Box<Window>>, LogError> {
+        match self.own.take().filter(|own| own.leads_to(from, kept_from)) {
+            Some(own) => Ok(Some(own)),
+            None => self.view.start(runs, CheckpointAt::Event(from)).await,
+        }
+    }
+
     /// The number of the first event after a cursor. `None` if no event has that cursor.
     ///
     /// # Errors
@@ -357,17 +399,17 @@ impl Reader {
             EventId::Closing(number) => EventId::Number(*number),
             cursor => cursor.clone(),
         };
-        for _ in 0..TRIES {
-            let view = self.view.clone();
-            if let Some(next) = view.gap(runs).await?.and_then(|gap| gap.after(cursor)) {
+        loop {
+            let gap = self.view.gap(runs).await?;
+            let kept_from = kept_from(gap.as_deref());
+            if let Some(next) = gap.and_then(|gap| gap.after(cursor)) {
                 return Ok(Some(next));
             }
             match self.after_kept(runs, cursor).await {
-                Err(LogError::Gone { .. }) => tokio::task::yield_now().await,
+                Err(error) if has_moved(&error, kept_from) => tokio::task::yield_now().await,
                 next => return next,
             }
         }
-        Err(self.gone())
     }
 
     async fn after_kept(&mut self, runs: &Runs, cursor: &EventId) -> Result<Option<u64>, LogError> {
@@ -406,17 +448,17 @@ impl Reader {
     /// # Errors
     /// The log's error.
     pub(super) async fn at_frame(&mut self, runs: &Runs, frame: u64, seen: u32) -> Result<u64, LogError> {
-        for _ in 0..TRIES {
-            let view = self.view.clone();
-            if let Some(gap) = view.gap(runs).await?.filter(|gap| frame < gap.gone.frames) {
+        loop {
+            let gap = self.view.gap(runs).await?;
+            let kept_from = kept_from(gap.as_deref());
+            if let Some(gap) = gap.filter(|gap| frame < gap.gone.frames) {
                 return Ok(gap.at_frame(frame, seen));
             }
             match self.at_kept_frame(runs, frame, seen).await {
-                Err(LogError::Gone { .. }) => tokio::task::yield_now().await,
+                Err(error) if has_moved(&error, kept_from) => tokio::task::yield_now().await,
                 number => return number,
             }
         }
-        Err(self.gone())
     }
 
     async fn at_kept_frame(&mut self, runs: &Runs, frame: u64, seen: u32) -> Result<u64, LogError> {

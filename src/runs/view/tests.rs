@@ -90,7 +90,7 @@ async fn a_disabled_gate_counts_nothing() {
 }
 
 /// The records of a run with `deltas` pieces of text, and some tool calls among them.
-fn long(deltas: usize) -> Vec<u8> {
+pub(super) fn long(deltas: usize) -> Vec<u8> {
     let mut out = String::from(
         "{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"5d3c1a6e-0d0e-4d47-9d0c-111111111111\",\"model\":\"m\",\"tools\":[]}\n",
     );
@@ -117,7 +117,7 @@ fn long(deltas: usize) -> Vec<u8> {
     out.into_bytes()
 }
 
-fn frames_of(input: &[u8]) -> Vec<Arc<Frame>> {
+pub(super) fn frames_of(input: &[u8]) -> Vec<Arc<Frame>> {
     let runner = framegate_translators::runners::runner("claude-code").unwrap();
     let identity = Identity { run_id: Uuid::from_u128(1), session_id: None };
     let mut ingest = Ingest::new(runner, None, Limits::default(), identity);

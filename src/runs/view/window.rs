@@ -128,6 +128,11 @@ impl Window {
         self.early == 0
     }
 
+    /// Whether the window has the event with number `from`, or can be advanced to it: frames before `kept_from` are pruned.
+    pub(super) fn leads_to(&self, from: u64, kept_from: u64) -> bool {
+        self.first() <= from && (from < self.next || self.next_frame >= kept_from)
+    }
+
     /// How much text the encoder holds, in bytes.
     pub(super) fn held_bytes(&self) -> usize {
         self.encoder.held_bytes()
