@@ -20,6 +20,7 @@ macro_rules! document_schema {
 }
 
 mod agent_manager;
+mod chat_completions;
 mod frames;
 pub mod hecate;
 mod pixir;
@@ -28,7 +29,7 @@ pub mod sse;
 
 /// Every contract, in the order of `--help` and of the documentation.
 pub const CONTRACTS: &[Contract] =
-    &[frames::V1, frames::V2, sse::V1, agent_manager::V1, pixir::V1, hecate::V1, raw::RAW];
+    &[frames::V1, frames::V2, sse::V1, agent_manager::V1, pixir::V1, hecate::V1, chat_completions::V1, raw::RAW];
 
 /// The contract that clients get if neither they nor the settings name another one.
 pub const DEFAULT: &Contract = &frames::V2;
