@@ -364,6 +364,10 @@ fn every_runner_and_contract_has_its_fixtures() {
             "the sample of {name} must be tests/fixtures/{name}/{}",
             runner.sample.file
         );
+        for template in ["pieces.txt", "places.txt"] {
+            let is_there = fixtures.join("templates").join(template).is_file();
+            assert!(is_there, "add tests/fixtures/{name}/templates/{template}: CONTRIBUTING.md says what it contains");
+        }
         assert!(
             root().join("schemas/runners").join(name).is_dir(),
             "add the schemas of {name} in schemas/runners/{name}/"
