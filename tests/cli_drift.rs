@@ -6,17 +6,24 @@
 mod cli;
 
 use cli::{Scratch, run};
+use framegate_translators::framing::Limits;
+use framegate_translators::recognise::{Recogniser, Verdict, Window};
+use framegate_translators::runners::RUNNERS;
 use serde_json::{Value, json};
 
 const IDS: [&str; 6] = ["--run-id", "my-run", "--session-id", "my-session", "--epoch-ms", "1770000000000"];
 
-/// One recording of each runner.
-const OF_EACH: [(&str, &str, &str); 4] = [
-    ("claude-code", "stream-json", "bash_ok.ndjson"),
-    ("codex", "exec", "exec-text-plain.ndjson"),
-    ("opencode", "event", "event-text.sse"),
-    ("open-responses", "sse", "fastresponses__text.sse"),
-];
+/// The sample of each runner: the runner, the surface, and the file.
+fn samples() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    RUNNERS.iter().map(|runner| {
+        let mut recogniser = Recogniser::new(None, Limits::default(), Window::default());
+        recogniser.feed(runner.sample.bytes);
+        let Verdict::Found(found) = recogniser.finish() else {
+            panic!("the sample of {} is not recognised", runner.name)
+        };
+        (runner.name, found.surface.name, runner.sample.file)
+    })
+}
 
 fn path(runner: &str, name: &str) -> String {
     format!("{}/tests/fixtures/{runner}/{name}", env!("CARGO_MANIFEST_DIR"))
@@ -32,7 +39,7 @@ fn check(args: &[&str], input: &str) -> cli::Ran {
 
 #[test]
 fn auto_recognises_the_runner_and_loses_nothing() {
-    for (runner, surface, name) in OF_EACH {
+    for (runner, surface, name) in samples() {
         let file = path(runner, name);
         let translate = |from: &str| {
             run(&[&["translate", "--log", "info", "--from", from, "--to", "frames.v2", &file], &IDS[..]].concat(), "")
@@ -57,8 +64,8 @@ fn unrecognised_input_is_an_error_that_names_every_runner() {
 
 #[test]
 fn a_wrong_runner_is_reported_once_and_nothing_is_lost() {
-    for (runner, surface, name) in OF_EACH {
-        for (said, _, _) in OF_EACH {
+    for (runner, surface, name) in samples() {
+        for (said, _, _) in samples() {
             let file = path(runner, name);
             let code = if said == runner { 0 } else { 2 };
             let ran = run(&["translate", "--from", said, "--to", "frames.v2", &file], "").exits(code);

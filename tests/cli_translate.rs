@@ -50,7 +50,7 @@ fn every_record_of_a_file_or_standard_input_becomes_a_provider_event() {
 #[test]
 fn with_given_ids_and_time_the_output_depends_only_on_the_input() {
     let input = bytes("bash_ok.ndjson");
-    for contract in ["frames.v1", "frames.v2", "sse.v1", "agent-manager.v1", "pixir.v1"] {
+    for contract in framegate_translators::contracts::names_with_schemas() {
         let once = ran(contract, &IDS, &input).exits(0);
         let again = ran(contract, &IDS, &input).exits(0);
         assert_eq!(once.out, again.out, "{contract}");

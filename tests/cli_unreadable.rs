@@ -250,7 +250,7 @@ fn the_configuration_of_another_program_is_recognised() {
 
 #[test]
 fn checking_a_runners_output_as_events_is_reported() {
-    for contract in ["frames.v2", "sse.v1", "hecate.v1", "agent-manager.v1", "pixir.v1"] {
+    for contract in framegate_translators::contracts::names_with_schemas() {
         let ran = run(&["check", "--contract", contract, &path("bash_ok.ndjson")], "").exits(1);
         ran.prints(&["error[events.of_a_runner]", "claude-code (stream-json)", "--from auto"]);
         let events =

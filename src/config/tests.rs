@@ -34,8 +34,10 @@ fn all() -> impl Iterator<Item = (&'static str, &'static Setting)> {
     sections.chain(LISTED.iter().copied()).flat_map(|(name, settings)| settings.iter().map(move |one| (name, one)))
 }
 
+/// A text on one line, with `{presets}` replaced by the names of the presets.
 fn text(lines: &[&str]) -> String {
-    lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")
+    let presets: Vec<&str> = framegate_translators::runners::presets().map(|(_, preset)| preset.name).collect();
+    lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ").replace("{presets}", &presets.join(", "))
 }
 
 /// A value in TOML.

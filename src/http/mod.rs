@@ -29,6 +29,8 @@ mod places;
 mod probes;
 mod problem;
 mod query;
+#[cfg(test)]
+mod reference;
 mod reply;
 mod responses;
 mod route;

@@ -6,8 +6,6 @@
 pub(super) mod control;
 mod events;
 pub(super) mod operations;
-#[cfg(test)]
-mod reference;
 pub(super) mod responses;
 mod shapes;
 pub(super) mod upstreams;
@@ -37,7 +35,7 @@ pub(super) fn answer(routes: &'static [Route]) -> Response<Body> {
     response
 }
 
-fn document(routes: &[Route]) -> Value {
+pub(super) fn document(routes: &[Route]) -> Value {
     let mut paths = Map::new();
     for route in routes {
         let method = route.method.as_str().to_ascii_lowercase();

@@ -3,6 +3,9 @@
 use crate::cases::*;
 use serde_json::{Value, json};
 
+pub const SUITES: &[Suite] =
+    &[Suite { contract: "agent-manager.v1", clean: agent_manager_v1, number: number_manager, cases: AGENT_MANAGER_V1 }];
+
 fn manager(kind: &str, data: &Value) -> Value {
     json!({
         "id": "", "runId": RUN, "sequence": 0, "eventType": kind, "timestamp": "2025-12-20T04:18:42.709878Z",
@@ -10,7 +13,7 @@ fn manager(kind: &str, data: &Value) -> Value {
     })
 }
 
-pub fn agent_manager_v1() -> Vec<Value> {
+fn agent_manager_v1() -> Vec<Value> {
     let mut events = vec![
         manager("status", &json!({"oldStatus": "starting", "newStatus": "running"})),
         manager("message", &json!({"role": "user", "content": "hi"})),
@@ -26,7 +29,7 @@ pub fn agent_manager_v1() -> Vec<Value> {
     events
 }
 
-pub fn number_manager(events: &mut [Value]) {
+fn number_manager(events: &mut [Value]) {
     let mut next = std::collections::HashMap::new();
     for (at, event) in events.iter_mut().enumerate() {
         let sequence: &mut u64 = next.entry(event["runId"].to_string()).or_default();
@@ -36,7 +39,7 @@ pub fn number_manager(events: &mut [Value]) {
     }
 }
 
-pub const AGENT_MANAGER_V1: &[Case] = &[
+const AGENT_MANAGER_V1: &[Case] = &[
     case(|events| events[1]["eventType"] = json!("chat"), &[(2, "schema.type")]),
     case(|events| set(events, "log", "/data/level", json!("loud")), &[(6, "schema")]),
     case(|events| events[1]["runId"] = json!("r"), &[(2, "schema"), (0, "end.missing")]),

@@ -1,32 +1,17 @@
 //! Every contract has a case for each of its rules.
 
-use crate::agent_manager::*;
 use crate::cases::*;
-use crate::frames::*;
-use crate::hecate::*;
-use crate::pixir::*;
-use crate::sse::*;
+use crate::{agent_manager, frames, hecate, pixir, sse};
 use framegate_translators::contracts::{CONTRACTS, Contract, contract};
 use framegate_translators::verify::RULES;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// The cases of one contract.
-struct Suite {
-    contract: &'static str,
-    clean: fn() -> Vec<Value>,
-    number: fn(&mut [Value]),
-    cases: &'static [Case],
+/// The cases of every contract, from their files.
+fn suites() -> impl Iterator<Item = &'static Suite> {
+    let of_each = [frames::SUITES, sse::SUITES, agent_manager::SUITES, pixir::SUITES, hecate::SUITES];
+    of_each.into_iter().flatten()
 }
-
-const SUITES: &[Suite] = &[
-    Suite { contract: "frames.v1", clean: frames_v1, number: number_frames, cases: FRAMES_V1 },
-    Suite { contract: "frames.v2", clean: frames_v2, number: number_frames, cases: FRAMES_V2 },
-    Suite { contract: "sse.v1", clean: sse_v1, number: number_sse, cases: SSE_V1 },
-    Suite { contract: "agent-manager.v1", clean: agent_manager_v1, number: number_manager, cases: AGENT_MANAGER_V1 },
-    Suite { contract: "pixir.v1", clean: pixir_v1, number: number_pixir, cases: PIXIR_V1 },
-    Suite { contract: "hecate.v1", clean: hecate_v1, number: number_hecate, cases: HECATE_V1 },
-];
 
 /// The rule about what a client has already, which needs a cursor.
 const RESUMED: &str = "resume.repeat";
@@ -37,13 +22,13 @@ fn every_rule_fires_only_where_it_is_violated() {
     for listing in CONTRACTS.iter().filter(|contract| !contract.rules.is_empty()) {
         let name = listing.name;
         assert!(
-            SUITES.iter().any(|suite| suite.contract == name),
-            "add tests/cli_rules/ cases for {name}, and their line to SUITES"
+            suites().any(|suite| suite.contract == name),
+            "add a file to tests/cli_rules/ with a case for each rule of {name}, and its SUITES to `suites` in all.rs"
         );
         // Contracts that share their verifier share its rules: a rule may fire in one of them only.
         let rules = |contract: &Contract| contract.rules.iter().map(|rule| rule.name).collect::<Vec<_>>();
         let sharing =
-            SUITES.iter().filter(|suite| contract(suite.contract).is_some_and(|other| rules(other) == rules(listing)));
+            suites().filter(|suite| contract(suite.contract).is_some_and(|other| rules(other) == rules(listing)));
         let mut fired = BTreeSet::new();
         for suite in sharing {
             fired.extend(fire(suite.contract, suite.clean, suite.number, suite.cases));

@@ -4,6 +4,14 @@ use crate::cli::{ndjson, run};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
+/// The cases of one contract.
+pub struct Suite {
+    pub contract: &'static str,
+    pub clean: fn() -> Vec<Value>,
+    pub number: fn(&mut [Value]),
+    pub cases: &'static [Case],
+}
+
 /// One way to break a clean stream, and the findings (event number, rule) that it causes with `--strict`.
 pub struct Case {
     /// Applied before the events are numbered.

@@ -3,6 +3,11 @@
 use crate::cases::*;
 use serde_json::{Value, json};
 
+pub const SUITES: &[Suite] = &[
+    Suite { contract: "frames.v1", clean: frames_v1, number: number_frames, cases: FRAMES_V1 },
+    Suite { contract: "frames.v2", clean: frames_v2, number: number_frames, cases: FRAMES_V2 },
+];
+
 fn v2(kind: &str, stream: &str, body: &Value) -> Value {
     let mut frame = json!({
         "id": "", "session_id": stream, "stream_kind": kind, "stream_id": stream, "timestamp_ms": 1, "seq": 0,
@@ -11,7 +16,7 @@ fn v2(kind: &str, stream: &str, body: &Value) -> Value {
     frame
 }
 
-pub fn frames_v2() -> Vec<Value> {
+fn frames_v2() -> Vec<Value> {
     let run = |body: Value| v2("session", RUN, &body);
     let mut events = vec![
         run(json!({"type": "session_started", "input": "hi"})),
@@ -58,7 +63,7 @@ pub fn frames_v2() -> Vec<Value> {
 }
 
 /// Numbers frames within their streams; the id is the position in the file.
-pub fn number_frames(events: &mut [Value]) {
+fn number_frames(events: &mut [Value]) {
     let mut next = std::collections::HashMap::new();
     for (at, event) in events.iter_mut().enumerate() {
         let stream =
@@ -70,7 +75,7 @@ pub fn number_frames(events: &mut [Value]) {
     }
 }
 
-pub const FRAMES_V2: &[Case] = &[
+const FRAMES_V2: &[Case] = &[
     // Single events.
     numbered(|events| events[1] = json!(7), &[(2, "json"), (3, "sequence.gap")]),
     case(|events| events[2]["type"] = json!("nope"), &[(3, "schema.type")]),
@@ -212,7 +217,7 @@ fn v1(body: &Value) -> Value {
     frame
 }
 
-pub fn frames_v1() -> Vec<Value> {
+fn frames_v1() -> Vec<Value> {
     [
         json!({"type": "session_started", "input": "hi"}),
         json!({"type": "provider_event", "provider": "codex", "status": "done", "event_name": null, "data": null,
@@ -241,7 +246,7 @@ fn of(stream: &str, body: &Value) -> Value {
     frame
 }
 
-pub const FRAMES_V1: &[Case] = &[
+const FRAMES_V1: &[Case] = &[
     case(|events| events[2]["type"] = json!("log_emitted"), &[(3, "schema.type")]),
     case(|events| events[2]["delta"] = Value::Null, &[(3, "schema")]),
     numbered(|events| events[0]["seq"] = json!(3), &[(1, "sequence.start"), (2, "sequence.repeat")]),

@@ -3,6 +3,9 @@
 use crate::cases::*;
 use serde_json::{Value, json};
 
+pub const SUITES: &[Suite] =
+    &[Suite { contract: "hecate.v1", clean: hecate_v1, number: number_hecate, cases: HECATE_V1 }];
+
 const HECATE_RUN: &str = "run_01JXMZH0000000000000000000";
 
 const HECATE_OTHER: &str = "run_01JXMZH0000000000000000001";
@@ -19,7 +22,7 @@ fn hecate(kind: &str, data: &Value) -> Value {
     hecate_of(HECATE_RUN, kind, data)
 }
 
-pub fn hecate_v1() -> Vec<Value> {
+fn hecate_v1() -> Vec<Value> {
     let call = |more: Value| {
         let mut data = json!({"tool_call_id": "c", "tool_name": "bash", "kind": "shell"});
         data.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -75,7 +78,7 @@ pub fn hecate_v1() -> Vec<Value> {
     events
 }
 
-pub fn number_hecate(events: &mut [Value]) {
+fn number_hecate(events: &mut [Value]) {
     let mut next = std::collections::HashMap::new();
     for (at, event) in events.iter_mut().enumerate() {
         let sequence: &mut u64 = next.entry(event["run_id"].to_string()).or_default();
@@ -96,7 +99,7 @@ fn prune(events: &mut Vec<Value>, count: usize, marker: u64) {
     events.insert(0, gap);
 }
 
-pub const HECATE_V1: &[Case] = &[
+const HECATE_V1: &[Case] = &[
     case(|events| events[2]["type"] = json!("user.shout"), &[(3, "schema.type")]).but(&[]),
     case(|events| events[2]["type"] = json!("User.Shout"), &[(3, "schema.type")]),
     case(|events| events[2]["data"] = Value::Null, &[(3, "schema"), (3, "message.empty_content")]),

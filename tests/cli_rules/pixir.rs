@@ -3,13 +3,15 @@
 use crate::cases::*;
 use serde_json::{Value, json};
 
+pub const SUITES: &[Suite] = &[Suite { contract: "pixir.v1", clean: pixir_v1, number: number_pixir, cases: PIXIR_V1 }];
+
 fn pixir(kind: &str, data: &Value) -> Value {
     json!({
         "id": "", "session_id": "one", "seq": null, "ts": "2026-01-14T08:30:00.250000Z", "type": kind, "data": data,
     })
 }
 
-pub fn pixir_v1() -> Vec<Value> {
+fn pixir_v1() -> Vec<Value> {
     let mut events = vec![
         pixir("user_message", &json!({"text": "hi", "resources": [{"kind": "image", "hash": "sha256:00"}]})),
         pixir("status", &json!({"status": "thinking"})),
@@ -35,7 +37,7 @@ pub fn pixir_v1() -> Vec<Value> {
     events
 }
 
-pub fn number_pixir(events: &mut [Value]) {
+fn number_pixir(events: &mut [Value]) {
     let mut next = std::collections::HashMap::new();
     for (at, event) in events.iter_mut().enumerate() {
         event["id"] = json!(format!("{at:016x}"));
@@ -47,7 +49,7 @@ pub fn number_pixir(events: &mut [Value]) {
     }
 }
 
-pub const PIXIR_V1: &[Case] = &[
+const PIXIR_V1: &[Case] = &[
     case(|events| events[2]["type"] = json!("turn_failed"), &[(3, "schema.type"), (5, "text.differs")])
         .but(&[(5, "text.differs")]),
     case(|events| set(events, "permission_decision", "/data/decision", json!("ask")), &[(7, "schema")]),

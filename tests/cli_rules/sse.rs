@@ -3,6 +3,8 @@
 use crate::cases::*;
 use serde_json::{Value, json};
 
+pub const SUITES: &[Suite] = &[Suite { contract: "sse.v1", clean: sse_v1, number: number_sse, cases: SSE_V1 }];
+
 fn sse(run: &str, kind: &str, payload: &Value) -> Value {
     json!({
         "event_id": "", "session_id": "sess", "run_id": run, "type": kind, "ts": "2026-02-14T21:03:00Z",
@@ -10,7 +12,7 @@ fn sse(run: &str, kind: &str, payload: &Value) -> Value {
     })
 }
 
-pub fn sse_v1() -> Vec<Value> {
+fn sse_v1() -> Vec<Value> {
     vec![
         sse("one", "run_started", &json!({"status": "running"})),
         sse("one", "assistant_delta", &json!({"text": "Hello"})),
@@ -25,13 +27,13 @@ pub fn sse_v1() -> Vec<Value> {
     ]
 }
 
-pub fn number_sse(events: &mut [Value]) {
+fn number_sse(events: &mut [Value]) {
     for (at, event) in events.iter_mut().enumerate() {
         event["event_id"] = json!(format!("evt_{at:04}"));
     }
 }
 
-pub const SSE_V1: &[Case] = &[
+const SSE_V1: &[Case] = &[
     case(|events| events[1]["type"] = json!("message"), &[(2, "schema.type")]),
     case(|events| events[1]["payload"] = json!({}), &[(2, "schema")]),
     case(|events| events[1]["ts"] = json!("yesterday"), &[(2, "schema")]),

@@ -6,6 +6,7 @@
 use crate::client::{Event, Upload, get, post};
 use crate::proxy::{Folder, Proxy, another, recording};
 use crate::relay::Relay;
+use framegate_translators::contracts::{SseStyle, contract, names_with_schemas};
 use serde_json::{Value, json};
 use std::collections::{BTreeSet, HashMap};
 use std::io::{BufRead, BufReader};
@@ -15,7 +16,6 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-const CONTRACTS: [&str; 6] = ["frames.v1", "frames.v2", "sse.v1", "agent-manager.v1", "pixir.v1", "hecate.v1"];
 const RECORDING: &str = "parallel_tools.partial.ndjson";
 const INGEST: &str = "/v1/ingest/claude-code";
 
@@ -58,7 +58,7 @@ impl Client {
 
     fn wait(&self, what: &str, mut is_so: impl FnMut(&str) -> bool) {
         let deadline = Instant::now() + Duration::from_secs(30);
-        for contract in CONTRACTS {
+        for contract in names_with_schemas() {
             while !is_so(contract) {
                 let reports = self.reports(contract);
                 assert!(
@@ -120,12 +120,12 @@ impl Reading {
             assert!(Instant::now() < deadline, "the ingest has no run");
             thread::sleep(Duration::from_millis(5));
         };
-        let plan: Vec<Value> = CONTRACTS
-            .iter()
-            .map(|contract| {
-                let url = format!("http://{}{}", relay.address, path(&run, contract));
-                let names: &BTreeSet<String> = if *contract == "sse.v1" { &names } else { &BTreeSet::new() };
-                json!({"contract": contract, "url": url, "names": names})
+        let plan: Vec<Value> = names_with_schemas()
+            .map(|name| {
+                let url = format!("http://{}{}", relay.address, path(&run, name));
+                let has_names = contract(name).unwrap().sse == SseStyle::Named;
+                let names: &BTreeSet<String> = if has_names { &names } else { &BTreeSet::new() };
+                json!({"contract": name, "url": url, "names": names})
             })
             .collect();
         let client = Client::start(command, &json!(plan));
@@ -148,7 +148,7 @@ impl Reading {
             assert_eq!(page["ended"], false);
             self.client.events(contract).len() == page["data"].as_array().unwrap().len()
         });
-        CONTRACTS.map(|contract| (contract, self.client.events(contract).len())).into()
+        names_with_schemas().map(|contract| (contract, self.client.events(contract).len())).collect()
     }
 
     /// Waits until the client has ended, and compares its events with a replay. `ends` is how it reports the end.
@@ -157,7 +157,7 @@ impl Reading {
         client.wait("it does not end", |contract| {
             client.reports(contract).iter().any(|report| report.get("end").is_some())
         });
-        for contract in CONTRACTS {
+        for contract in names_with_schemas() {
             let reports = client.reports(contract);
             assert!(reports.iter().all(|report| report.get("error").is_none()), "{contract}: {reports:?}");
             let opened = reports.iter().filter(|report| report.get("open").is_some()).count();
@@ -184,7 +184,7 @@ fn follow_a_run_across_a_cut(command: Command, ends: &Value) {
     reading.upload.end();
     assert_eq!(reading.upload.answer().status, 201);
     reading.check_end(&proxy, &had, ends);
-    assert_eq!(relay.cut_connections(), CONTRACTS.len(), "each stream must be cut once");
+    assert_eq!(relay.cut_connections(), names_with_schemas().count(), "each stream must be cut once");
 }
 
 /// The proxy is killed during a run, and another proxy opens its log. That proxy ends the run, and the client resumes there.

@@ -2,6 +2,7 @@
 
 use crate::client::{Event, Upload, get, post};
 use crate::proxy::{Proxy, recording};
+use framegate_translators::contracts::names_with_schemas;
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -99,9 +100,13 @@ fn session_of(proxy: &Proxy, run: &str) -> String {
 fn a_replay_from_any_cursor_is_the_rest_of_the_stream() {
     let proxy = Proxy::start();
     let (run, _) = ingested(&proxy, "bash_ok.partial.ndjson");
-    for contract in ["frames.v1", "frames.v2", "sse.v1", "agent-manager.v1"] {
+    for contract in names_with_schemas() {
         let all = events(&proxy, &run, contract, &[]);
-        assert!(all.len() > 5, "{contract}");
+        assert!(all.len() > 1, "{contract}");
+        if all.iter().any(|event| event.id.is_none()) {
+            // The next test is about events without a cursor.
+            continue;
+        }
         for (at, event) in all.iter().enumerate() {
             let id = event.id.as_deref().unwrap();
             let by_header =

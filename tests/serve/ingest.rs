@@ -2,6 +2,7 @@
 
 use crate::client::{Upload, get, post};
 use crate::proxy::{Proxy, recording};
+use framegate_translators::runners::{RUNNERS, Runner, Sample};
 use serde_json::json;
 
 #[test]
@@ -210,17 +211,11 @@ fn a_complete_body_starts_at_its_recorded_time_and_a_live_one_now() {
 #[test]
 fn auto_recognises_the_runner() {
     let proxy = Proxy::start();
-    for (runner, name) in [
-        ("claude-code", "text_plain.partial.ndjson"),
-        ("codex", "exec-text-plain.ndjson"),
-        ("opencode", "event-text.sse"),
-        ("open-responses", "fastresponses__text.sse"),
-    ] {
-        let bytes = recording(runner, name);
-        let answer = post(proxy.address, "/v1/ingest/auto", &[], &bytes);
+    for Runner { name: runner, sample: Sample { file: name, bytes, .. }, .. } in RUNNERS {
+        let answer = post(proxy.address, "/v1/ingest/auto", &[], bytes);
         assert_eq!(answer.status, 201, "{name}");
         let auto = answer.json();
-        let named = post(proxy.address, &format!("/v1/ingest/{runner}"), &[], &bytes).json();
+        let named = post(proxy.address, &format!("/v1/ingest/{runner}"), &[], bytes).json();
         assert_eq!(auto["records"], named["records"], "{name}");
         assert_eq!(auto["runs"][0]["runner"], named["runs"][0]["runner"], "{name}");
         assert_eq!(auto["runs"][0]["frames"], named["runs"][0]["frames"], "{name}");

@@ -1,6 +1,8 @@
 //! A separate proxy for each test, on a port that the system chooses.
 
 use crate::client::get;
+use serde_json::Value;
+use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -170,6 +172,14 @@ fn refused(command: &mut Command) -> String {
 pub fn recording(runner: &str, name: &str) -> Vec<u8> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(runner).join(name);
     std::fs::read(path).unwrap()
+}
+
+/// The names of recordings in a list of what a runner's `MANIFEST.json` expects.
+pub fn expected(runner: &str, list: &str) -> BTreeSet<String> {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(runner).join("MANIFEST.json");
+    let manifest: Value = std::fs::read(path).map_or(Value::Null, |text| serde_json::from_slice(&text).unwrap());
+    let names = manifest["expected"][list].as_array().into_iter().flatten();
+    names.map(|name| name.as_str().unwrap().to_owned()).collect()
 }
 
 /// A variant of the recording in which every record is new. Identical records would be stored once.

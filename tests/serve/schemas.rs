@@ -2,7 +2,7 @@
 
 use crate::client::{get, post};
 use crate::proxy::Proxy;
-use framegate_translators::contracts::{CONTRACTS, contract};
+use framegate_translators::contracts::{CONTRACTS, SseStyle, contract};
 use serde_json::Value;
 
 #[test]
@@ -40,16 +40,12 @@ fn every_contract_is_listed_with_working_links_to_its_schemas() {
         }
     }
     let of = |name: &str| listed.iter().find(|entry| entry["name"] == name).unwrap();
-    for (name, version, sse, cursor, type_key) in [
-        ("frames.v2", "v2", "bare", "seq", "type"),
-        ("sse.v1", "v1", "named", "event_id", "type"),
-        ("agent-manager.v1", "v1", "bare", "sequence", "eventType"),
-        ("pixir.v1", "v1", "bare", "seq", "type"),
-        ("hecate.v1", "v1", "bare", "sequence", "type"),
-    ] {
-        let entry = of(name);
+    for known in CONTRACTS.iter().filter(|contract| !contract.schemas.is_empty()) {
+        let (name, entry) = (known.name, of(known.name));
+        let (_, version) = name.rsplit_once('.').unwrap();
+        let sse = if known.sse == SseStyle::Named { "named" } else { "bare" };
         let keys = ["version", "sse", "cursor", "type_key"].map(|key| entry[key].as_str().unwrap());
-        assert_eq!(keys, [version, sse, cursor, type_key], "{name}");
+        assert_eq!(keys, [version, sse, (known.verifier)().cursor_key().unwrap(), known.type_key], "{name}");
         assert!(entry["document"].as_str().is_some_and(|document| !document.is_empty()), "{name}");
     }
     assert_eq!(of("raw")["version"], Value::Null);

@@ -4,6 +4,7 @@ use crate::auth::{bearer, secret, token};
 use crate::client::{get, post};
 use crate::http2::Http2;
 use crate::proxy::{Folder, Proxy, recording};
+use framegate_translators::contracts::names;
 
 #[test]
 fn payloads_and_tokens_are_never_logged() {
@@ -30,7 +31,7 @@ fn payloads_and_tokens_are_never_logged() {
             );
         let made = post(proxy.address, "/v1/ingest/claude-code", &authorized, planted.as_bytes()).json();
         let run = made["runs"][0]["run_id"].as_str().unwrap_or_else(|| panic!("{made:#}"));
-        for contract in ["frames.v2", "sse.v1", "agent-manager.v1", "hecate.v1", "raw"] {
+        for contract in names() {
             let path = format!("/v1/runs/{run}/events?contract={contract}");
             assert!(get(proxy.address, &path, &authorized).text().contains(PLANTED), "{contract}");
         }

@@ -1,7 +1,8 @@
 //! Input that is sent again does not create a run twice.
 
 use crate::client::{Upload, get, post};
-use crate::proxy::{Proxy, recording};
+use crate::proxy::{Proxy, expected, recording};
+use framegate_translators::runners::RUNNERS;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -30,29 +31,13 @@ fn recordings(runner: &str) -> Vec<String> {
 
 #[test]
 fn every_recording_sent_again_is_answered_with_the_first_runs() {
-    // Runs of `codex exec` without usage, and an error without a response: they cannot be distinguished from other runs.
-    let codex = [
-        "exec-400-fatal.ndjson",
-        "exec-429-fatal.ndjson",
-        "exec-500-exhausted.ndjson",
-        "exec-empty-response.ndjson",
-        "exec-incomplete.ndjson",
-        "exec-no-usage.ndjson",
-        "exec-response-failed.ndjson",
-        "exec-review.ndjson",
-        "exec-sigint-command.ndjson",
-        "exec-sigkill.ndjson",
-    ];
-    let anonymous: [(&str, &[&str]); 4] = [
-        ("claude-code", &[]),
-        ("codex", &codex),
-        ("opencode", &[]),
-        ("open-responses", &["scripted__http-error-json.sse"]),
-    ];
-    for (runner, anonymous) in anonymous {
+    let mut known = 0;
+    for runner in RUNNERS.iter().map(|runner| runner.name) {
+        // Runs that cannot be distinguished from other runs, because nothing in them is theirs alone.
+        let anonymous = expected(runner, "without_identity");
         let proxy = Proxy::start();
         let path = format!("/v1/ingest/{runner}");
-        let (mut known, mut again) = (0, BTreeSet::new());
+        let mut again = BTreeSet::new();
         for name in recordings(runner) {
             let body = recording(runner, &name);
             let first = post(proxy.address, &path, &[], &body);
@@ -77,9 +62,9 @@ fn every_recording_sent_again_is_answered_with_the_first_runs() {
                 again.insert(name);
             }
         }
-        assert!(known > 20, "{runner}: {known}");
-        assert_eq!(again.iter().collect::<Vec<_>>(), anonymous, "{runner}");
+        assert_eq!(again, anonymous, "`expected.without_identity` in tests/fixtures/{runner}/MANIFEST.json");
     }
+    assert!(known > 300, "{known}");
 }
 
 #[test]

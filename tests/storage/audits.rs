@@ -1,7 +1,7 @@
 //! The queries of docs/storage.md, run against a database that was filled with recordings.
 
 use crate::client::post;
-use crate::proxy::{Proxy, recording};
+use crate::proxy::{Proxy, expected, recording};
 use crate::scratch::Scratch;
 use framegate_translators::runners::RUNNERS;
 use std::collections::BTreeSet;
@@ -13,14 +13,6 @@ fn queries() -> Vec<String> {
     blocks.map(|block| block.split("```").next().unwrap().to_owned()).collect()
 }
 
-/// Recordings that contain no output of the runner that they are sent as.
-const REFUSED: &[(&str, &str)] = &[
-    // A different protocol: chunks of Chat Completions, which contain no event of Open Responses.
-    ("open-responses", "scripted__chat-chunks.sse"),
-    // Empty input.
-    ("open-responses", "scripted__empty-body.sse"),
-];
-
 #[test]
 fn every_documented_query_returns_rows() {
     let scratch = Scratch::new("audits");
@@ -31,7 +23,10 @@ fn every_documented_query_returns_rows() {
         ("FRAMEGATE__INGEST__RECOGNISE_REPEATS", "false"),
     ]);
     let mut refused = BTreeSet::new();
-    for runner in ["claude-code", "codex", "opencode", "open-responses"] {
+    let mut unreadable = BTreeSet::new();
+    for runner in RUNNERS.iter().map(|runner| runner.name) {
+        // Recordings that contain no output of the runner that they are sent as.
+        unreadable.extend(expected(runner, "refused").into_iter().map(|name| (runner, name)));
         let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(runner);
         for file in std::fs::read_dir(dir).unwrap().map(Result::unwrap) {
             let name = file.file_name().into_string().unwrap();
@@ -46,9 +41,7 @@ fn every_documented_query_returns_rows() {
             }
         }
     }
-    let expected: BTreeSet<(&str, String)> =
-        REFUSED.iter().map(|(runner, name)| (*runner, (*name).to_owned())).collect();
-    assert_eq!(refused, expected);
+    assert_eq!(refused, unreadable, "`expected.refused` in MANIFEST.json");
     // The proxy is running: readers do not wait for it.
     let database = rusqlite::Connection::open_with_flags(&path, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
     let queries = queries();

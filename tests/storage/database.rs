@@ -7,6 +7,7 @@ use framegate::log::{Checkpoint, CheckpointAt, FrameLog, Gone, LogError, SqliteL
 use framegate_translators::encode::EventId;
 use framegate_translators::frame::Frame;
 use framegate_translators::frame::stored::read_frame;
+use framegate_translators::runners::RUNNERS;
 use std::io::{Seek, SeekFrom, Write};
 use std::sync::Arc;
 use std::time::Duration;
@@ -40,16 +41,13 @@ fn appended_frames_survive_reopening_in_every_fsync_mode() {
     {
         let scratch = Scratch::new(&format!("again-{nth}"));
         let options = Options { fsync, ..Options::new(scratch.path()) };
-        let parts: Vec<Vec<Arc<Frame>>> = [
-            ("claude-code", "multi_turn_stdin.ndjson"),
-            ("codex", "exec-text-plain.ndjson"),
-            ("opencode", "event-text.sse"),
-            ("open-responses", "fastresponses__text.sse"),
-        ]
-        .iter()
-        .enumerate()
-        .map(|(run, (runner, name))| frames(runner, name, 1 + run as u128))
-        .collect();
+        let samples = RUNNERS.iter().map(|runner| (runner.name, runner.sample.file));
+        let parts: Vec<Vec<Arc<Frame>>> = [("claude-code", "multi_turn_stdin.ndjson")]
+            .into_iter()
+            .chain(samples)
+            .enumerate()
+            .map(|(run, (runner, name))| frames(runner, name, 1 + run as u128))
+            .collect();
         let log = SqliteLog::open(options.clone()).unwrap();
         for frames in &parts {
             for chunk in frames.chunks(5) {

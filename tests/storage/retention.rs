@@ -6,6 +6,7 @@
 use crate::client::{get, post};
 use crate::proxy::Proxy;
 use crate::scratch::Scratch;
+use framegate_translators::runners::RUNNERS;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -26,7 +27,7 @@ const GROWTH: u64 = 12 << 20;
 fn recordings() -> Vec<(String, Vec<u8>)> {
     let fixtures = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
     let mut found = Vec::new();
-    for runner in ["claude-code", "codex", "opencode", "open-responses"] {
+    for runner in RUNNERS.iter().map(|runner| runner.name) {
         let mut files: Vec<PathBuf> =
             std::fs::read_dir(fixtures.join(runner)).unwrap().map(|entry| entry.unwrap().path()).collect();
         files.sort();

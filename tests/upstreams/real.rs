@@ -60,7 +60,7 @@ fn order(prompt: &str) -> Value {
 
 /// The runner's text appears in several contracts.
 fn assert_in_every_contract(started: &Started, run: &str, text: &str) {
-    for contract in ["frames.v2", "sse.v1", "agent-manager.v1", "hecate.v1"] {
+    for contract in framegate_translators::contracts::names_with_schemas() {
         let events = started.events(run, contract);
         let has_text = events.iter().any(|event| event.to_string().contains(text));
         assert!(has_text, "{contract} lacks {text:?}: {events:#?}");

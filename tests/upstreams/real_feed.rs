@@ -117,7 +117,7 @@ fn decide(started: &Started, run: &str, decision: &str) {
 }
 
 fn assert_in_every_contract(started: &Started, run: &str, text: &str) {
-    for contract in ["frames.v2", "sse.v1", "agent-manager.v1", "hecate.v1"] {
+    for contract in framegate_translators::contracts::names_with_schemas() {
         let events = started.events(run, contract);
         // The runner's own record always contains the text, so it does not count.
         let is_record = |event: &Value| event["type"] == "provider_event";

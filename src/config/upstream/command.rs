@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 settings! {
     /// A program that is started for each run.
     pub struct Command {
-        /// Runner whose command line is built in: claude-code, codex-exec, codex-app-server, opencode-run, or none.
+        /// Runner whose command line is built in: {presets}, or none.
         preset: Preset = Preset::default();
         /// Program: a path, or a name that is looked up in the `PATH` of the proxy. Empty: that of the preset.
         program: String = String::new();

@@ -244,8 +244,9 @@ impl Prefilter {
     #[inline(never)]
     fn has_needle(&self, needle: &Needle, text: &[u8], start: usize) -> bool {
         let rest = text.get(start..).unwrap_or_default();
-        rest.split_at_checked(needle.literal.len()).is_some_and(|(text, behind)| {
-            let is_it = if needle.folds { text.eq_ignore_ascii_case(&needle.literal) } else { text == needle.literal };
+        rest.split_at_checked(needle.literal.len()).is_some_and(|(front, behind)| {
+            let is_it =
+                if needle.folds { front.eq_ignore_ascii_case(&needle.literal) } else { front == needle.literal };
             is_it && self.may_follow(needle, text, start, behind)
         })
     }

@@ -154,19 +154,6 @@ fn mutate(
     tried
 }
 
-/// Fields that framegate always writes and that the document allows to be absent, besides those that may be null.
-const OPTIONAL: &[(&str, &[&str])] = &[
-    ("session_started", &["input"]),
-    ("output_text_delta", &["message_id", "block_index"]),
-    ("tool_started", &["call_id", "kind"]),
-    ("tool_stdout", &["call_id"]),
-    ("tool_stderr", &["call_id"]),
-    ("tool_ended", &["call_id"]),
-    ("tool_failed", &["call_id"]),
-    ("tool_call_proposed", &["call_id", "kind"]),
-    ("user_message", &["message_id", "attachments"]),
-];
-
 /// Fields for which the document names no type.
 const ANY: &[(&str, &str)] = &[
     ("tool_task_spawned", "args"),
@@ -179,7 +166,7 @@ const ANY: &[(&str, &str)] = &[
 
 /// Whether the document allows null: an optional field may be null if the document only shows it by example, or has `| null`.
 fn may_be_null(table: &Table, kind: &str, field: &Field<'_>, is_required: bool) -> bool {
-    let by_example = !is_required && ["frames.v1", "frames.v2", "hecate.v1", "pixir.v1"].contains(&table.contract);
+    let by_example = !is_required && table.is_by_example;
     let is_envelope = ["task_id", "session_id", "input"].contains(&field.name);
     (by_example && !is_envelope) || (kind == "tool_call" && field.name == "input")
 }
@@ -204,11 +191,11 @@ fn violations_of_the_document_are_reported_for_other_writers() {
         for (kind, of_kind) in table.kinds {
             for (parent, list) in [("", table.envelope), (table.body, *of_kind)] {
                 for field in fields(list) {
-                    let is_optional = OPTIONAL.iter().any(|(of, names)| of == kind && names.contains(&field.name));
-                    let is_nullable = table.contract == "frames.v2" && field.types.contains(&"null");
+                    let is_optional =
+                        table.optional.iter().any(|(of, names)| of == kind && names.contains(&field.name));
+                    let is_nullable = table.null_is_absent && field.types.contains(&"null");
                     let is_any = ANY.contains(&(*kind, field.name));
-                    let is_frame = table.contract.starts_with("frames.");
-                    let is_required = field.required && !(is_frame && is_optional) && !is_nullable;
+                    let is_required = field.required && !is_optional && !is_nullable;
                     let mut without = valid[kind].clone();
                     without.pointer_mut(parent).unwrap().as_object_mut().unwrap().remove(field.name);
                     tried += 1;

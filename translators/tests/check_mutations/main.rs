@@ -13,8 +13,13 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod agent_manager;
 mod fields;
+mod frames;
+mod hecate;
 mod order;
+mod pixir;
+mod sse;
 mod tables;
 mod vocabulary;
 

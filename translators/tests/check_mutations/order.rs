@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 #[test]
 fn a_valid_run_has_no_findings_also_renumbered() {
-    for vocabulary in ALL {
+    for vocabulary in all() {
         let contract = contract(vocabulary.contract).unwrap();
         for (name, events) in runs(vocabulary) {
             let mut events = events.clone();
@@ -19,36 +19,44 @@ fn a_valid_run_has_no_findings_also_renumbered() {
 
 #[test]
 fn the_first_event_must_be_the_documented_one() {
-    applies("no first event", &["frames.v1", "frames.v2", "sse.v1", "hecate.v1"], |vocabulary, events| {
-        if vocabulary.first.is_empty() || vocabulary.first.iter().any(|first| is_kind(vocabulary, &events[1], first)) {
-            return None;
-        }
-        let mut events = events[1..].to_vec();
-        renumber(vocabulary, &mut events);
-        // A `frames.v1` stream does not name its kind: only its end shows that a start is missing.
-        let at = if vocabulary.contract == "frames.v1" { events.len() as u64 } else { 1 };
-        Some(Mutation { events, at, rules: &["start.missing"], pointer: String::new() })
-    });
-    applies("two first events", &["frames.v1", "frames.v2", "sse.v1"], |vocabulary, events| {
-        if vocabulary.first.len() != 1 {
-            return None;
-        }
-        let mut events = events.to_vec();
-        events.insert(1, events[0].clone());
-        renumber(vocabulary, &mut events);
-        Some(Mutation { events, at: 2, rules: &["start.repeat"], pointer: String::new() })
-    });
+    applies(
+        "no first event",
+        |vocabulary| !vocabulary.first.is_empty(),
+        |vocabulary, events| {
+            if vocabulary.first.is_empty()
+                || vocabulary.first.iter().any(|first| is_kind(vocabulary, &events[1], first))
+            {
+                return None;
+            }
+            let mut events = events[1..].to_vec();
+            renumber(vocabulary, &mut events);
+            let at = if vocabulary.names_kind { 1 } else { events.len() as u64 };
+            Some(Mutation { events, at, rules: &["start.missing"], pointer: String::new() })
+        },
+    );
+    applies(
+        "two first events",
+        |vocabulary| vocabulary.first.len() == 1,
+        |vocabulary, events| {
+            if vocabulary.first.len() != 1 {
+                return None;
+            }
+            let mut events = events.to_vec();
+            events.insert(1, events[0].clone());
+            renumber(vocabulary, &mut events);
+            Some(Mutation { events, at: 2, rules: &["start.repeat"], pointer: String::new() })
+        },
+    );
 }
 
 #[test]
 fn exactly_one_terminal_event_is_last() {
-    applies("no end", EVERY, |vocabulary, events| {
+    applies("no end", every, |vocabulary, events| {
         let events = events[..events.len() - 1].to_vec();
-        // A Pixir log has no ephemeral events, and therefore no terminal marker.
-        let is_log = vocabulary.contract == "pixir.v1" && events.iter().all(|event| !event["seq"].is_null());
+        let is_log = vocabulary.has_log && events.iter().all(|event| !event["seq"].is_null());
         (!is_log).then(|| Mutation { events, at: 0, rules: &["end.missing"], pointer: String::new() })
     });
-    applies("two ends", EVERY, |vocabulary, events| {
+    applies("two ends", every, |vocabulary, events| {
         let mut events = events.to_vec();
         assert!((vocabulary.is_last)(events.last().unwrap()), "{} {:?}", vocabulary.contract, events.last());
         events.push(events.last().unwrap().clone());
@@ -56,7 +64,7 @@ fn exactly_one_terminal_event_is_last() {
         let at = events.len() as u64;
         Some(Mutation { events, at, rules: &["end.repeat", "end.not_last"], pointer: String::new() })
     });
-    applies("an event after the end", EVERY, |vocabulary, events| {
+    applies("an event after the end", every, |vocabulary, events| {
         let mut events = events.to_vec();
         let filler = events.iter().find(|event| is_kind(vocabulary, event, vocabulary.filler))?.clone();
         events.push(filler);
@@ -68,25 +76,25 @@ fn exactly_one_terminal_event_is_last() {
 
 #[test]
 fn numbers_start_at_0_without_gaps_or_repeats() {
-    const NUMBERED: &[&str] = &["frames.v1", "frames.v2", "agent-manager.v1", "pixir.v1", "hecate.v1"];
+    let is_numbered = |vocabulary: &Vocabulary| vocabulary.number.is_some();
     let numbered = |vocabulary: &Vocabulary, events: &[Value]| -> Option<(&'static str, Vec<usize>)> {
         let key = vocabulary.number?;
         let places: Vec<usize> = (0..events.len()).filter(|at| !events[*at][key].is_null()).collect();
         (places.len() > 2).then_some((key, places))
     };
-    applies("a gap", NUMBERED, |vocabulary, events| {
+    applies("a gap", is_numbered, |vocabulary, events| {
         let (key, places) = numbered(vocabulary, events)?;
         let mut events = events.to_vec();
         events.remove(places[1]);
         Some(Mutation { events, at: places[2] as u64, rules: &["sequence.gap"], pointer: format!("/{key}") })
     });
-    applies("a repeat", NUMBERED, |vocabulary, events| {
+    applies("a repeat", is_numbered, |vocabulary, events| {
         let (key, places) = numbered(vocabulary, events)?;
         let mut events = events.to_vec();
         events[places[2]][key] = events[places[1]][key].clone();
         Some(Mutation { events, at: places[2] as u64 + 1, rules: &["sequence.repeat"], pointer: format!("/{key}") })
     });
-    applies("another start", NUMBERED, |vocabulary, events| {
+    applies("another start", is_numbered, |vocabulary, events| {
         let (key, places) = numbered(vocabulary, events)?;
         let mut events = events.to_vec();
         for at in &places {
@@ -94,7 +102,7 @@ fn numbers_start_at_0_without_gaps_or_repeats() {
         }
         Some(Mutation { events, at: places[0] as u64 + 1, rules: &["sequence.start"], pointer: format!("/{key}") })
     });
-    applies("two in the wrong order", NUMBERED, |vocabulary, events| {
+    applies("two in the wrong order", is_numbered, |vocabulary, events| {
         let (key, places) = numbered(vocabulary, events)?;
         let mut events = events.to_vec();
         events.swap(places[1], places[2]);
@@ -104,48 +112,47 @@ fn numbers_start_at_0_without_gaps_or_repeats() {
 
 #[test]
 fn ids_are_unique_and_sorted_if_documented() {
-    applies("an id twice", EVERY, |vocabulary, events| {
+    applies("an id twice", every, |vocabulary, events| {
         let mut events = events.to_vec();
         events[2][vocabulary.id] = events[1][vocabulary.id].clone();
-        let rules = if vocabulary.contract == "sse.v1" { &["id.order"][..] } else { &["id.repeat"] };
-        Some(Mutation { events, at: 3, rules, pointer: format!("/{}", vocabulary.id) })
+        Some(Mutation { events, at: 3, rules: vocabulary.id_twice, pointer: format!("/{}", vocabulary.id) })
     });
-    applies("unsorted ids", &["sse.v1", "hecate.v1"], |vocabulary, events| {
-        if !["sse.v1", "hecate.v1"].contains(&vocabulary.contract) {
-            return None;
-        }
-        let mut events = events.to_vec();
-        let (one, two) = (events[1][vocabulary.id].clone(), events[2][vocabulary.id].clone());
-        events[1][vocabulary.id] = two;
-        events[2][vocabulary.id] = one;
-        Some(Mutation { events, at: 3, rules: &["id.order"], pointer: format!("/{}", vocabulary.id) })
-    });
+    applies(
+        "unsorted ids",
+        |vocabulary| vocabulary.has_sorted_ids,
+        |vocabulary, events| {
+            if !vocabulary.has_sorted_ids {
+                return None;
+            }
+            let mut events = events.to_vec();
+            let (one, two) = (events[1][vocabulary.id].clone(), events[2][vocabulary.id].clone());
+            events[1][vocabulary.id] = two;
+            events[2][vocabulary.id] = one;
+            Some(Mutation { events, at: 3, rules: &["id.order"], pointer: format!("/{}", vocabulary.id) })
+        },
+    );
 }
 
 #[test]
 fn ids_of_a_stream_do_not_change() {
-    applies("another constant id", &["frames.v2", "sse.v1", "hecate.v1"], |vocabulary, events| {
-        let key = vocabulary.constant.first()?;
-        let mut events = events.to_vec();
-        let other = if vocabulary.contract == "hecate.v1" {
-            json!("task_00000000000000000000000000")
-        } else {
-            json!("00000000-0000-5000-8000-00000000ffff")
-        };
-        events[1][*key] = other;
-        Some(Mutation { events, at: 2, rules: &["id.changed", "id.alias"], pointer: format!("/{key}") })
-    });
+    applies(
+        "another constant id",
+        |vocabulary| !vocabulary.constant.is_empty(),
+        |vocabulary, events| {
+            let key = vocabulary.constant.first()?;
+            let mut events = events.to_vec();
+            events[1][*key] = json!(vocabulary.other_constant);
+            Some(Mutation { events, at: 2, rules: &["id.changed", "id.alias"], pointer: format!("/{key}") })
+        },
+    );
     // An event of another run starts a stream without a beginning, and leaves a gap in its own stream.
-    applies("another run", EVERY, |vocabulary, events| {
+    applies("another run", every, |vocabulary, events| {
         let key = vocabulary.number;
         let at = (1..events.len() - 1).find(|at| key.is_none_or(|key| !events[*at][key].is_null()))?;
         let mut events = events.to_vec();
-        events[at][vocabulary.run] = match vocabulary.contract {
-            "hecate.v1" => json!("run_00000000000000000000000000"),
-            _ => json!("00000000-0000-5000-8000-00000000ffff"),
-        };
-        if vocabulary.contract == "frames.v2" {
-            events[at]["session_id"] = events[at]["stream_id"].clone();
+        events[at][vocabulary.run] = json!(vocabulary.other_run);
+        if let Some(alias) = vocabulary.alias {
+            events[at][alias] = json!(vocabulary.other_run);
         }
         let is_zero = key.is_some_and(|key| events[at][key] == 0);
         let rules: &[&str] = match key {
@@ -164,7 +171,6 @@ fn ids_of_a_stream_do_not_change() {
 
 #[test]
 fn opened_items_are_closed() {
-    const PAIRED: &[&str] = &["frames.v1", "frames.v2", "sse.v1", "pixir.v1", "hecate.v1"];
     for nth in 0..4 {
         let open = |vocabulary: &Vocabulary, events: &[Value]| {
             let (opens, closes, id) = vocabulary.pairs.get(nth)?;
@@ -178,12 +184,8 @@ fn opened_items_are_closed() {
             let again = events.iter().skip(to + 1).any(|event| event.pointer(id) == Some(&name));
             (!again).then(|| (from, to, (*id).to_owned()))
         };
-        let contracts: &[&str] = match nth {
-            0 => PAIRED,
-            1 => &["frames.v2", "hecate.v1"],
-            _ => &["frames.v2"],
-        };
-        applies("closed and never opened", contracts, |vocabulary, events| {
+        let has_pair = |vocabulary: &Vocabulary| vocabulary.pairs.len() > nth;
+        applies("closed and never opened", has_pair, |vocabulary, events| {
             let (from, _, pointer) = open(vocabulary, events)?;
             let name = events[from].pointer(&pointer).cloned();
             let mut events = events.to_vec();
@@ -200,22 +202,22 @@ fn opened_items_are_closed() {
             let at = events.iter().position(speaks)? as u64 + 1;
             Some(Mutation { events, at, rules: &["pair.not_open"], pointer })
         });
-        applies("opened and never closed", contracts, |vocabulary, events| {
+        applies("opened and never closed", has_pair, |vocabulary, events| {
             let (_, to, _) = open(vocabulary, events)?;
             let mut events = events.to_vec();
             events.remove(to);
             renumber(vocabulary, &mut events);
-            let at = if vocabulary.contract == "pixir.v1" { 0 } else { events.len() as u64 };
+            let at = if vocabulary.has_log { 0 } else { events.len() as u64 };
             Some(Mutation { events, at, rules: &["pair.left_open"], pointer: String::new() })
         });
-        applies("opened twice", contracts, |vocabulary, events| {
+        applies("opened twice", has_pair, |vocabulary, events| {
             let (from, _, pointer) = open(vocabulary, events)?;
             let mut events = events.to_vec();
             events.insert(from + 1, events[from].clone());
             renumber(vocabulary, &mut events);
             Some(Mutation { events, at: from as u64 + 2, rules: &["pair.opened_twice"], pointer })
         });
-        applies("closed twice", contracts, |vocabulary, events| {
+        applies("closed twice", has_pair, |vocabulary, events| {
             let (_, to, pointer) = open(vocabulary, events)?;
             let mut events = events.to_vec();
             events.insert(to + 1, events[to].clone());
@@ -223,20 +225,11 @@ fn opened_items_are_closed() {
             Some(Mutation { events, at: to as u64 + 2, rules: &["pair.not_open", "turn.not_open"], pointer })
         });
     }
-    each("a result without its call", |vocabulary, events| {
-        if vocabulary.contract != "agent-manager.v1" {
-            return None;
-        }
-        let mut events = events.to_vec();
-        let at = events.iter().position(|event| is_kind(vocabulary, event, "tool_result"))?;
-        events[at]["data"]["toolName"] = json!("never called");
-        Some(Mutation { events, at: at as u64 + 1, rules: &["pair.not_open"], pointer: "/data/toolName".to_owned() })
-    });
 }
 
 #[test]
 fn a_completed_text_equals_its_deltas() {
-    const WITH_TEXT: &[&str] = &["frames.v2", "pixir.v1", "hecate.v1"];
+    let has_text = |vocabulary: &Vocabulary| vocabulary.text.is_some();
     let spoken = |vocabulary: &Vocabulary, events: &[Value]| {
         let (delta, said, whole, text) = vocabulary.text?;
         let at = events.iter().position(|event| is_kind(vocabulary, event, delta))?;
@@ -249,13 +242,13 @@ fn a_completed_text_equals_its_deltas() {
             .collect();
         (events[to].pointer(text)? == all.as_str() && !all.is_empty()).then_some((at, to, said, text))
     };
-    applies("a delta says something else", WITH_TEXT, |vocabulary, events| {
+    applies("a delta says something else", has_text, |vocabulary, events| {
         let (at, to, said, text) = spoken(vocabulary, events)?;
         let mut events = events.to_vec();
         *events[at].pointer_mut(said).unwrap() = json!("text without a delta");
         Some(Mutation { events, at: to as u64 + 1, rules: &["text.differs"], pointer: text.to_owned() })
     });
-    applies("a delta comes twice", WITH_TEXT, |vocabulary, events| {
+    applies("a delta comes twice", has_text, |vocabulary, events| {
         let (at, to, said, text) = spoken(vocabulary, events)?;
         if events[at].pointer(said)? == "" {
             return None;
@@ -265,28 +258,11 @@ fn a_completed_text_equals_its_deltas() {
         renumber(vocabulary, &mut events);
         Some(Mutation { events, at: to as u64 + 2, rules: &["text.differs"], pointer: text.to_owned() })
     });
-    applies("the text says more", WITH_TEXT, |vocabulary, events| {
+    applies("the text says more", has_text, |vocabulary, events| {
         let (_, to, _, text) = spoken(vocabulary, events)?;
         let mut events = events.to_vec();
         let more = format!("{}!", events[to].pointer(text)?.as_str()?);
         *events[to].pointer_mut(text).unwrap() = json!(more);
         Some(Mutation { events, at: to as u64 + 1, rules: &["text.differs"], pointer: text.to_owned() })
-    });
-}
-
-/// "emitted as the first event of the new run when an agent resumes from a checkpoint".
-#[test]
-fn a_hecate_run_resumes_only_at_its_beginning() {
-    each("resumed in the midst", |vocabulary, events| {
-        if vocabulary.contract != "hecate.v1" {
-            return None;
-        }
-        let mut events = events.to_vec();
-        let mut resumed = events[0].clone();
-        resumed["type"] = json!("run.resumed_from_event");
-        resumed["data"] = json!({"from_run_id": resumed["run_id"], "from_sequence": 1});
-        events.insert(1, resumed);
-        renumber(vocabulary, &mut events);
-        Some(Mutation { events, at: 2, rules: &["start.repeat"], pointer: String::new() })
     });
 }

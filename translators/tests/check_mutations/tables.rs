@@ -12,12 +12,34 @@ pub struct Table {
     pub type_key: &'static str,
     pub envelope: &'static str,
     pub kinds: &'static [(&'static str, &'static str)],
+    /// Fields that framegate always writes and that the document allows to be absent, besides those that may be null.
+    pub optional: &'static [(&'static str, &'static [&'static str])],
+    /// Whether optional fields may be null, because the document only shows them by example.
+    pub is_by_example: bool,
+    /// Whether a field that may be null may also be absent.
+    pub null_is_absent: bool,
 }
+
+/// The optional fields of frames.
+const OPTIONAL: &[(&str, &[&str])] = &[
+    ("session_started", &["input"]),
+    ("output_text_delta", &["message_id", "block_index"]),
+    ("tool_started", &["call_id", "kind"]),
+    ("tool_stdout", &["call_id"]),
+    ("tool_stderr", &["call_id"]),
+    ("tool_ended", &["call_id"]),
+    ("tool_failed", &["call_id"]),
+    ("tool_call_proposed", &["call_id", "kind"]),
+    ("user_message", &["message_id", "attachments"]),
+];
 
 /// `spec/frames.md`, "Schema (v1)" and "Frame types". Fields that may be null may also be absent: readers of the document treat
 /// an absent field as null.
 pub const FRAMES_V1: Table = Table {
     contract: "frames.v1",
+    optional: OPTIONAL,
+    is_by_example: true,
+    null_is_absent: false,
     body: "",
     type_key: "type",
     envelope: "id:s session_id:s seq:n timestamp_ms:n",
@@ -60,6 +82,9 @@ pub const FRAMES_V1: Table = Table {
 /// written.
 pub const FRAMES_V2: Table = Table {
     contract: "frames.v2",
+    optional: OPTIONAL,
+    is_by_example: true,
+    null_is_absent: true,
     body: "",
     type_key: "type",
     envelope: "id:s stream_kind:s stream_id:s seq:n timestamp_ms:n",
@@ -125,6 +150,9 @@ pub const FRAMES_V2: Table = Table {
 /// `spec/sse-v1.md`, "Event Envelope (required)" and "Event Types".
 pub const SSE_V1: Table = Table {
     contract: "sse.v1",
+    optional: &[],
+    is_by_example: false,
+    null_is_absent: false,
     body: "/payload",
     type_key: "type",
     envelope: "event_id:s session_id:s run_id:s ts:s payload:o",
@@ -144,6 +172,9 @@ pub const SSE_V1: Table = Table {
 /// `spec/agent-manager.md`, "Event Structure" and the payload tables with their "Required" column.
 pub const AGENT_MANAGER_V1: Table = Table {
     contract: "agent-manager.v1",
+    optional: &[],
+    is_by_example: false,
+    null_is_absent: false,
     body: "/data",
     type_key: "eventType",
     envelope: "id:s runId:s sequence:n timestamp:s data:o",
@@ -161,6 +192,9 @@ pub const AGENT_MANAGER_V1: Table = Table {
 /// `spec/pixir.md`: the envelope, and each type's `data` as described in the text. `seq` is a number on canonical events.
 pub const PIXIR_V1: Table = Table {
     contract: "pixir.v1",
+    optional: &[],
+    is_by_example: true,
+    null_is_absent: false,
     body: "/data",
     type_key: "type",
     envelope: "id:s session_id:s ts:s data:o",
@@ -190,6 +224,9 @@ pub const PIXIR_V1: Table = Table {
 /// payload if there is none.
 pub const HECATE_V1: Table = Table {
     contract: "hecate.v1",
+    optional: &[],
+    is_by_example: true,
+    null_is_absent: false,
     body: "/data",
     type_key: "type",
     envelope: "schema_version:s event_id:s run_id:s task_id?:s session_id?:s sequence:n occurred_at:s data:o",

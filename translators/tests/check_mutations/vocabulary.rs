@@ -28,118 +28,41 @@ pub struct Vocabulary {
     pub pairs: &'static [(&'static str, &'static [&'static str], &'static str)],
     /// Delta and completed text: the types, and the pointers to their text.
     pub text: Option<(&'static str, &'static str, &'static str, &'static str)>,
+    /// Whether an event shows what kind its stream is. If not, only the end of a run shows that its start is missing.
+    pub names_kind: bool,
+    /// Whether an event is in a run's stream.
+    pub is_of_run: fn(&Value) -> bool,
+    /// Another key with the name of the run.
+    pub alias: Option<&'static str>,
+    /// An id for the event at a position.
+    pub nth_id: fn(usize) -> String,
+    /// The name of another run.
+    pub other_run: &'static str,
+    /// Another value of the first constant key.
+    pub other_constant: &'static str,
+    /// Whether ids are in ascending order.
+    pub has_sorted_ids: bool,
+    /// The rule about an id that occurs twice.
+    pub id_twice: &'static [&'static str],
+    /// Whether the document defines a log, in which events without a number are absent: the terminal one, for example.
+    pub has_log: bool,
 }
 
 pub fn kind_in(event: &Value, kinds: &[&str]) -> bool {
     kinds.iter().any(|kind| event["type"] == *kind)
 }
 
-pub const ALL: &[Vocabulary] = &[
-    // "`seq` starts at 0 and increments by 1"; "`session_ended` is the terminal frame".
-    Vocabulary {
-        contract: "frames.v1",
-        type_key: "type",
-        run: "session_id",
-        constant: &[],
-        number: Some("seq"),
-        id: "id",
-        first: &["session_started"],
-        is_last: |event| event["type"] == "session_ended",
-        filler: "provider_event",
-        pairs: &[("tool_started", &["tool_ended", "tool_failed"], "/tool_id")],
-        text: None,
-    },
-    Vocabulary {
-        contract: "frames.v2",
-        type_key: "type",
-        run: "stream_id",
-        // "Session streams may continue to include `session_id` as an alias".
-        constant: &["session_id"],
-        number: Some("seq"),
-        id: "id",
-        first: &["session_started"],
-        is_last: |event| event["type"] == "session_ended",
-        filler: "provider_event",
-        pairs: &[
-            ("tool_started", &["tool_ended", "tool_failed"], "/tool_id"),
-            ("turn_started", &["turn_ended"], "/turn_index"),
-            ("approval_requested", &["approval_resolved"], "/approval_id"),
-            ("subagent_started", &["subagent_ended"], "/subagent_id"),
-        ],
-        text: Some(("output_text_delta", "/delta", "output_text_completed", "/text")),
-    },
-    // "`run_started` is first event"; "Exactly one terminal event"; "`session_id`/`run_id`: immutable".
-    Vocabulary {
-        contract: "sse.v1",
-        type_key: "type",
-        run: "run_id",
-        constant: &["session_id"],
-        number: None,
-        id: "event_id",
-        first: &["run_started"],
-        is_last: |event| kind_in(event, &["run_completed", "run_failed", "run_interrupted"]),
-        filler: "assistant_delta",
-        pairs: &[("tool_call_proposed", &["tool_call_approved", "tool_call_rejected"], "/payload/approval_id")],
-        text: None,
-    },
-    // "Sequential order within the run (0-indexed)".
-    Vocabulary {
-        contract: "agent-manager.v1",
-        type_key: "eventType",
-        run: "runId",
-        constant: &[],
-        number: Some("sequence"),
-        id: "id",
-        first: &[],
-        is_last: |event| {
-            let status = event["data"]["newStatus"].as_str().unwrap_or_default();
-            event["eventType"] == "status" && ["complete", "failed", "cancelled"].contains(&status)
-        },
-        filler: "message",
-        // "Emitted after a tool execution": a result follows its call. A call may lack a result, because the client may have to
-        // run it.
-        pairs: &[],
-        text: None,
-    },
-    // "a per-Session monotonic `seq`" on canonical events; "the persisted form of streamed text".
-    Vocabulary {
-        contract: "pixir.v1",
-        type_key: "type",
-        run: "session_id",
-        constant: &[],
-        number: Some("seq"),
-        id: "id",
-        first: &[],
-        is_last: |event| {
-            let status = event["data"]["status"].as_str().unwrap_or_default();
-            event["type"] == "status" && ["done", "error", "interrupted"].contains(&status)
-        },
-        filler: "provider_usage",
-        pairs: &[("tool_call", &["tool_result"], "/data/call_id")],
-        text: Some(("text_delta", "/data/chunk", "assistant_message", "/data/text")),
-    },
-    // "Within a single `run_id`, `sequence` is gap-free and strictly increasing"; "the full text is `concat(deltas)`".
-    Vocabulary {
-        contract: "hecate.v1",
-        type_key: "type",
-        run: "run_id",
-        constant: &["task_id", "session_id"],
-        number: Some("sequence"),
-        id: "event_id",
-        first: &["run.queued", "run.started", "run.resumed_from_event"],
-        is_last: |event| kind_in(event, &["run.finished", "run.failed", "run.cancelled"]),
-        filler: "cost.tick",
-        pairs: &[
-            (
-                "tool.invoked",
-                &["tool.completed", "tool.failed", "tool.cancelled", "tool.timed_out"],
-                "/data/tool_call_id",
-            ),
-            ("approval.requested", &["approval.resolved", "approval.timed_out"], "/data/approval_id"),
-        ],
-        text: Some(("assistant.text_delta", "/data/delta", "assistant.text_complete", "/data/text")),
-    },
-];
+/// The vocabularies of the contracts, from their files.
+pub fn all() -> impl Iterator<Item = &'static Vocabulary> {
+    let of_each = [
+        crate::frames::VOCABULARIES,
+        crate::sse::VOCABULARIES,
+        crate::agent_manager::VOCABULARIES,
+        crate::pixir::VOCABULARIES,
+        crate::hecate::VOCABULARIES,
+    ];
+    of_each.into_iter().flatten()
+}
 
 pub static SMALL: LazyLock<Vec<Recording>> =
     LazyLock::new(|| recordings().filter(|recording| recording.bytes.len() < 20_000).collect());
@@ -147,7 +70,7 @@ pub static SMALL: LazyLock<Vec<Recording>> =
 pub type Runs = Vec<(String, Vec<Value>)>;
 
 pub static RUNS: LazyLock<HashMap<&'static str, Runs>> =
-    LazyLock::new(|| ALL.iter().map(|vocabulary| (vocabulary.contract, read_runs(vocabulary))).collect());
+    LazyLock::new(|| all().map(|vocabulary| (vocabulary.contract, read_runs(vocabulary))).collect());
 
 pub fn runs(vocabulary: &Vocabulary) -> &'static Runs {
     &RUNS[vocabulary.contract]
@@ -163,9 +86,7 @@ pub fn read_runs(vocabulary: &Vocabulary) -> Runs {
         .iter()
         .filter_map(|recording| {
             let mut events = parsed(recording, contract);
-            if vocabulary.contract == "frames.v2" {
-                events.retain(|event| event["stream_kind"] == "session");
-            }
+            events.retain(vocabulary.is_of_run);
             let run = events.first()?[vocabulary.run].clone();
             events.retain(|event| event[vocabulary.run] == run);
             Some((recording.name.clone(), events))
@@ -184,12 +105,7 @@ pub fn renumber(vocabulary: &Vocabulary, events: &mut [Value]) {
             event[key] = json!(next);
             next += 1;
         }
-        event[vocabulary.id] = json!(match vocabulary.contract {
-            "sse.v1" => format!("evt_{at:010}"),
-            "hecate.v1" => format!("evt_{at:026}"),
-            "pixir.v1" => format!("{at:016x}"),
-            _ => format!("00000000-0000-5000-8000-{at:012x}"),
-        });
+        event[vocabulary.id] = json!((vocabulary.nth_id)(at));
     }
 }
 
@@ -210,16 +126,19 @@ pub struct Mutation {
 }
 
 pub fn each(what: &str, edit: impl Fn(&Vocabulary, &[Value]) -> Option<Mutation>) {
-    for vocabulary in ALL {
-        let contract = contract(vocabulary.contract).unwrap();
-        let shown = runs(vocabulary).iter().filter_map(|(name, events)| Some((name, edit(vocabulary, events)?)));
-        for (name, broken) in shown.take(RUNS_EACH) {
-            let found = rules(contract, &broken.events);
-            let Mutation { at, rules, pointer, .. } = &broken;
-            let is_found =
-                found.iter().any(|(record, rule, place)| record == at && rules.contains(rule) && place == pointer);
-            assert!(is_found, "{what}, {} of {name}: {rules:?} at {at}{pointer}, found {found:?}", vocabulary.contract);
-        }
+    all().for_each(|vocabulary| each_of(vocabulary, what, &edit));
+}
+
+/// As [`each`], for one contract.
+pub fn each_of(vocabulary: &Vocabulary, what: &str, edit: impl Fn(&Vocabulary, &[Value]) -> Option<Mutation>) {
+    let contract = contract(vocabulary.contract).unwrap();
+    let shown = runs(vocabulary).iter().filter_map(|(name, events)| Some((name, edit(vocabulary, events)?)));
+    for (name, broken) in shown.take(RUNS_EACH) {
+        let found = rules(contract, &broken.events);
+        let Mutation { at, rules, pointer, .. } = &broken;
+        let is_found =
+            found.iter().any(|(record, rule, place)| record == at && rules.contains(rule) && place == pointer);
+        assert!(is_found, "{what}, {} of {name}: {rules:?} at {at}{pointer}, found {found:?}", vocabulary.contract);
     }
 }
 
@@ -227,9 +146,14 @@ pub fn is_kind(vocabulary: &Vocabulary, event: &Value, kind: &str) -> bool {
     event[vocabulary.type_key] == kind
 }
 
-/// Checks that a rule applies to the contracts: for each one, the change can be applied to at least one run.
-pub fn applies(what: &str, contracts: &[&str], edit: impl Fn(&Vocabulary, &[Value]) -> Option<Mutation>) {
-    for vocabulary in ALL.iter().filter(|vocabulary| contracts.contains(&vocabulary.contract)) {
+/// Checks that a rule applies to the contracts for which `has_rule` is true: for each one, the change can be applied to at least
+/// one run.
+pub fn applies(
+    what: &str,
+    has_rule: impl Fn(&Vocabulary) -> bool,
+    edit: impl Fn(&Vocabulary, &[Value]) -> Option<Mutation>,
+) {
+    for vocabulary in all().filter(|vocabulary| has_rule(vocabulary)) {
         assert!(
             runs(vocabulary).iter().any(|(_, events)| edit(vocabulary, events).is_some()),
             "{what}: no run of {} shows it",
@@ -239,4 +163,6 @@ pub fn applies(what: &str, contracts: &[&str], edit: impl Fn(&Vocabulary, &[Valu
     each(what, edit);
 }
 
-pub const EVERY: &[&str] = &["frames.v1", "frames.v2", "sse.v1", "agent-manager.v1", "pixir.v1", "hecate.v1"];
+pub fn every(_: &Vocabulary) -> bool {
+    true
+}

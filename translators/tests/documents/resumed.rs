@@ -1,7 +1,9 @@
 //! Streams that a client resumed in the middle, for every contract: framegate's output, cut after any event.
 
 use crate::found;
-use crate::support::{json_contracts, recordings, translate};
+use crate::support::{frames, json_contracts, recordings};
+use framegate_translators::encode::{EncoderOptions, Events};
+use framegate_translators::frame::StreamKind;
 use framegate_translators::verify::{Located, Severity};
 use serde_json::Value;
 
@@ -10,25 +12,19 @@ fn errors(found: Vec<Located>) -> Vec<(u64, &'static str)> {
     errors.map(|located| (located.record, located.finding.rule)).collect()
 }
 
-/// The first run of each recording, and the key of an event's cursor.
+/// The events of the first run of each recording.
 fn runs(name: &'static str) -> Vec<(String, Vec<Value>)> {
     let contract = framegate_translators::contracts::contract(name).unwrap();
-    let run_key = match name {
-        "frames.v1" => "session_id",
-        "frames.v2" => "stream_id",
-        "agent-manager.v1" => "runId",
-        "pixir.v1" => "session_id",
-        _ => "run_id",
-    };
     let small = recordings().filter(|recording| recording.bytes.len() < 12_000);
     let runs = small.filter_map(|recording| {
-        let bytes = translate(recording.runner, contract, &recording.bytes);
-        let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-        let mut events: Vec<Value> = lines.map(|line| framegate_translators::json::value(line).unwrap()).collect();
-        events.retain(|event| event.get("stream_kind").is_none_or(|kind| kind == "session"));
-        let run = events.first()?[run_key].clone();
-        events.retain(|event| event[run_key] == run);
-        Some((recording.name.clone(), events))
+        let mut frames = frames(recording.runner, &recording.bytes);
+        let run = frames.iter().find(|frame| frame.stream.kind == StreamKind::Session)?.stream.clone();
+        frames.retain(|frame| frame.stream.kind == run.kind && frame.stream.id == run.id);
+        let mut encoder = (contract.encoder)(&run, &EncoderOptions::default())?;
+        let mut events = Events::default();
+        frames.iter().for_each(|frame| encoder.frame(frame, &mut events));
+        let parse = |payload: &[u8]| framegate_translators::json::value(payload).unwrap();
+        Some((recording.name.clone(), events.iter().map(|event| parse(event.payload)).collect::<Vec<Value>>()))
     });
     runs.filter(|(_, events)| events.len() > 4).take(40).collect()
 }

@@ -1,12 +1,11 @@
 //! Secrets in every place of a record, and in every spelling.
 
-use crate::harness::{frames_of, has, redacted};
+use crate::harness::{frames_of, has, places, redacted};
 use crate::secrets::{SECRETS, leaks, text_after};
 use framegate_translators::contracts::CONTRACTS;
 use framegate_translators::frame::Body;
 use framegate_translators::runners::{RUNNERS, runner};
 use proptest::prelude::*;
-use serde_json::json;
 
 #[test]
 fn escaped_secrets_are_found() {
@@ -65,81 +64,14 @@ fn the_frame_lists_the_redacted_paths() {
     );
 }
 
-/// A run of each runner with the text in a tool's arguments, its output, a diff, search results and an error.
-fn places(text: &str) -> Vec<(&'static str, Vec<u8>)> {
-    let json = |value: serde_json::Value| value.to_string();
-    let claude = [
-        json(json!({"type": "system", "subtype": "init", "session_id": "s", "model": "m", "tools": [], "cwd": "/"})),
-        json(
-            json!({"type": "assistant", "session_id": "s", "message": {"id": "m1", "role": "assistant", "model": "m", "content": [
-            {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": text}},
-            {"type": "tool_use", "id": "t2", "name": "Edit", "input": {"file_path": "a", "old_string": "x", "new_string": text}},
-            {"type": "tool_use", "id": "t3", "name": "WebSearch", "input": {"query": "q"}}]}}),
-        ),
-        json(json!({"type": "user", "session_id": "s", "message": {"role": "user", "content": [
-            {"type": "tool_result", "tool_use_id": "t1", "content": text}]},
-            "tool_use_result": {"stdout": text, "stderr": text, "interrupted": false}})),
-        json(json!({"type": "user", "session_id": "s", "message": {"role": "user", "content": [
-            {"type": "tool_result", "tool_use_id": "t2", "content": "ok"}]},
-            "tool_use_result": {"filePath": "a", "structuredPatch": [{"oldStart": 1, "oldLines": 1, "newStart": 1, "newLines": 1,
-                "lines": ["-x", format!("+{text}")]}]}})),
-        json(json!({"type": "user", "session_id": "s", "message": {"role": "user", "content": [
-            {"type": "tool_result", "tool_use_id": "t3", "is_error": true, "content": [{"type": "text", "text": text}]}]},
-            "tool_use_result": {"query": "q", "results": [{"content": [{"title": text, "url": "https://a.example"}]}]}})),
-        json(
-            json!({"type": "result", "subtype": "error_during_execution", "is_error": true, "session_id": "s", "result": text,
-            "errors": [text]}),
-        ),
-    ];
-    let codex = [
-        json(json!({"type": "thread.started", "thread_id": "t"})),
-        json(json!({"type": "turn.started"})),
-        json(json!({"type": "item.completed", "item": {"id": "i1", "type": "command_execution", "command": text,
-            "aggregated_output": text, "exit_code": 1, "status": "failed"}})),
-        json(
-            json!({"type": "item.completed", "item": {"id": "i2", "type": "mcp_tool_call", "server": "s", "tool": "t",
-            "arguments": {"a": text}, "error": {"message": text}, "status": "failed"}}),
-        ),
-        json(json!({"type": "item.completed", "item": {"id": "i3", "type": "web_search", "query": text}})),
-        json(json!({"type": "item.completed", "item": {"id": "i4", "type": "error", "message": text}})),
-        json(json!({"type": "turn.failed", "error": {"message": text}})),
-    ];
-    let state = |status: &str| {
-        json!({"type": "tool_use", "sessionID": "s", "part": {"id": status, "sessionID": "s", "messageID": "m", "type": "tool",
-            "callID": status, "tool": "bash", "state": {"status": status, "input": {"command": text}, "output": text,
-            "error": text, "title": text, "metadata": {"output": text, "diff": text}, "time": {"start": 1, "end": 2}}}})
-    };
-    let opencode = [
-        json(state("completed")),
-        json(state("error")),
-        json(json!({"type": "error", "sessionID": "s", "error": {"name": "UnknownError", "data": {"message": text}}})),
-    ];
-    let responses = [
-        json(json!({"type": "response.created", "sequence_number": 0, "response": {"id": "r", "object": "response",
-            "status": "in_progress", "output": []}})),
-        json(json!({"type": "response.output_item.done", "sequence_number": 1, "output_index": 0, "item": {"id": "i",
-            "type": "function_call", "call_id": "c", "name": "f", "arguments": json!({"a": text}).to_string(), "status": "completed"}})),
-        json(json!({"type": "response.failed", "sequence_number": 2, "response": {"id": "r", "object": "response",
-            "status": "failed", "output": [], "error": {"code": "server_error", "message": text}}})),
-    ];
-    let lines = |lines: &[String]| lines.join("\n").into_bytes();
-    let blocks =
-        |lines: &[String]| lines.iter().map(|line| format!("data: {line}\n\n")).collect::<String>().into_bytes();
-    vec![
-        ("claude-code", lines(&claude)),
-        ("codex", lines(&codex)),
-        ("opencode", lines(&opencode)),
-        ("open-responses", blocks(&responses)),
-    ]
-}
-
 #[test]
 fn secrets_in_arguments_outputs_diffs_results_and_errors_are_in_no_contract() {
     for (name, before, secret) in SECRETS {
         let text = format!("{before}{secret}{}", text_after(name));
-        for (who, bytes) in places(&text) {
+        for runner in RUNNERS {
+            let (who, bytes) = (runner.name, places(runner.name, &text));
             for contract in CONTRACTS {
-                let out = redacted(runner(who).unwrap(), contract, &bytes);
+                let out = redacted(runner, contract, &bytes);
                 assert_eq!(leaks(&out, secret), None, "{who} {} {name}", contract.name);
                 let marks = memchr::memmem::find_iter(&out, &format!("[REDACTED:{name}]")).count();
                 assert!(marks > 0, "{who} {} {name}: {}", contract.name, String::from_utf8_lossy(&out));

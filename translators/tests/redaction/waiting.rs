@@ -3,7 +3,7 @@
 use crate::harness::{RULES, has, redacted, redacting, run, stream};
 use crate::secrets::{SECRETS, escaped, leaks, text_after};
 use crate::support::EPOCH_MS;
-use framegate_translators::contracts::CONTRACTS;
+use framegate_translators::contracts::{DEFAULT, RECORDS};
 use framegate_translators::redact::{Rules, Settings};
 use framegate_translators::runners::{RUNNERS, runner};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ fn a_timeout_releases_nothing_usable_of_a_secret() {
             for cut in from - 2..=from + escaped(secret, levels).len() {
                 let lines = stream(runner.name, &[&text[..cut], &text[cut..]]);
                 let chunks: Vec<&[u8]> = lines.iter().map(String::as_bytes).collect();
-                for contract in CONTRACTS.iter().filter(|contract| ["raw", "frames.v2"].contains(&contract.name)) {
+                for contract in [RECORDS, DEFAULT] {
                     let out = run(redacting(runner, &RULES), contract, &chunks, true);
                     assert_eq!(leaks(&out, secret), None, "{} {} {name} cut at {cut}", runner.name, contract.name);
                 }

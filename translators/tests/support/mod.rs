@@ -19,6 +19,7 @@ use framegate_translators::runners::{RUNNERS, Runner};
 use framegate_translators::schema::Schemas;
 use framegate_translators::sequence::Identity;
 use framegate_translators::verify::{Checker, Located, Severity};
+use serde_json::json;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::LazyLock;
@@ -57,6 +58,18 @@ pub fn recordings_of(runner: &'static Runner) -> Vec<Recording> {
 /// The recordings of every registered runner.
 pub fn recordings() -> impl Iterator<Item = Recording> {
     RUNNERS.iter().flat_map(recordings_of)
+}
+
+/// What a runner's `MANIFEST.json` expects of its recordings; null if it expects nothing special.
+pub fn expected(runner: &Runner) -> &'static serde_json::Value {
+    static ALL: LazyLock<HashMap<&'static str, serde_json::Value>> = LazyLock::new(|| {
+        let of = |runner: &Runner| -> serde_json::Value {
+            let Ok(text) = std::fs::read(fixtures_dir(runner.name).join("MANIFEST.json")) else { return json!(null) };
+            serde_json::from_slice::<serde_json::Value>(&text).unwrap()["expected"].take()
+        };
+        RUNNERS.iter().map(|runner| (runner.name, of(runner))).collect()
+    });
+    &ALL[runner.name]
 }
 
 pub fn identity() -> Identity {

@@ -2,9 +2,9 @@
 //!
 //! `FRAMEGATE_BLESS=1 cargo test --lib http` writes them anew.
 
-use super::super::route::Access;
-use super::super::routes::ROUTES;
-use super::document;
+use super::openapi::document;
+use super::route::Access;
+use super::routes::ROUTES;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
