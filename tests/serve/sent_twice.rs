@@ -182,11 +182,17 @@ fn a_key_conflicts_while_its_ingest_runs_and_is_free_after_a_failure() {
     let key = [("idempotency-key", "one")];
     let mut upload = Upload::start(proxy.address, PATH, &key);
     upload.send(&body[..100]);
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(10);
+    let is_open =
+        || get(proxy.address, "/metrics", &[]).text().contains("framegate_ingests_open{runner=\"claude-code\"} 1");
+    while !is_open() {
+        assert!(std::time::Instant::now() < deadline, "the ingest does not begin");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
     let conflict = post(proxy.address, PATH, &key, &body);
     assert_eq!(conflict.status, 409);
     assert!(!conflict.header("retry-after").is_empty());
     drop(upload);
-    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(10);
     let answer = loop {
         let answer = post(proxy.address, PATH, &key, &body);
         if answer.status != 409 {
