@@ -17,6 +17,7 @@ mod cli;
 mod agent_manager;
 mod all;
 mod cases;
+mod chat_completions;
 mod frames;
 mod hecate;
 mod pixir;

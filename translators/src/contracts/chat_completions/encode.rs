@@ -7,12 +7,12 @@ use super::usage::{RunUsage, Total};
 use super::{CHUNK, ERROR};
 use crate::contracts::wire::EmittedTexts;
 use crate::encode::{
-    Data, Encoder, EncoderOptions, EventId, Events, Null, ObjectWriter, PreparedFields, StreamEncoder, Value, Word, data,
-    encoder, key,
+    Data, Encoder, EncoderOptions, EventId, Events, Null, ObjectWriter, PreparedFields, StreamEncoder, Value, Word,
+    data, encoder, key,
 };
 use crate::frame::{
-    BlockDelta, Body, CONTENT_FILTER, CONTEXT_WINDOW_EXCEEDED, EndReason, Frame, MAX_OUTPUT_TOKENS, SessionEnded, SharedStr,
-    Stream, StreamKind,
+    BlockDelta, Body, CONTENT_FILTER, CONTEXT_WINDOW_EXCEEDED, EndReason, Frame, MAX_OUTPUT_TOKENS, SessionEnded,
+    SharedStr, Stream, StreamKind,
 };
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -100,7 +100,13 @@ fn completion_id(run: &Uuid) -> String {
 }
 
 /// Writes a chunk with one choice.
-fn write_delta(number: u64, shared: &PreparedFields, delta: &Delta<'_>, finish: Option<&'static str>, out: &mut Events) {
+fn write_delta(
+    number: u64,
+    shared: &PreparedFields,
+    delta: &Delta<'_>,
+    finish: Option<&'static str>,
+    out: &mut Events,
+) {
     out.object(CHUNK, EventId::Number(number), |map| {
         map.prepared(shared);
         map.list(key!("choices"), &[delta], |map, delta| {
@@ -188,7 +194,9 @@ impl Chat {
     /// Writes the first chunk, unless it was written.
     fn begin(&mut self, model: Option<&SharedStr>, out: &mut Events) {
         if self.model.is_none() {
-            let model = self.model.insert(model.filter(|model| !model.is_empty()).cloned().unwrap_or_else(|| SharedStr::from(self.runner)));
+            let model = self.model.insert(
+                model.filter(|model| !model.is_empty()).cloned().unwrap_or_else(|| SharedStr::from(self.runner)),
+            );
             self.shared = shared_fields(&self.run, self.created.unwrap_or_default(), model);
             self.delta(&Delta::Role, None, out);
         }

@@ -34,7 +34,7 @@ const CHUNK: &str = "chat.completion.chunk";
 const ERROR: &str = "error";
 
 /// The contract.
-pub const V1: Contract = Contract {
+pub(super) const V1: Contract = Contract {
     name: "chat-completions.v1",
     about: "a run as one streamed chat completion: text, reasoning, usage",
     document: Some("Chat Completions API, streaming"),
