@@ -88,7 +88,10 @@ fn the_typescript_declarations_are_printed_as_published() {
         let path = format!("{}/schemas/types/{}.d.ts", env!("CARGO_MANIFEST_DIR"), contract.name);
         let out = run(&["schema", contract.name, "--typescript"], "").exits(0).out;
         let kept = std::fs::read_to_string(&path).unwrap_or_default();
-        assert!(out == kept, "{path} differs; FRAMEGATE_BLESS=1 cargo test --test published rewrites it");
+        assert!(
+            out == kept,
+            "{path} differs; FRAMEGATE_BLESS=1 cargo test -p framegate-translators --test published rewrites it"
+        );
     }
     run(&["schema", "sse.v1", "run_started", "--typescript"], "")
         .exits(2)

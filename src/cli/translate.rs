@@ -13,7 +13,7 @@ use super::serve::encoder_options;
 use super::{EXIT_CLEAN, EXIT_FAILED, EXIT_FINDINGS};
 use crate::clock::{Arrival, Clock, Moment};
 use crate::config::{GateMode, Redaction, Sources};
-use crate::ingest::{IdentifyLog, Settings};
+use crate::ingest::{IdentificationReporter, Settings};
 use anyhow::{Context, bail};
 use framegate_translators::artifacts::Bounds;
 use framegate_translators::contracts::{CONTRACTS, SseStyle};
@@ -165,7 +165,8 @@ impl Job<'_> {
             Err(error) => return Ok(Err(cannot_read(&error))),
         };
         let mut translator = Translator::new(self.ingest(nth, input.is_whole()), self.args.to.0, self.options.clone());
-        let (mut identify_log, mut bad) = (IdentifyLog::default(), BadRecords::new(path, self.args.max_reports));
+        let (mut identification, mut bad) =
+            (IdentificationReporter::default(), BadRecords::new(path, self.args.max_reports));
         let mut fed = Arrival::now(clock);
         let read = loop {
             // What is held for the next record must not wait past its deadline. With `--epoch-ms` the output is a function of
@@ -179,7 +180,7 @@ impl Job<'_> {
                         // Uses the clock time of the last bytes: the system clock may have been set since.
                         translator.flush(deadline, &mut |frame, events| diagnostics.pass(frame, events, writer));
                         translator.pause(deadline, &mut |events| diagnostics.pass_at_pause(events, writer));
-                        self.settle(&mut translator, &mut identify_log, &mut bad)?;
+                        self.settle(&mut translator, &mut identification, &mut bad)?;
                         writer.flush().context("cannot write")?;
                         continue;
                     }
@@ -194,7 +195,7 @@ impl Job<'_> {
             fed = Arrival::now(clock);
             bad.feed(chunk);
             translator.feed(chunk, fed.ms, &mut |frame, events| diagnostics.pass(frame, events, writer));
-            self.settle(&mut translator, &mut identify_log, &mut bad)?;
+            self.settle(&mut translator, &mut identification, &mut bad)?;
             if translator.ingest().is_unknown() {
                 break Ok(());
             }
@@ -202,7 +203,7 @@ impl Job<'_> {
         };
         // An input that breaks off is finished like a complete one, so that every run in the output is closed.
         translator.finish(clock.now_ms(), &mut |frame, events| diagnostics.pass(frame, events, writer));
-        self.settle(&mut translator, &mut identify_log, &mut bad)?;
+        self.settle(&mut translator, &mut identification, &mut bad)?;
         writer.flush().context("cannot write")?;
         let tally = translator.ingest().tally();
         bad.end(&tally);
@@ -211,9 +212,9 @@ impl Job<'_> {
             return Ok(Err(cannot_read(&error)));
         }
         // A run that was decoded from another runner's records does not count as a run.
-        if tally.runs == 0 || identify_log.mistaken().is_some() {
+        if tally.runs == 0 || identification.mistaken().is_some() {
             let read_as = translator.ingest().runner();
-            let why = no_run(&input, read_as, &tally, identify_log.mistaken(), bad.first());
+            let why = no_run(&input, read_as, &tally, identification.mistaken(), bad.first());
             return Ok(Err(format!("cannot read {}: {why}", shown(path))));
         }
         Ok(Ok(tally))
@@ -253,10 +254,10 @@ impl Job<'_> {
     fn settle(
         &self,
         translator: &mut Translator,
-        identify_log: &mut IdentifyLog,
+        identification: &mut IdentificationReporter,
         bad: &mut BadRecords,
     ) -> anyhow::Result<()> {
-        identify_log.tell(translator.ingest());
+        identification.tell(translator.ingest());
         bad.tell(translator.ingest().take_bad());
         match &self.store {
             Some(store) => store.write(&translator.ingest().take_artifacts()),

@@ -14,7 +14,7 @@ use std::ops::RangeInclusive;
 pub struct Setting {
     /// Its key. The end of the key is the unit of a number: `_ms`, `_seconds`, `_hours`, `_bytes`.
     pub key: &'static str,
-    /// The lines of its text, each with a space at the front.
+    /// The lines of its text, each with a space at the front. Documents have the names of all presets for `{presets}`.
     pub text: &'static [&'static str],
     /// Its default. A value in a source must have the same type.
     pub default: fn() -> Value,

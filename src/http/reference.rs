@@ -1,6 +1,6 @@
 //! The tables of `docs/http.md`, written from the OpenAPI document and thus from the route table.
 //!
-//! `FRAMEGATE_BLESS=1 cargo test --lib http` writes them anew.
+//! `FRAMEGATE_BLESS=1 cargo test --lib http` rewrites them.
 
 use super::openapi::document;
 use super::route::Access;
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// The statuses that any path can answer. The document describes them once, in its text.
+/// The statuses of the checks before every handler, which the document describes once, in its text.
 const EVERYWHERE: &[&str] = &["401", "403", "421", "431"];
 
 /// The parameters and headers of an operation, resolved, in the operation's order.
@@ -96,5 +96,5 @@ fn the_reference_in_docs_has_every_route_and_parameter() {
         return;
     }
     let differing = kept.lines().zip(expected.lines()).find(|(kept, expected)| kept != expected);
-    assert!(kept == expected, "docs/http.md: {differing:?}; FRAMEGATE_BLESS=1 cargo test --lib http writes it anew");
+    assert!(kept == expected, "docs/http.md: {differing:?}; FRAMEGATE_BLESS=1 cargo test --lib http rewrites it");
 }

@@ -6,7 +6,7 @@
 mod bounds;
 mod drift;
 mod factory;
-mod identify_log;
+mod identification;
 mod pipelined_append;
 mod pump;
 mod repeats;
@@ -15,7 +15,7 @@ mod tests;
 
 pub use bounds::Beyond;
 pub use factory::{IngestFactory, Settings};
-pub use identify_log::{IdentifyLog, Seen, counted, unknown};
+pub use identification::{IdentificationReporter, Seen, counted, unknown};
 pub use pump::{Source, Stopped, pump, until_known};
 
 use crate::clock::{Arrival, Clock, Moment};
@@ -80,7 +80,7 @@ pub struct Ingest {
     runs: Arc<Runs>,
     pipeline: pipeline::Ingest,
     ingested: Ingested,
-    identify_log: IdentifyLog,
+    identification: IdentificationReporter,
     account: Account,
     clock: Clock,
     /// `None` if repeated runs are stored again.
@@ -102,7 +102,7 @@ impl Ingest {
             runs,
             pipeline,
             ingested: Ingested::default(),
-            identify_log: IdentifyLog::default(),
+            identification: IdentificationReporter::default(),
             account: Account::new(bounds),
             clock: Clock::System,
             repeats: None,
@@ -292,7 +292,7 @@ impl Ingest {
 
     /// Reports new warnings and drift, and checks that the frames are allowed.
     fn allow(&mut self, frames: &[Arc<Frame>]) -> Result<(), Beyond> {
-        self.identify_log.tell(&mut self.pipeline);
+        self.identification.tell(&mut self.pipeline);
         drift::tell(&mut self.pipeline);
         self.account.admit(frames).and_then(|()| self.account.count(frames))
     }
@@ -348,7 +348,7 @@ impl Ingest {
     pub async fn finish_seen(mut self) -> Result<Seen, IngestError> {
         let arrived = Moment::now();
         let frames: Vec<_> = self.pipeline.finish(self.clock.now_ms()).map(Arc::new).collect();
-        self.identify_log.tell(&mut self.pipeline);
+        self.identification.tell(&mut self.pipeline);
         drift::tell(&mut self.pipeline);
         let allowed = self.account.admit(&frames);
         let (frames, artifacts) = self.sift(frames).await;
@@ -371,7 +371,7 @@ impl Ingest {
             tally: self.pipeline.tally(),
             is_unknown: self.pipeline.is_unknown(),
             bad: self.pipeline.take_bad(),
-            mistaken: self.identify_log.mistaken(),
+            mistaken: self.identification.mistaken(),
         }
     }
 

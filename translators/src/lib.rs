@@ -42,8 +42,8 @@
 //! # Features
 //!
 //! `validation` (default) validates against JSON Schemas with `jsonschema`. Without it, the crate does not depend on `jsonschema`:
-//! schemas do not compile, so there is no [`gate`], no [`verify::Checker`] and no [`drift`]; the records of Open Responses carry no
-//! errors, and forms of MCP servers cannot be filled in.
+//! schemas do not compile, so the [`gate`], [`verify::Checker`] and [`drift`] cannot be set up; records of Open Responses carry no schema
+//! errors, and forms of MCP servers that have fields cannot be filled in.
 
 mod derived;
 pub mod frame;

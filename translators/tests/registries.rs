@@ -55,7 +55,7 @@ const TESTS: &[(&str, &str)] = &[
     ),
     (
         "translators/benches/instructions/work.rs",
-        "a fixed choice of recordings; the sample is counted of other runners",
+        "a fixed choice of recordings; for other runners, the sample is counted",
     ),
     ("translators/src/when.rs", "the forms of time in the records of single runners, each with its value"),
     ("translators/tests/documents/ours.rs", "the envelopes as the documents name them, independent of the schemas"),

@@ -8,7 +8,7 @@ use super::super::bad::{BadRecords, no_run};
 use super::super::input::Input;
 use super::super::names::From;
 use super::place::{Place, Records};
-use crate::ingest::{IdentifyLog, Settings};
+use crate::ingest::{IdentificationReporter, Settings};
 use framegate_translators::contracts::Contract;
 use framegate_translators::encode::{EncoderOptions, EventRef};
 use framegate_translators::frame::{Body, Frame, ProviderEvent, ProviderStatus, StreamKind};
@@ -41,7 +41,7 @@ pub(super) fn read(
     let identity = Identity { run_id: uuid_of("framegate check"), session_id: None };
     let mut translator =
         Translator::new(reading.pipeline(from.runner(), None, identity), contract, EncoderOptions::default());
-    let (mut identify_log, mut bad) = (IdentifyLog::default(), BadRecords::new(path, 0));
+    let (mut identification, mut bad) = (IdentificationReporter::default(), BadRecords::new(path, 0));
     let mut check = Check { checker: Checker::new(contract, schemas), records: Records::new(), runs: HashMap::new() };
     let broken = loop {
         let chunk = match input.next() {
@@ -52,7 +52,7 @@ pub(super) fn read(
         check.records.feed(chunk);
         bad.feed(chunk);
         translator.feed(chunk, 0, &mut |frame, events| check.frame(frame, events, sink));
-        identify_log.tell(translator.ingest());
+        identification.tell(translator.ingest());
         bad.tell(translator.ingest().take_bad());
         if translator.ingest().is_unknown() {
             break None;
@@ -60,13 +60,13 @@ pub(super) fn read(
     };
     check.records.finish();
     translator.finish(0, &mut |frame, events| check.frame(frame, events, sink));
-    identify_log.tell(translator.ingest());
+    identification.tell(translator.ingest());
     bad.tell(translator.ingest().take_bad());
     let tally = translator.ingest().tally();
-    if broken.is_none() && (tally.runs == 0 || identify_log.mistaken().is_some()) {
+    if broken.is_none() && (tally.runs == 0 || identification.mistaken().is_some()) {
         // The findings so far are kept. The end of the stream is not checked, because there is no run.
         let read_as = translator.ingest().runner();
-        let why = no_run(&input, read_as, &tally, identify_log.mistaken(), bad.first());
+        let why = no_run(&input, read_as, &tally, identification.mistaken(), bad.first());
         return (check.checker.records(), Some(why));
     }
     check.checker.end(&mut |located| sink(located, None, Place::default()));

@@ -48,7 +48,7 @@ pub(super) fn run(database: &Database, out: &mut dyn Write) -> anyhow::Result<u8
         findings.push(format!("{dangling} frames refer to a text that no earlier frame has"));
     }
     artifacts(database, &mut findings)?;
-    marks(database, &mut findings)?;
+    checkpoints(database, &mut findings)?;
     for finding in &findings {
         writeln!(out, "{finding}")?;
     }
@@ -83,15 +83,15 @@ fn losses(database: &Database, marked: Option<u64>, findings: &mut Vec<String>) 
     Ok(())
 }
 
-/// Checks that the marks of pruned streams are consistent.
-fn marks(database: &Database, findings: &mut Vec<String>) -> anyhow::Result<()> {
+/// Checks that the checkpoints of pruned streams are consistent.
+fn checkpoints(database: &Database, findings: &mut Vec<String>) -> anyhow::Result<()> {
     let orphans: i64 = database.connection.query_row(
         "SELECT count(*) FROM marks WHERE stream NOT IN (SELECT key FROM streams)",
         [],
         |row| row.get(0),
     )?;
     if orphans > 0 {
-        findings.push(format!("{orphans} marks belong to no stream"));
+        findings.push(format!("{orphans} checkpoints belong to no stream"));
     }
     let sql = "SELECT kind, id FROM streams WHERE pruned_frames > 0 AND NOT EXISTS \
                (SELECT 1 FROM marks WHERE marks.stream = streams.key AND frame = pruned_frames)";
@@ -100,7 +100,7 @@ fn marks(database: &Database, findings: &mut Vec<String>) -> anyhow::Result<()> 
     while let Some(row) = rows.next()? {
         let (kind, id): (String, String) = (row.get(0)?, row.get(1)?);
         findings.push(format!(
-            "{kind} {id}: its first frames were dropped, but there is no mark at the position after them"
+            "{kind} {id}: its first frames were dropped, but there is no checkpoint at the position after them"
         ));
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! Errors in the form that the SDKs of the Responses API parse: `{"error":{"message","type","param","code"}}`.
 //!
-//! Input: a problem of the proxy, or why the upstream gave no response. Output: the response, with a header that says whether an SDK
-//! may retry. Never: an error of the upstream, which passes unchanged.
+//! Input: a problem of the proxy, or why the upstream gave no response. Output: the response; if the upstream gave none, with a header that
+//! says whether an SDK may retry. Never: an error of the upstream, which passes unchanged.
 
 use super::super::problem::Problem;
 use super::super::reply::{Body, json_response};

@@ -10,7 +10,6 @@
 
 mod append;
 mod artifacts;
-
 mod checksum;
 mod database;
 mod dedup;

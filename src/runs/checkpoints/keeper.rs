@@ -129,7 +129,7 @@ impl Runs {
                 let Some(runs) = runs.upgrade() else { return };
                 let Some(entry) = runs.find(stream) else { continue };
                 if let Err(error) = runs.make_checkpoints(&entry).await {
-                    tracing::debug!(stream = %entry.stream.id, %error, "marks could not be stored");
+                    tracing::debug!(stream = %entry.stream.id, %error, "checkpoints could not be stored");
                 }
             }
         });

@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_are_few_and_spread_over_the_whole_stream() {
+    fn checkpoints_are_few_and_spread_over_the_whole_stream() {
         let mut checkpoints = CheckpointList::new(Box::new(Holds(0)));
         for frame in (0..10_000_000).step_by(256) {
             note(&mut checkpoints, frame, 1);
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_with_much_held_text_are_bounded() {
+    fn checkpoints_with_much_held_text_are_bounded() {
         let mut checkpoints = CheckpointList::new(Box::new(Holds(0)));
         for frame in (0..1_000_000).step_by(256) {
             note(&mut checkpoints, frame, 1 << 20);

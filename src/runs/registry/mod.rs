@@ -1,7 +1,7 @@
 //! The registry: every stream that the proxy knows.
 //!
 //! Input: streams as they begin, and as they are dropped. Output: a stream by its id, by the id of its response or by its first
-//! record; the runs in the order in which they began. Never: a read of the log, a wait for anything but its own lock, or a
+//! record; the runs in the order in which they began. Never: a read of the log, a wait for anything but its own lock and those of statuses, or a
 //! dropped stream that is still found.
 
 pub(super) mod openings;

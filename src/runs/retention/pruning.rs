@@ -74,7 +74,7 @@ impl Pruning {
 
 impl Runs {
     /// Sets how much of each stream is kept. Clients are served with `options`, except that each client chooses the
-    /// experimental groups itself.
+    /// experimental groups and the user's messages itself.
     #[must_use]
     pub fn with_pruning(self, bounds: PruningBounds, options: EncoderOptions) -> Self {
         Self { pruning: bounds, options, ..self }

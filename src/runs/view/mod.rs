@@ -315,7 +315,7 @@ impl Reader {
                     return self.over_own(runs, wants, kept_from, take).await;
                 }
                 Serves::Next => {
-                    // From a checkpoint it is less far than from a window that ends before the event.
+                    // A checkpoint is nearer to the event than a window that ends before it.
                     self.own = self.own.take().filter(|own| from <= own.next());
                     let Some(window) = self.own_window(runs, from, kept_from).await? else { return Ok(None) };
                     if window.next() < from {

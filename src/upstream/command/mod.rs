@@ -117,7 +117,7 @@ impl CommandUpstream {
         })?;
         let dialogue = self.runner.dialogue.filter(|_| invocation.input == Input::Dialogue).map(|make| make());
         let has_dialogue = dialogue.is_some();
-        let (mut conversation, envelope) = Conversation::new(Setup {
+        let (mut conversation, inbox) = Conversation::new(Setup {
             dialogue,
             upstream: self.name.clone(),
             policy: self.host.policy.clone(),
@@ -142,7 +142,7 @@ impl CommandUpstream {
             ingest,
             conversation,
             has_dialogue,
-            envelope,
+            inbox,
             writer,
             process: started.process,
             output: started.output,

@@ -56,7 +56,7 @@ pub(super) struct Parts {
     pub(super) ingest: Ingest,
     pub(super) conversation: Conversation,
     pub(super) has_dialogue: bool,
-    pub(super) envelope: mpsc::Receiver<Envelope>,
+    pub(super) inbox: mpsc::Receiver<Envelope>,
     pub(super) writer: Writer,
     pub(super) process: Process,
     pub(super) output: ChildStdout,
@@ -74,7 +74,7 @@ pub(super) struct Supervisor {
     ingested: Ingested,
     conversation: Conversation,
     has_dialogue: bool,
-    envelope: mpsc::Receiver<Envelope>,
+    inbox: mpsc::Receiver<Envelope>,
     writer: Writer,
     process: Process,
     output: ChildStdout,
@@ -113,7 +113,7 @@ impl Supervisor {
             ingest: parts.ingest,
             conversation: parts.conversation,
             has_dialogue: parts.has_dialogue,
-            envelope: parts.envelope,
+            inbox: parts.inbox,
             writer: parts.writer,
             process: parts.process,
             output: parts.output,
@@ -137,7 +137,7 @@ impl Supervisor {
         let status = self.left.and_then(|(status, _)| status);
         let cause = self.shutdown.as_ref().map(|shutdown| shutdown.cause.clone());
         // If ingestion failed, the runs are already closed. The remaining output is not needed.
-        let envelope = self.process.finish().await;
+        let stderr_output = self.process.finish().await;
         let (code, message) = shutdown::of_run(cause.as_ref(), &self.settings, status);
         let is_stopped = matches!(cause, Some(Cause::Interrupt { .. } | Cause::Stopping));
         let is_by_us = cause.as_ref().is_some_and(|cause| *cause != Cause::Leaving);
@@ -173,7 +173,7 @@ impl Supervisor {
                 }
                 (None, _) => format!(
                     "the runner {ended} before it began a run; its standard error has {} bytes (log target {})",
-                    envelope.bytes,
+                    stderr_output.bytes,
                     stderr::TARGET
                 ),
             };
@@ -188,11 +188,11 @@ impl Supervisor {
         } else if is_by_us {
             tracing::info!(code, ended, "the runner was ended");
         } else {
-            tracing::info!(ended, stderr_bytes = envelope.bytes, "the runner exited");
+            tracing::info!(ended, stderr_bytes = stderr_output.bytes, "the runner exited");
         }
         let reason = stopped.as_ref().map_or(if is_by_us { code } else { "finished" }, Stopped::code);
         let cut = stopped.map(|stopped| stopped.reason()).or_else(|| is_by_us.then_some(message));
-        (Exit { status, cut, stderr: envelope.last_lines.into(), seen }, reason)
+        (Exit { status, cut, stderr: stderr_output.last_lines.into(), seen }, reason)
     }
 
     async fn take_in(&mut self, meter: &IngestMeter) -> Result<(), IngestError> {
@@ -218,7 +218,7 @@ impl Supervisor {
                     // Handle a completed write before the output that the runner produces in response to it.
                     sent = self.writer.sent() => Event::Sent(sent),
                     Ok(()) = self.phase.changed() => Event::Phase,
-                    Some(envelope) = self.envelope.recv() => Event::Message(envelope),
+                    Some(envelope) = self.inbox.recv() => Event::Message(envelope),
                     left = self.process.left(), if !left => Event::Left(left),
                     read = self.output.read(&mut self.chunk), if !output_is_over => Event::Output(read),
                     // Anything due is also handled at the start of each iteration.

@@ -110,9 +110,9 @@ impl Conversation {
         let is_its =
             |then: &Then| matches!(&then.answered, Some((of, it)) if *of == stream && *it.approval_id == *approval_id);
         let mut kept = VecDeque::with_capacity(self.outbox.len());
-        for mut outgoing in self.outbox.drain(..) {
-            match outgoing.then.take_if(|then| is_its(then)) {
-                None => kept.push_back(outgoing),
+        for mut queued in self.outbox.drain(..) {
+            match queued.then.take_if(|then| is_its(then)) {
+                None => kept.push_back(queued),
                 Some(Then { done: Some(done), .. }) => {
                     let _ = done.send(Err(MessageError::Answered(approval_id.to_owned())));
                 }

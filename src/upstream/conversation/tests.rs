@@ -165,7 +165,7 @@ fn patient() -> Policy {
 
 fn outcome(mut of: oneshot::Receiver<Result<(), MessageError>>) -> String {
     match of.try_recv() {
-        Ok(Ok(())) => "envelope".to_owned(),
+        Ok(Ok(())) => "delivered".to_owned(),
         Ok(Err(error)) => error.to_string(),
         Err(TryRecvError::Empty) => "waits".to_owned(),
         Err(TryRecvError::Closed) => "forgotten".to_owned(),
@@ -183,7 +183,7 @@ fn an_answer_is_reported_once_it_was_sent_and_no_second_one_is_accepted() {
     assert!(test.resolved().is_empty(), "the answer is not sent yet");
     assert_eq!(test.take_sent(), ["a approved"]);
     assert_eq!(test.resolved(), ["a approved by ann"]);
-    assert_eq!(outcome(first), "envelope");
+    assert_eq!(outcome(first), "delivered");
     assert!(outcome(second).contains("already answered"));
     let third = test.answer("a", Decision::Rejected);
     assert!(outcome(third).contains("already answered"));
@@ -207,7 +207,7 @@ fn an_answer_that_cannot_be_sent_leaves_the_request_open() {
     assert_eq!(test.conversation.deadline(), Some(1_000), "the deadline must stay");
     let again = test.answer("a", Decision::Rejected);
     assert_eq!(test.take_sent(), ["a rejected"]);
-    assert_eq!(outcome(again), "envelope");
+    assert_eq!(outcome(again), "delivered");
 }
 
 #[test]
@@ -285,7 +285,7 @@ fn the_proxys_own_answers_are_retried_a_bounded_number_of_times() {
     assert_eq!(test.conversation.deadline(), None);
     let person = test.answer("a", Decision::Approved);
     assert_eq!(test.take_sent(), ["a approved"]);
-    assert_eq!(outcome(person), "envelope");
+    assert_eq!(outcome(person), "delivered");
 }
 
 #[test]
@@ -322,7 +322,7 @@ fn a_resolution_before_the_write_completes_is_attributed_to_the_answer() {
         let mut test = TestConversation::new(patient());
         test.ask("a");
         test.conversation.step(0);
-        let envelope = test.answer("a", ours);
+        let first = test.answer("a", ours);
         assert!(test.conversation.take_sending().is_some());
         let answer =
             ApprovalResolved { approval_id: "a".into(), decision: theirs, by: None, reason: None, scope: None };
@@ -335,7 +335,7 @@ fn a_resolution_before_the_write_completes_is_attributed_to_the_answer() {
         assert_eq!(resolved.decision, if by.is_some() { ours } else { theirs });
         test.conversation.frames(&frames.map(Arc::new));
         test.conversation.sent(Ok(Vec::new()));
-        assert_eq!(outcome(envelope), "envelope");
+        assert_eq!(outcome(first), "delivered");
         assert!(test.resolved().is_empty(), "the decision was already reported");
     }
 }
@@ -385,7 +385,7 @@ fn a_message_that_the_protocol_cannot_express_is_returned() {
     let mut test = TestConversation::new(Policy { allow_unanswered: true, ..patient() });
     let interrupted = test.send(HostMessage::Interrupt);
     assert_eq!(test.take_sent(), ["Interrupt to Some(\"own-name\")"]);
-    assert_eq!(outcome(interrupted), "envelope");
+    assert_eq!(outcome(interrupted), "delivered");
 }
 
 #[test]

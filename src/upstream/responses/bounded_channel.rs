@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_outlet_dropped_without_an_end_is_torn() {
+    async fn a_sender_dropped_without_an_end_is_torn() {
         let (mut sender, mut receiver, left) = pair(10, 1000);
         sender.send(&Bytes::from_static(b"data: x"), &left).await.unwrap();
         // Within an event, a comment would end the event.

@@ -440,7 +440,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn messages_over_a_runs_link_reach_its_reader() {
+    async fn messages_over_a_runs_handle_reach_its_reader() {
         let handles = Arc::new(Handles::default());
         let mut entering = Entering { handles: handles.clone(), registered: None, has_ended: false };
         entering.amend(&mut started(RUN));

@@ -98,7 +98,7 @@ struct Feed {
     metrics: Arc<Metrics>,
     ingest: Ingest,
     listener: FeedListener,
-    envelope: mpsc::Receiver<Envelope>,
+    inbox: mpsc::Receiver<Envelope>,
     phase: watch::Receiver<Phase>,
     cursor: Cursor,
     line: Line,
@@ -112,7 +112,7 @@ struct Feed {
 
 impl Feed {
     fn new(settings: Arc<Settings>, client: Client, host: &Host, seen: Arc<watch::Sender<Seen>>) -> Self {
-        let (conversation, envelope) = Conversation::new(Setup {
+        let (conversation, inbox) = Conversation::new(Setup {
             dialogue: settings.runner.dialogue.map(|make| make()),
             upstream: settings.name.clone(),
             policy: host.policy.clone(),
@@ -128,7 +128,7 @@ impl Feed {
             metrics: host.runs.metrics().clone(),
             ingest,
             listener: FeedListener::new(conversation, seen),
-            envelope,
+            inbox,
             phase: host.shutdown.phase(),
             cursor: Cursor::default(),
             posting: None,
@@ -199,7 +199,7 @@ impl Feed {
     async fn next(&mut self) -> Event {
         let due = self.due();
         let idle = self.settings.idle_timeout;
-        let Self { line, posting, envelope, phase, .. } = self;
+        let Self { line, posting, inbox, phase, .. } = self;
         let line = async {
             match line {
                 Line::Connecting(connecting) => Event::Connected(connecting.await),
@@ -217,7 +217,7 @@ impl Feed {
             biased;
             Ok(()) = phase.changed() => Event::Phase,
             posted = posted => Event::Posted(posted),
-            Some(envelope) = envelope.recv() => Event::Message(envelope),
+            Some(envelope) = inbox.recv() => Event::Message(envelope),
             event = line => event,
             () = tokio::time::sleep_until(due) => Event::Due,
         }
@@ -264,8 +264,8 @@ impl Feed {
     async fn lost(&mut self, reason: &str) -> Result<(), IngestError> {
         self.cursor.lost();
         let reason = match self.cursor.last_event_id() {
-            Some(_) => format!("the feed was lost ({reason}); it is asked to go on behind its last event"),
-            None => format!("the feed was lost ({reason}); what it envelope until it was back is not known"),
+            Some(_) => format!("the feed was lost ({reason}); the server is asked to continue after its last event"),
+            None => format!("the feed was lost ({reason}); what it sent until it was back is not known"),
         };
         self.ingest.gap_to(&reason, &mut self.listener).await?;
         // Only after the last records of the lost connection, which must not count as heard from the next one.

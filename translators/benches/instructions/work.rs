@@ -23,7 +23,7 @@ const SHORT_PIECES: usize = 500;
 const TIMES: usize = 12;
 
 /// The recordings: typical output of runners, some tens of kilobytes. They are listed by name, so that new recordings do not
-/// change the counts. Of a runner without a row, the sample is counted.
+/// change the counts. For a runner without a row, its sample is counted.
 const RECORDINGS: &[(&str, &[&str])] = &[
     (
         "claude-code",

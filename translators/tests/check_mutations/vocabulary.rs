@@ -129,7 +129,7 @@ pub fn each(what: &str, edit: impl Fn(&Vocabulary, &[Value]) -> Option<Mutation>
     all().for_each(|vocabulary| each_of(vocabulary, what, &edit));
 }
 
-/// As [`each`], for one contract.
+/// Like [`each`], for one contract.
 pub fn each_of(vocabulary: &Vocabulary, what: &str, edit: impl Fn(&Vocabulary, &[Value]) -> Option<Mutation>) {
     let contract = contract(vocabulary.contract).unwrap();
     let shown = runs(vocabulary).iter().filter_map(|(name, events)| Some((name, edit(vocabulary, events)?)));

@@ -8,12 +8,12 @@ use framegate_translators::runners::RUNNERS;
 
 /// What was reported about one input.
 #[derive(Debug, Default)]
-pub struct IdentifyLog {
+pub struct IdentificationReporter {
     recognised: bool,
     mistaken: Option<Recognised>,
 }
 
-impl IdentifyLog {
+impl IdentificationReporter {
     /// Reports what is new.
     pub fn tell(&mut self, ingest: &mut Ingest) {
         if let Some(found) = ingest.recognised().filter(|_| !self.recognised) {
