@@ -32,21 +32,21 @@ fn runs(name: &'static str) -> Vec<(String, Vec<Value>)> {
 #[test]
 fn a_stream_resumed_after_any_event_passes() {
     for contract in json_contracts() {
-        let key = (contract.verifier)().cursor_key().unwrap();
+        let key = (contract.verifier)().cursor_key();
         let mut cuts = 0;
         for (name, events) in runs(contract.name) {
             for at in 1..events.len() {
                 let rest = &events[at..];
-                let cursor = events[..at].iter().rev().find_map(|event| match &event[key] {
+                let cursor = events[..at].iter().rev().find_map(|event| match &event[key?] {
                     Value::Null => None,
                     Value::String(text) => Some(text.clone()),
                     number => Some(number.to_string()),
                 });
                 let what = format!("{name} in {} after event {at}", contract.name);
                 assert_eq!(errors(found(contract.name, rest, Some(None))), [], "{what}");
+                cuts += usize::from(key.is_none() || cursor.is_some());
                 let Some(cursor) = cursor else { continue };
                 assert_eq!(errors(found(contract.name, rest, Some(Some(&cursor)))), [], "{what}, after {cursor}");
-                cuts += 1;
             }
         }
         assert!(cuts > 100, "{}: {cuts}", contract.name);
@@ -56,7 +56,8 @@ fn a_stream_resumed_after_any_event_passes() {
 #[test]
 fn repeated_and_lost_events_after_a_resume_are_found() {
     for contract in json_contracts() {
-        let key = (contract.verifier)().cursor_key().unwrap();
+        // Without a cursor in the events, a repeat cannot be detected.
+        let Some(key) = (contract.verifier)().cursor_key() else { continue };
         for (name, events) in runs(contract.name) {
             let numbered: Vec<usize> = (0..events.len()).filter(|at| !events[*at][key].is_null()).collect();
             let [.., one, two] = numbered[..] else { continue };

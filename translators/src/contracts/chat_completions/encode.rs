@@ -63,10 +63,15 @@ struct Chat {
 }
 
 /// What a chunk adds to the answer.
-enum Delta<'a> {
+pub(super) enum Delta<'a> {
     Role,
     Content(&'a str),
     Reasoning(&'a str),
+    /// A message of framegate, in the field for reasoning, which is not part of the answer.
+    Notice {
+        text: &'a str,
+        is_first: bool,
+    },
     /// The answer is complete.
     Nothing,
 }
@@ -80,6 +85,12 @@ impl Data for Delta<'_> {
             }
             Self::Content(text) => map.text(key!("content"), text),
             Self::Reasoning(text) => map.text(key!("reasoning_content"), text),
+            Self::Notice { text, is_first } => {
+                if *is_first {
+                    Self::Role.fields(map);
+                }
+                map.text(key!("reasoning_content"), text);
+            }
             Self::Nothing => {}
         }
     }
@@ -100,7 +111,7 @@ fn completion_id(run: &Uuid) -> String {
 }
 
 /// Writes a chunk with one choice.
-fn write_delta(
+pub(super) fn write_delta(
     number: u64,
     shared: &PreparedFields,
     delta: &Delta<'_>,
@@ -120,12 +131,6 @@ fn write_delta(
     });
 }
 
-/// Writes a chunk with a piece of reasoning: the form of notices, which are not part of the answer.
-pub(super) fn write_notice(number: u64, stream: &Stream, at_ms: u64, model: &str, notice: &str, out: &mut Events) {
-    let shared = shared_fields(&stream.id, at_ms / 1000, model);
-    write_delta(number, &shared, &Delta::Reasoning(notice), None, out);
-}
-
 /// Writes an error, the last event of a run that has not completed.
 pub(super) fn write_error(number: u64, run: &Uuid, code: &str, message: &str, out: &mut Events) {
     out.object(ERROR, EventId::Number(number), |map| {
@@ -136,7 +141,8 @@ pub(super) fn write_error(number: u64, run: &Uuid, code: &str, message: &str, ou
     });
 }
 
-fn shared_fields(run: &Uuid, created: u64, model: &str) -> PreparedFields {
+/// The fields that all chunks of a run share.
+pub(super) fn shared_fields(run: &Uuid, created: u64, model: &str) -> PreparedFields {
     PreparedFields::new(|map| {
         map.text(key!("id"), &completion_id(run));
         map.word(key!("object"), CHUNK);

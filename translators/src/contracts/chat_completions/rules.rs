@@ -73,7 +73,7 @@ impl Answer {
                 findings.push(Finding::error(rule, format!("/{key}"), message).on(basis));
             }
         }
-        let choices = event.get("choices").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        let Some(choices) = event.get("choices").and_then(Value::as_array) else { return };
         match choices.first() {
             None => self.usage(findings),
             Some(choice) => self.choice(choice, findings),
