@@ -6,6 +6,7 @@ use crate::frames::*;
 use crate::hecate::*;
 use crate::pixir::*;
 use crate::sse::*;
+use crate::ui_message_stream::*;
 use framegate_translators::contracts::{CONTRACTS, Contract, contract};
 use framegate_translators::verify::RULES;
 use serde_json::Value;
@@ -26,6 +27,12 @@ const SUITES: &[Suite] = &[
     Suite { contract: "agent-manager.v1", clean: agent_manager_v1, number: number_manager, cases: AGENT_MANAGER_V1 },
     Suite { contract: "pixir.v1", clean: pixir_v1, number: number_pixir, cases: PIXIR_V1 },
     Suite { contract: "hecate.v1", clean: hecate_v1, number: number_hecate, cases: HECATE_V1 },
+    Suite {
+        contract: "ui-message-stream.v1",
+        clean: ui_message_stream_v1,
+        number: number_ui_message_stream,
+        cases: UI_MESSAGE_STREAM_V1,
+    },
 ];
 
 /// The rule about what a client has already, which needs a cursor.

@@ -21,3 +21,4 @@ mod frames;
 mod hecate;
 mod pixir;
 mod sse;
+mod ui_message_stream;

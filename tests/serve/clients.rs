@@ -15,7 +15,8 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-const CONTRACTS: [&str; 6] = ["frames.v1", "frames.v2", "sse.v1", "agent-manager.v1", "pixir.v1", "hecate.v1"];
+const CONTRACTS: [&str; 7] =
+    ["frames.v1", "frames.v2", "sse.v1", "agent-manager.v1", "pixir.v1", "hecate.v1", "ui-message-stream.v1"];
 const RECORDING: &str = "parallel_tools.partial.ndjson";
 const INGEST: &str = "/v1/ingest/claude-code";
 

@@ -6,7 +6,8 @@ use crate::proxy::{Folder, Proxy, another};
 
 const INGEST: &str = "/v1/ingest/claude-code";
 const SESSION: &str = "5d3c1a6e-0d0e-4d47-9d0c-333333333333";
-const CONTRACTS: [&str; 7] = ["frames.v1", "frames.v2", "sse.v1", "agent-manager.v1", "pixir.v1", "hecate.v1", "raw"];
+const CONTRACTS: [&str; 8] =
+    ["frames.v1", "frames.v2", "sse.v1", "agent-manager.v1", "pixir.v1", "hecate.v1", "ui-message-stream.v1", "raw"];
 const MEDIA: [&str; 2] = ["text/event-stream", "application/x-ndjson"];
 
 /// A record outside any run: it goes to a stream that all ingests of its session share.

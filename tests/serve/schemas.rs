@@ -46,6 +46,7 @@ fn every_contract_is_listed_with_working_links_to_its_schemas() {
         ("agent-manager.v1", "v1", "bare", "sequence", "eventType"),
         ("pixir.v1", "v1", "bare", "seq", "type"),
         ("hecate.v1", "v1", "bare", "sequence", "type"),
+        ("ui-message-stream.v1", "v1", "bare", "seq", "type"),
     ] {
         let entry = of(name);
         let keys = ["version", "sse", "cursor", "type_key"].map(|key| entry[key].as_str().unwrap());

@@ -18,6 +18,7 @@ fn runs(name: &'static str) -> Vec<(String, Vec<Value>)> {
         "frames.v2" => "stream_id",
         "agent-manager.v1" => "runId",
         "pixir.v1" => "session_id",
+        "ui-message-stream.v1" => "runId",
         _ => "run_id",
     };
     let small = recordings().filter(|recording| recording.bytes.len() < 12_000);

@@ -113,14 +113,14 @@ impl Calls {
 
     /// The whole input of a call; returns the call's id, `None` if its input was complete before.
     pub(super) fn input(&mut self, tool: &Tool) -> Option<SharedStr> {
-        match self.open.get_mut(&tool.id) {
-            Some(call) if !call.is_streaming => return None,
-            Some(call) => {
-                call.is_streaming = false;
-                self.streaming = self.streaming.saturating_sub(1);
+        if let Some(call) = self.open.get_mut(&tool.id) {
+            if !std::mem::take(&mut call.is_streaming) {
+                return None;
             }
-            None => self.begin(tool, false),
+            self.streaming = self.streaming.saturating_sub(1);
+            return Some(call.id.clone());
         }
+        self.begin(tool, false);
         Some(id_of(tool))
     }
 

@@ -15,12 +15,12 @@ impl UiMessage {
             self.blocks.whole(text, &mut self.writer, out);
         }
         self.blocks.close(&mut self.writer, out);
-        self.close_calls(out);
+        let awaits_client = self.close_calls(out);
         self.finish_step(out);
         let error_code = end.error_code.as_deref().filter(|code| !code.is_empty());
         let usage = self.reported.usage();
         let metadata =
-            (usage.is_some() || error_code.is_some()).then(|| MessageMetadata { usage, error_code, ..EMPTY });
+            (usage.is_some() || error_code.is_some()).then_some(MessageMetadata { usage, error_code, ..EMPTY });
         if end.reason == EndReason::Interrupted {
             if let Some(metadata) = metadata {
                 self.writer.chunk("message-metadata", &Metadata { metadata }, out);
@@ -33,17 +33,19 @@ impl UiMessage {
             let error_text = message.or(error_code).unwrap_or("the run failed");
             self.writer.chunk("error", &ErrorText { error_text }, out);
         }
-        let finish_reason = Word(finish_reason(end, self.stop_reason.as_deref()));
+        let finish_reason = Word(finish_reason(end, self.stop_reason.as_deref(), awaits_client));
         self.writer.chunk("finish", &Finish { finish_reason, metadata }, out);
     }
 }
 
-/// The SDK's word for why a run is over. `stop_reason` is the reason of its last turn, in the runner's words.
-fn finish_reason(end: &SessionEnded, stop_reason: Option<&str>) -> &'static str {
+/// The SDK's word for why a run is over. `stop_reason` is the reason of its last turn, in the runner's words; `awaits_client` is
+/// whether the model called tools that the runner leaves to its client.
+fn finish_reason(end: &SessionEnded, stop_reason: Option<&str>, awaits_client: bool) -> &'static str {
     match end.error_code.as_deref() {
         Some(MAX_OUTPUT_TOKENS | CONTEXT_WINDOW_EXCEEDED) => return "length",
         Some(CONTENT_FILTER) => return "content-filter",
         _ if end.reason == EndReason::Failed => return "error",
+        _ if awaits_client => return "tool-calls",
         _ => {}
     }
     match stop_reason {
@@ -78,7 +80,8 @@ mod tests {
             (end(failed, Some("overloaded")), Some("end_turn"), "error"),
             (end(failed, Some(CONTENT_FILTER)), None, "content-filter"),
         ] {
-            assert_eq!(finish_reason(&end, stop_reason), expected, "{end:?} {stop_reason:?}");
+            assert_eq!(finish_reason(&end, stop_reason, false), expected, "{end:?} {stop_reason:?}");
         }
+        assert_eq!(finish_reason(&end(completed, None), Some("completed"), true), "tool-calls");
     }
 }

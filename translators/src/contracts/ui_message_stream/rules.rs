@@ -45,6 +45,8 @@ pub(super) struct UiMessageStreamRules {
 struct Message {
     id: Option<String>,
     numbering: Numbering,
+    /// The client named a number, so the stream has numbers.
+    is_numbered: bool,
     begun: bool,
     ended: bool,
     /// The beginning is missing, so it is unknown what was opened there.
@@ -64,6 +66,7 @@ impl Default for Message {
         Self {
             id: None,
             numbering: Numbering::default(),
+            is_numbered: false,
             begun: false,
             ended: false,
             is_cut: false,
@@ -93,7 +96,10 @@ impl Message {
             Begin::AtStart => return message,
             Begin::Anywhere if kind == "start" => return message,
             Begin::Anywhere => message.numbering.go_on_from(seq.unwrap_or_default()),
-            Begin::After(after) => message.numbering.resume_after(*after),
+            Begin::After(after) => {
+                message.is_numbered = true;
+                message.numbering.resume_after(*after);
+            }
         }
         message.is_cut = true;
         message.begun = true;
@@ -105,16 +111,8 @@ impl Message {
 
     /// The number of a chunk.
     fn number(&mut self, seq: Option<u64>, findings: &mut Vec<Finding>) {
-        let before = findings.len();
-        self.numbering.take("seq", seq, findings);
-        let found: Vec<Finding> = findings.drain(before..).collect();
-        findings.extend(
-            found.into_iter().map(
-                |finding| {
-                    if finding.rule == "resume.repeat" { finding } else { finding.on(Basis::Ours) }
-                },
-            ),
-        );
+        let basis = if self.is_numbered { Basis::Document } else { Basis::Ours };
+        on(basis, findings, |findings| self.numbering.take("seq", seq, findings));
     }
 
     /// The place of a chunk in its message.

@@ -108,11 +108,13 @@ impl UiMessage {
         }
     }
 
-    /// The run is over: no call stays open.
-    pub(super) fn close_calls(&mut self, out: &mut Events) {
-        for left in self.calls.take_all() {
-            self.no_result(&left.id, left.refused, NO_RESULT, out);
+    /// The run is over: no call stays open. Returns whether one was open, which only the client can have executed.
+    pub(super) fn close_calls(&mut self, out: &mut Events) -> bool {
+        let left = self.calls.take_all();
+        for call in &left {
+            self.no_result(&call.id, call.refused, NO_RESULT, out);
         }
+        !left.is_empty()
     }
 
     /// A question about a call.
