@@ -373,7 +373,7 @@ export interface ToolApprovalResponseEvent extends UiMessageStreamV1Envelope {
   approvalId: string;
   /** Whether the call may run. */
   approved: boolean;
-  /** Why; `timed_out` or `cancelled` if nobody decided. */
+  /** Why; `timed_out` or `cancelled` if it was not decided. */
   reason?: string;
 }
 
