@@ -273,10 +273,10 @@ export interface ToolInputStartEvent extends UiMessageStreamV1Envelope {
   toolCallId: string;
   /** The tool's name as the runner spells it. */
   toolName: string;
-  /** The client has no definition of the tool. */
-  dynamic: true;
-  /** The client must not run the tool. */
-  providerExecuted: true;
+  /** Always true: the client has no definition of the tool. */
+  dynamic: boolean;
+  /** Always true: the client must not run the tool. */
+  providerExecuted: boolean;
   /** What else is known about the call. */
   toolMetadata?: {
     /** How a UI displays the tool. */
@@ -323,10 +323,10 @@ export interface ToolInputAvailableEvent extends UiMessageStreamV1Envelope {
   toolName: string;
   /** The arguments: an object, or a string if the model's arguments are no object. */
   input: unknown;
-  /** The client has no definition of the tool. */
-  dynamic: true;
-  /** The client must not run the tool. */
-  providerExecuted: true;
+  /** Always true: the client has no definition of the tool. */
+  dynamic: boolean;
+  /** Always true: the client must not run the tool. */
+  providerExecuted: boolean;
   /** What else is known about the call. */
   toolMetadata: {
     /** How a UI displays the tool. */
@@ -409,12 +409,12 @@ export interface ToolOutputAvailableEvent extends UiMessageStreamV1Envelope {
      */
     omitted_bytes?: number;
   };
-  /** The client has no definition of the tool. */
-  dynamic: true;
-  /** The client must not run the tool. */
-  providerExecuted: true;
-  /** The tool still runs; a later chunk has more. */
-  preliminary?: true;
+  /** Always true: the client has no definition of the tool. */
+  dynamic: boolean;
+  /** Always true: the client must not run the tool. */
+  providerExecuted: boolean;
+  /** True while the tool runs: a later chunk has more. Absent in the final result. */
+  preliminary?: boolean;
 }
 
 /** A call has no result: the tool never ran, was interrupted, or the run ended first. */
@@ -431,10 +431,10 @@ export interface ToolOutputErrorEvent extends UiMessageStreamV1Envelope {
    * @minLength 1
    */
   errorText: string;
-  /** The client has no definition of the tool. */
-  dynamic: true;
-  /** The client must not run the tool. */
-  providerExecuted: true;
+  /** Always true: the client has no definition of the tool. */
+  dynamic: boolean;
+  /** Always true: the client must not run the tool. */
+  providerExecuted: boolean;
 }
 
 /** A call was refused. */
@@ -616,8 +616,8 @@ export interface DataNoticeEvent extends UiMessageStreamV1Envelope {
     /** The text. */
     message: string;
   };
-  /** The reader does not keep it. */
-  transient: true;
+  /** Always true: the reader does not keep it. */
+  transient: boolean;
 }
 
 /** More about the message; it is merged with what is known. */

@@ -51,7 +51,15 @@ pub const UI_MESSAGE_STREAM_V1: &[Case] = &[
     case(|events| events[6]["type"] = json!("text"), &[(7, "schema.type")]),
     case(|events| events[6]["delta"] = json!(null), &[(7, "schema")]),
     case(|events| events[10]["title"] = json!(null), &[(11, "schema")]),
-    case(|events| events[10]["dynamic"] = json!(false), &[(11, "schema")]).but(&[]),
+    case(|events| events[10]["dynamic"] = json!(false), &[(11, "call.of_client")]).but(&[]),
+    case(
+        |events| {
+            let data = json!({"level": "info", "message": "x"});
+            events.insert(5, chunk("data-notice", &json!({"data": data, "transient": false})));
+        },
+        &[(6, "notice.kept")],
+    )
+    .but(&[]),
     numbered(
         |events| events.iter_mut().for_each(|event| event["seq"] = json!(event["seq"].as_u64().unwrap() + 1)),
         &[(1, "sequence.start")],

@@ -30,6 +30,8 @@ pub(super) const RULES: &[Rule] = &[
     Rule::between_events("call.over"),
     Rule::between_events("call.left_open"),
     Rule::between_events("approval.unknown"),
+    Rule::of_event("call.of_client"),
+    Rule::of_event("notice.kept"),
     Rule::of_event("tool_call.empty_name"),
     Rule::of_event("tool_call.empty_input"),
     Rule::of_event("tool_result.no_error_details"),
@@ -190,7 +192,23 @@ impl Message {
         self.calls.values_mut().for_each(|is_over| *is_over = true);
     }
 
+    /// What framegate writes in each chunk of a type.
+    fn constants(kind: &str, chunk: &Value, findings: &mut Vec<Finding>) {
+        let is_true = |key: &str| chunk.get(key).and_then(Value::as_bool) == Some(true);
+        let of_tool =
+            ["tool-input-start", "tool-input-available", "tool-output-available", "tool-output-error"].contains(&kind);
+        if of_tool && !(is_true("dynamic") && is_true("providerExecuted")) {
+            let message = "dynamic and providerExecuted must be true: the client must not run the tool";
+            findings.push(Finding::error("call.of_client", "", message).on(Basis::Ours));
+        }
+        if kind == "data-notice" && !is_true("transient") {
+            let message = "transient must be true: a notice is no part of the message";
+            findings.push(Finding::error("notice.kept", "", message).on(Basis::Ours));
+        }
+    }
+
     fn chunk(&mut self, kind: &str, chunk: &Value, findings: &mut Vec<Finding>) {
+        Self::constants(kind, chunk, findings);
         let text = |key: &str| chunk.get(key).and_then(Value::as_str).unwrap_or_default();
         let (id, call) = (text("id"), text("toolCallId"));
         match kind {
