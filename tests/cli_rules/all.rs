@@ -1,7 +1,7 @@
 //! Every contract has a case for each of its rules.
 
 use crate::cases::*;
-use crate::{agent_manager, chat_completions, frames, hecate, pixir, sse};
+use crate::{agent_manager, chat_completions, frames, hecate, pixir, sse, ui_message_stream};
 use framegate_translators::contracts::{CONTRACTS, Contract, contract};
 use framegate_translators::verify::RULES;
 use serde_json::Value;
@@ -9,8 +9,15 @@ use std::collections::BTreeSet;
 
 /// The cases of every contract, from their files.
 fn suites() -> impl Iterator<Item = &'static Suite> {
-    let of_each =
-        [frames::SUITES, sse::SUITES, agent_manager::SUITES, pixir::SUITES, hecate::SUITES, chat_completions::SUITES];
+    let of_each = [
+        frames::SUITES,
+        sse::SUITES,
+        agent_manager::SUITES,
+        pixir::SUITES,
+        hecate::SUITES,
+        chat_completions::SUITES,
+        ui_message_stream::SUITES,
+    ];
     of_each.into_iter().flatten()
 }
 

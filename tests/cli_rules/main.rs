@@ -22,3 +22,4 @@ mod frames;
 mod hecate;
 mod pixir;
 mod sse;
+mod ui_message_stream;

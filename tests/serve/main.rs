@@ -56,6 +56,7 @@ mod starvation;
 mod stopping;
 mod surroundings;
 mod tls;
+mod ui_message_stream;
 mod upstream_faults;
 mod upstream_tls;
 mod verdicts;

@@ -3,10 +3,10 @@
 use crate::auth::{bearer, token};
 use crate::client::{Upload, get, post};
 use crate::proxy::{Folder, Proxy, another};
+use framegate_translators::contracts::names;
 
 const INGEST: &str = "/v1/ingest/claude-code";
 const SESSION: &str = "5d3c1a6e-0d0e-4d47-9d0c-333333333333";
-const CONTRACTS: [&str; 7] = ["frames.v1", "frames.v2", "sse.v1", "agent-manager.v1", "pixir.v1", "hecate.v1", "raw"];
 const MEDIA: [&str; 2] = ["text/event-stream", "application/x-ndjson"];
 
 /// A record outside any run: it goes to a stream that all ingests of its session share.
@@ -23,7 +23,7 @@ fn an_ingest_token_reads_nothing_that_others_sent() {
     let others = post(proxy.address, INGEST, &[("authorization", &one)], &remark("the other's secret"));
     // The type of the record is unknown, so the answer reports an error; the record is stored nevertheless.
     assert_eq!(others.status, 422);
-    for contract in CONTRACTS {
+    for contract in names() {
         for media in MEDIA {
             let accept = format!("{media}; contract={contract}");
             let headers = [("authorization", &*two), ("accept", &*accept)];
@@ -32,7 +32,7 @@ fn an_ingest_token_reads_nothing_that_others_sent() {
             let text = String::from_utf8(answer.bytes()).unwrap();
             assert!(!text.contains("secret"), "{accept}: {text}");
             // Nor does it contain what earlier ingests of this loop sent.
-            let others = CONTRACTS.iter().filter(|other| **other != contract);
+            let others = names().filter(|other| *other != contract);
             for other in others {
                 assert!(!text.contains(&format!("mine in {other}")), "{accept}: {text}");
             }

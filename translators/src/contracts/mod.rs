@@ -26,10 +26,20 @@ pub mod hecate;
 mod pixir;
 mod raw;
 pub mod sse;
+mod ui_message_stream;
 
 /// Every contract, in the order of `--help` and of the documentation.
-pub const CONTRACTS: &[Contract] =
-    &[frames::V1, frames::V2, sse::V1, agent_manager::V1, pixir::V1, hecate::V1, chat_completions::V1, raw::RAW];
+pub const CONTRACTS: &[Contract] = &[
+    frames::V1,
+    frames::V2,
+    sse::V1,
+    agent_manager::V1,
+    pixir::V1,
+    hecate::V1,
+    chat_completions::V1,
+    ui_message_stream::V1,
+    raw::RAW,
+];
 
 /// The contract that clients get if neither they nor the settings name another one.
 pub const DEFAULT: &Contract = &frames::V2;

@@ -21,6 +21,7 @@ mod ours;
 mod pixir;
 mod resumed;
 mod sse;
+mod ui_message_stream;
 
 use framegate_translators::contracts::contract;
 use framegate_translators::schema::document::DocumentSchema;
