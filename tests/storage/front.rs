@@ -175,8 +175,10 @@ fn check_refusals(proxy: &Proxy, run: &str, before: &[String]) -> Vec<String> {
         assert_eq!(answer.status, 410);
         let error = answer.json();
         assert_eq!(error["error"]["code"], "REPLAY_UNAVAILABLE", "{error:#}");
-        let answer = get(proxy.address, &format!("/v1/runs/{run}/events?contract=sse.v1"), &header);
-        assert_eq!((answer.status, answer.header("content-type")), (410, "application/problem+json"));
+        for contract in ["sse.v1", "ui-message-stream.v1"] {
+            let answer = get(proxy.address, &format!("/v1/runs/{run}/events?contract={contract}"), &header);
+            assert_eq!((answer.status, answer.header("content-type")), (410, "application/problem+json"), "{contract}");
+        }
     }
     // The status endpoint, which the document refers clients to.
     assert_eq!(get(proxy.address, &format!("/api/v1/runs/{run}"), &[]).status, 200);
@@ -298,5 +300,5 @@ fn a_pruned_run_on_disk_is_served_unchanged_after_restarts() {
     let (ok, text) = log(&scratch, &["export", &run, "--to", "hecate.v1"]);
     assert!(!ok && text.contains("cannot continue without them"), "{text}");
     let known: Vec<&str> = CONTRACTS.iter().map(|contract| contract.name).collect();
-    assert_eq!(known.len(), WITH_GAP_EVENT.len() + 2, "a contract is not tested here: {known:?}");
+    assert_eq!(known.len(), WITH_GAP_EVENT.len() + 3, "a contract is not tested here: {known:?}");
 }
