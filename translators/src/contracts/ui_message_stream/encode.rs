@@ -178,7 +178,7 @@ impl UiMessage {
         }
     }
 
-    /// A step begins. While a call's input is streamed, the step goes on: the SDK looks for the call in the current step.
+    /// A step begins, unless one is open.
     fn begin_step(&mut self, out: &mut Events) {
         if !self.in_step {
             self.in_step = true;
@@ -186,7 +186,8 @@ impl UiMessage {
         }
     }
 
-    /// The step is over, and so are its text and reasoning.
+    /// A turn is over, and so are its text and reasoning. The step goes on while a call's input is streamed: the SDK looks for the
+    /// call in the current step only.
     fn end_step(&mut self, out: &mut Events) {
         self.blocks.close(&mut self.writer, out);
         if self.in_step && !self.calls.is_streaming() {
