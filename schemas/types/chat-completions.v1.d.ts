@@ -31,13 +31,14 @@ export interface ChatCompletionChunkEvent {
    * @minLength 1
    */
   model: string;
-  /**
-   * One choice, or none in the chunk with the usage.
-   * @maxItems 1
-   */
+  /** One choice, or none in the chunk with the usage. */
   choices: {
-    /** The only choice. */
-    index: 0;
+    /**
+     * The only choice.
+     * @minimum 0
+     * @maximum 0
+     */
+    index: number;
     /** What is added; empty at the end. */
     delta: {
       /** In the first chunk. */
