@@ -36,7 +36,6 @@ export interface ChatCompletionChunkEvent {
     /**
      * The only choice.
      * @minimum 0
-     * @maximum 0
      */
     index: number;
     /** What is added; empty at the end. */
