@@ -30,5 +30,6 @@ mod resources;
 mod sessions;
 mod started;
 mod starting;
+mod texts;
 #[path = "../serve/verdicts.rs"]
 mod verdicts;
