@@ -87,7 +87,7 @@ mod tests {
     fn recordings_are_split_into_records_without_loss() {
         for Runner { name, sample, .. } in RUNNERS {
             let cut: Vec<&[u8]> = records(sample.bytes, sample.framing).collect();
-            assert!(cut.len() > 4, "the sample of {name} has {} records: use a recording of a whole run", cut.len());
+            assert!(cut.len() > 10, "the sample of {name} has {} records: use a recording of a whole run", cut.len());
             assert_eq!(cut.concat(), sample.bytes, "{name}");
         }
     }

@@ -98,10 +98,13 @@ mod tests {
             .iter()
             .filter_map(|body| if let Body::ProviderEvent(record) = body { Some(record) } else { None })
             .collect();
-        assert_eq!(records.len(), 5);
+        assert_eq!(records.len(), 12);
         assert!(records.iter().all(|record| record.drift.is_empty() && record.status == ProviderStatus::Event));
         let Some(Body::SessionEnded(end)) = bodies.last() else { panic!("{bodies:#?}") };
-        assert_eq!((end.reason, end.final_text.as_deref()), (EndReason::Completed, Some("There is one file.")));
+        assert_eq!(
+            (end.reason, end.final_text.as_deref()),
+            (EndReason::Completed, Some("I will look. There is one file of 7 lines."))
+        );
     }
 
     #[test]

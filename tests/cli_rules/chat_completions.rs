@@ -51,6 +51,7 @@ const CHAT_V1: &[Case] = &[
     case(|events| events[2]["model"] = json!("other"), &[(3, "model.changed")]),
     case(|events| events.insert(6, delta("one", &json!({}), Some("stop"))), &[(7, "end.repeat")]),
     case(|events| events.push(error("two")), &[(9, "end.repeat")]),
+    case(|events| events.push(error("one")), &[(9, "end.repeat")]),
     case(|events| events.push(delta("one", &json!({"content": "more"}), None)), &[(9, "end.not_last")]),
     case(|events| events.push(delta("two", &json!({"content": "more"}), None)), &[(9, "end.not_last")]),
     case(|events| drop(events.remove(4)), &[(0, "end.missing")]),

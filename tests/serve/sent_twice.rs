@@ -31,14 +31,14 @@ fn recordings(runner: &str) -> Vec<String> {
 
 #[test]
 fn every_recording_sent_again_is_answered_with_the_first_runs() {
-    let mut known = 0;
     for runner in RUNNERS.iter().map(|runner| runner.name) {
         // Runs that cannot be distinguished from other runs, because nothing in them is theirs alone.
         let anonymous = expected(runner, "without_identity");
         let proxy = Proxy::start();
         let path = format!("/v1/ingest/{runner}");
-        let mut again = BTreeSet::new();
-        for name in recordings(runner) {
+        let (mut known, mut again) = (0, BTreeSet::new());
+        let names = recordings(runner);
+        for name in names.iter().cloned() {
             let body = recording(runner, &name);
             let first = post(proxy.address, &path, &[], &body);
             if first.status == 422 {
@@ -62,9 +62,9 @@ fn every_recording_sent_again_is_answered_with_the_first_runs() {
                 again.insert(name);
             }
         }
+        assert!(known > 20 || names.len() <= 20, "{runner}: {known} of {}", names.len());
         assert_eq!(again, anonymous, "`expected.without_identity` in tests/fixtures/{runner}/MANIFEST.json");
     }
-    assert!(known > 300, "{known}");
 }
 
 #[test]

@@ -38,8 +38,8 @@ impl Baseline {
     /// Reads the stored baseline; returns a message if that fails.
     pub(crate) fn read() -> Result<Self, String> {
         let path = Self::path();
-        let told = |what: &dyn std::fmt::Display| format!("{}: {what} (-- --write creates it)", path.display());
-        let text = std::fs::read_to_string(&path).map_err(|error| told(&error))?;
+        let unreadable = |what: &dyn std::fmt::Display| format!("{}: {what} (-- --write creates it)", path.display());
+        let text = std::fs::read_to_string(&path).map_err(|error| unreadable(&error))?;
         let mut read = Self { compiler: String::new(), machine: String::new(), counts: Vec::new() };
         for line in text.lines().filter(|line| !line.starts_with('#')) {
             if let Some(compiler) = line.strip_prefix("compiler ") {
@@ -47,7 +47,7 @@ impl Baseline {
             } else if let Some(machine) = line.strip_prefix("machine ") {
                 machine.clone_into(&mut read.machine);
             } else {
-                read.counts.push(count(line).ok_or_else(|| told(&format!("invalid count {line:?}")))?);
+                read.counts.push(count(line).ok_or_else(|| unreadable(&format!("invalid count {line:?}")))?);
             }
         }
         Ok(read)

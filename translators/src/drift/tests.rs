@@ -86,11 +86,14 @@ fn without_cache(runner: &Runner, surface: &'static Surface) -> SurfaceSchemas {
     SurfaceSchemas { surface, schemas: Arc::new(Arc::into_inner(schemas).unwrap().caching(0)) }
 }
 
+/// A runner with no more recordings than this may have few records.
+const FEW: usize = 20;
+
 #[test]
 fn a_cached_shape_gives_the_same_drift_as_a_full_comparison() {
     let mut chance = Chance(1);
-    let (mut remembered, mut drifting) = (0, 0);
     for runner in RUNNERS {
+        let (mut remembered, mut drifting) = (0, 0);
         let surfaces = runner.surfaces.iter().filter(|surface| !surface.schemas.is_empty());
         let known: Vec<[SurfaceSchemas; 2]> = surfaces
             .map(|surface| [SurfaceSchemas::new(runner, surface).unwrap(), without_cache(runner, surface)])
@@ -128,13 +131,13 @@ fn a_cached_shape_gives_the_same_drift_as_a_full_comparison() {
                 }
             }
         }
+        let has_many = recordings(runner).len() > FEW;
+        assert!(!has_many || (remembered > 500 && drifting > 100), "{}: {remembered}, {drifting}", runner.name);
     }
-    assert!(remembered > 2000 && drifting > 400, "{remembered}, {drifting}");
 }
 
 #[test]
 fn nearly_every_record_is_compared_without_a_dom() {
-    let mut compared = 0;
     for runner in RUNNERS {
         let surfaces = runner.surfaces.iter().filter(|surface| !surface.schemas.is_empty());
         let known: Vec<SurfaceSchemas> =
@@ -159,8 +162,7 @@ fn nearly_every_record_is_compared_without_a_dom() {
                 }
             }
         }
-        assert!(quick * 10 >= all * 9, "{}: {quick} of {all}", runner.name);
-        compared += all;
+        let has_many = recordings(runner).len() > FEW;
+        assert!(quick * 10 >= all * 9 && (all > 1000 || !has_many), "{}: {quick} of {all}", runner.name);
     }
-    assert!(compared > 4000, "{compared}");
 }

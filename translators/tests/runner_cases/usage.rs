@@ -29,6 +29,12 @@ fn totals(runner_name: &str, records: &[Value]) -> Vec<(&'static str, u64, u64)>
     let hecate = events_of(runner_name, "hecate.v1", records);
     let ticks = data(&hecate, "type", "cost.tick", "data");
     let last = ticks.last().unwrap();
+    let last_of = |contract: &str, pointer: &str| {
+        let events = events_of(runner_name, contract, records);
+        events.iter().rev().find_map(|event| event.pointer(pointer).cloned()).unwrap()
+    };
+    let completion = last_of("chat-completions.v1", "/usage");
+    let message = last_of("ui-message-stream.v1", "/messageMetadata/usage");
     let frames = events_of(runner_name, "frames.v2", records);
     let runs: Vec<_> =
         frames.iter().filter(|frame| frame["type"] == "usage_reported" && frame["scope"] == "run").collect();
@@ -45,6 +51,12 @@ fn totals(runner_name: &str, records: &[Value]) -> Vec<(&'static str, u64, u64)>
             "pixir.v1",
             pixir_sum("input_tokens") + pixir_sum("cache_read_tokens") + pixir_sum("cache_creation_tokens"),
             pixir_sum("output_tokens"),
+        ),
+        ("chat-completions.v1", number(&completion["prompt_tokens"]), number(&completion["completion_tokens"])),
+        (
+            "ui-message-stream.v1",
+            ["inputTokens", "cacheReadTokens", "cacheCreationTokens"].iter().map(|key| number(&message[*key])).sum(),
+            number(&message["outputTokens"]),
         ),
         ("hecate.v1", number(&last["cumulative_input_tokens"]), number(&last["cumulative_output_tokens"])),
     ]

@@ -9,16 +9,6 @@ mod rules;
 mod withheld;
 
 use super::{Contract, SseStyle};
-use crate::schema::SchemaFile;
-
-macro_rules! schemas {
-    ($($kind:literal),+ $(,)?) => {
-        &[$(SchemaFile {
-            kind: $kind,
-            text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/schemas/agent-manager/v1/", $kind, ".schema.json")),
-        }),+]
-    };
-}
 
 /// The contract.
 pub(super) const V1: Contract = Contract {
@@ -28,7 +18,7 @@ pub(super) const V1: Contract = Contract {
     sse: SseStyle::Bare,
     type_key: "eventType",
     log: None,
-    schemas: schemas!("tool_call", "tool_result", "message", "metric", "status", "log", "error"),
+    schemas: schemas!("agent-manager/v1": "tool_call", "tool_result", "message", "metric", "status", "log", "error"),
     document_schema: document_schema!("agent-manager/v1"),
     encoder: encode::new,
     verifier: || Box::new(rules::AgentManagerRules::default()),

@@ -1,9 +1,9 @@
 //! Frames to `chat-completions.v1` events.
 //!
-//! All text blocks of the main thread are one answer; an empty line separates them. The first chunk has the role, the last but one
-//! the `finish_reason`, the last one the usage, if it is known.
+//! All text blocks of the main thread are one answer; an empty line separates them. The first chunk has the role. The last ones have
+//! the `finish_reason` and then the usage, or the usage and then an error.
 
-use super::usage::{RunUsage, Total};
+use super::usage::Total;
 use super::{CHUNK, ERROR};
 use crate::contracts::wire::EmittedTexts;
 use crate::encode::{
@@ -11,8 +11,8 @@ use crate::encode::{
     data, encoder, key,
 };
 use crate::frame::{
-    BlockDelta, Body, CONTENT_FILTER, CONTEXT_WINDOW_EXCEEDED, EndReason, Frame, MAX_OUTPUT_TOKENS, SessionEnded,
-    SharedStr, Stream, StreamKind,
+    BlockDelta, Body, CONTENT_FILTER, CONTEXT_WINDOW_EXCEEDED, EndReason, Figures, Frame, MAX_OUTPUT_TOKENS,
+    SessionEnded, SharedStr, Stream, StreamKind, UsageScope,
 };
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -34,7 +34,7 @@ pub(super) fn new(stream: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn En
             text: None,
             reasoning: None,
             answered: EmittedTexts::default(),
-            usage: RunUsage::default(),
+            usage: None,
         })
     })
 }
@@ -45,7 +45,7 @@ struct Chat {
     #[serde(skip)]
     run: Uuid,
     /// The model if the runner does not name one.
-    #[serde(skip, default)]
+    #[serde(skip)]
     runner: &'static str,
     /// The constant fields of all chunks, once the first one was written.
     #[serde(skip)]
@@ -59,7 +59,8 @@ struct Chat {
     text: Option<(SharedStr, u32)>,
     reasoning: Option<(SharedStr, u32)>,
     answered: EmittedTexts,
-    usage: RunUsage,
+    /// The run's total, which comes once, before the end.
+    usage: Option<Figures>,
 }
 
 /// What a chunk adds to the answer.
@@ -168,7 +169,7 @@ impl StreamEncoder for Chat {
                 self.begin(None, out);
                 self.delta(&Delta::Reasoning(&separated(&block.delta, is_new)), None, out);
             }
-            Body::UsageReported(usage) => self.usage.add(usage),
+            Body::UsageReported(usage) if usage.scope == UsageScope::Run => self.usage = Some(usage.figures()),
             Body::SessionEnded(end) => self.end(end, out),
             _ => {}
         }
@@ -230,8 +231,8 @@ impl Chat {
         if finish.is_some() {
             self.delta(&Delta::Nothing, finish, out);
         }
-        if let Some(total) = self.usage.total() {
-            self.total(&total, out);
+        if let Some(figures) = self.usage.take() {
+            self.total(&Total::of(&figures), out);
         }
         if finish.is_none() {
             let is_failed = end.reason == EndReason::Failed;

@@ -11,21 +11,6 @@ mod usage;
 mod withheld;
 
 use super::{Contract, SseStyle};
-use crate::schema::SchemaFile;
-
-macro_rules! schemas {
-    ($($kind:literal),+ $(,)?) => {
-        &[$(SchemaFile {
-            kind: $kind,
-            text: include_str!(concat!(
-                env!("CARGO_MANIFEST_DIR"),
-                "/schemas/chat-completions/v1/",
-                $kind,
-                ".schema.json"
-            )),
-        }),+]
-    };
-}
 
 /// The type of a chunk.
 const CHUNK: &str = "chat.completion.chunk";
@@ -41,7 +26,7 @@ pub(super) const V1: Contract = Contract {
     sse: SseStyle::Bare,
     type_key: "object",
     log: None,
-    schemas: schemas!("chat.completion.chunk", "error"),
+    schemas: schemas!("chat-completions/v1": "chat.completion.chunk", "error"),
     document_schema: document_schema!("chat-completions/v1"),
     encoder: encode::new,
     verifier: || Box::new(rules::ChatRules::default()),

@@ -128,8 +128,8 @@ impl Answer {
     }
 
     fn error(&mut self, findings: &mut Vec<Finding>) {
-        if self.phase == Phase::Failed {
-            findings.push(Finding::error("end.repeat", "", "second error: an answer ends once"));
+        if matches!(self.phase, Phase::Finished | Phase::Failed) {
+            findings.push(Finding::error("end.repeat", "", "error after the end: an answer ends once"));
         }
         self.phase = Phase::Failed;
     }

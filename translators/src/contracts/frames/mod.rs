@@ -15,20 +15,10 @@ mod withheld;
 use super::{Contract, SseStyle};
 use crate::encode::{Encoder, EncoderOptions, EventId, Events, PreparedFields, Pruned, StreamEncoder, encoder};
 use crate::frame::{Body, Frame, ProviderEvent, ProviderStatus, RecordErrors, SharedStr, Stream};
-use crate::schema::SchemaFile;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use tails::Tails;
 use wire::Version;
-
-macro_rules! schemas {
-    ($version:literal: $($kind:literal),+ $(,)?) => {
-        &[$(SchemaFile {
-            kind: $kind,
-            text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/schemas/frames/", $version, "/", $kind, ".schema.json")),
-        }),+]
-    };
-}
 
 /// `frames.v1`.
 pub(super) const V1: Contract = Contract {
@@ -38,7 +28,7 @@ pub(super) const V1: Contract = Contract {
     sse: SseStyle::Bare,
     type_key: "type",
     log: None,
-    schemas: schemas!("v1":
+    schemas: schemas!("frames/v1":
         "session_started", "output_text_delta", "session_ended", "tool_started", "tool_stdout", "tool_stderr",
         "tool_ended", "tool_failed", "provider_event", "checkpoint_created", "checkpoint_rewound", "checkpoint_failed",
         "tool_task_spawned", "tool_task_status", "tool_task_cancel_requested", "tool_task_cancelled",
@@ -64,7 +54,7 @@ pub(super) const V2: Contract = Contract {
     sse: SseStyle::Bare,
     type_key: "type",
     log: None,
-    schemas: schemas!("v2":
+    schemas: schemas!("frames/v2":
         "session_started", "session_ended", "turn_started", "turn_ended", "user_message", "output_text_delta",
         "output_text_completed", "reasoning_delta", "reasoning_completed", "tool_input_delta", "tool_call_proposed",
         "tool_started", "tool_stdout", "tool_stderr", "tool_ended", "tool_failed", "provider_event",

@@ -45,16 +45,6 @@ mod turns;
 mod withheld;
 
 use super::{Contract, SseStyle};
-use crate::schema::SchemaFile;
-
-macro_rules! schemas {
-    ($($kind:literal),+ $(,)?) => {
-        &[$(SchemaFile {
-            kind: $kind,
-            text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/schemas/hecate/v1/", $kind, ".schema.json")),
-        }),+]
-    };
-}
 
 /// The contract.
 pub const V1: Contract = Contract {
@@ -63,8 +53,7 @@ pub const V1: Contract = Contract {
     document: Some("Hecate typed event stream v1 (RFC)"),
     sse: SseStyle::Bare,
     type_key: "type",
-    schemas: schemas!(
-        "run.queued",
+    schemas: schemas!("hecate/v1": "run.queued",
         "run.started",
         "run.finished",
         "run.failed",

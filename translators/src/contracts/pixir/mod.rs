@@ -51,16 +51,6 @@ mod work;
 mod writer;
 
 use super::{Contract, SseStyle};
-use crate::schema::SchemaFile;
-
-macro_rules! schemas {
-    ($($kind:literal),+ $(,)?) => {
-        &[$(SchemaFile {
-            kind: $kind,
-            text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/schemas/pixir/v1/", $kind, ".schema.json")),
-        }),+]
-    };
-}
 
 /// The contract.
 pub(super) const V1: Contract = Contract {
@@ -71,8 +61,7 @@ pub(super) const V1: Contract = Contract {
     type_key: "type",
     // Only canonical events have a cursor.
     log: Some(|event| event.id.is_logged()),
-    schemas: schemas!(
-        "user_message",
+    schemas: schemas!("pixir/v1": "user_message",
         "assistant_message",
         "reasoning",
         "skill_activation",

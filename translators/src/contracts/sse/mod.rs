@@ -12,16 +12,6 @@ mod rules;
 mod withheld;
 
 use super::{Contract, SseStyle};
-use crate::schema::SchemaFile;
-
-macro_rules! schemas {
-    ($($kind:literal),+ $(,)?) => {
-        &[$(SchemaFile {
-            kind: $kind,
-            text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/schemas/sse/v1/", $kind, ".schema.json")),
-        }),+]
-    };
-}
 
 /// The contract.
 pub const V1: Contract = Contract {
@@ -31,8 +21,7 @@ pub const V1: Contract = Contract {
     sse: SseStyle::Named,
     type_key: "type",
     log: None,
-    schemas: schemas!(
-        "run_started",
+    schemas: schemas!("sse/v1": "run_started",
         "assistant_delta",
         "tool_call_proposed",
         "tool_call_approved",

@@ -48,21 +48,6 @@ mod withheld;
 mod writer;
 
 use super::{Contract, SseStyle};
-use crate::schema::SchemaFile;
-
-macro_rules! schemas {
-    ($($kind:literal),+ $(,)?) => {
-        &[$(SchemaFile {
-            kind: $kind,
-            text: include_str!(concat!(
-                env!("CARGO_MANIFEST_DIR"),
-                "/schemas/ui-message-stream/v1/",
-                $kind,
-                ".schema.json"
-            )),
-        }),+]
-    };
-}
 
 /// The contract.
 pub(super) const V1: Contract = Contract {
@@ -72,8 +57,7 @@ pub(super) const V1: Contract = Contract {
     sse: SseStyle::Bare,
     type_key: "type",
     log: None,
-    schemas: schemas!(
-        "start",
+    schemas: schemas!("ui-message-stream/v1": "start",
         "start-step",
         "finish-step",
         "text-start",
