@@ -40,6 +40,7 @@ table::sections! {
     redaction: Redaction;
     log: Log;
     artifacts: Artifacts;
+    prompts: Prompts;
     approvals: Approvals;
     gate: Gate;
     hecate: Hecate;

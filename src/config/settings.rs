@@ -121,6 +121,8 @@ settings! {
         max_ingests_per_client: usize = 256, in 1..=1_000_000 => reloads;
         /// Maximum number of open ingests of one address. Beyond it: 429.
         max_ingests_per_address: usize = 256, in 1..=1_000_000 => reloads;
+        /// Maximum number of open runs that one token started with prompts. Beyond it: 429.
+        max_started_runs_per_client: usize = 64, in 1..=1_000_000 => reloads;
         /// Maximum number of open connections of one address that is not a trusted proxy. Another one gets a reserved
         /// connection.
         max_connections_per_address: usize = 2048, in 1..=1_000_000 => reloads;
@@ -273,6 +275,23 @@ settings! {
         max_open_bytes: usize = Bounds::default().max_open_bytes, in 1024..=1 << 40;
         /// Bytes of artifacts that are kept. Those of dropped runs are dropped with them, then the oldest.
         max_total_bytes: u64 = 256 << 20, in 1 << 20..=1 << 50;
+    }
+}
+
+settings! {
+    /// Requests that start runs with prompts.
+    pub struct Prompts {
+        /// Maximum size of such a request in bytes. Beyond it: 413.
+        max_request_bytes: usize = 16 << 20, in 1024..=1 << 30;
+        /// Number of requests that are remembered, to recognise those that are sent again. Beyond it, the oldest is
+        /// forgotten.
+        max_requests: usize = 10_000, in 0..=1_000_000;
+        /// Time in milliseconds after the end of a run in which the same chat completion request, without an
+        /// Idempotency-Key, gets that run and starts no other.
+        repeat_ms: u64 = 60_000, in 0..=86_400_000;
+        /// Number of prompts of chat completions that are remembered, to find the session of the next prompt. Beyond it,
+        /// the oldest is forgotten.
+        max_conversations: usize = 10_000, in 0..=1_000_000;
     }
 }
 

@@ -87,6 +87,10 @@ struct Pull {
     heartbeat: Option<Heartbeat>,
     /// Sent last if the source was cut.
     goodbye: Option<Bytes>,
+    /// Sent last if it was not.
+    last: Bytes,
+    /// Chooses what of the source's bytes is sent.
+    select: fn(Bytes) -> Bytes,
     ready: VecDeque<Bytes>,
     meter: ClientMeter,
     is_over: bool,
@@ -127,6 +131,26 @@ impl Heartbeat {
     }
 }
 
+/// How the stream of another API differs from framegate's own.
+pub(super) struct ApiStream {
+    /// Sent after the last event.
+    pub(super) last: Bytes,
+    /// Chooses which of the encoded events are sent.
+    pub(super) select: fn(Bytes) -> Bytes,
+}
+
+/// Streams events as another API does: without `retry:`, because its clients cannot resume.
+pub(super) fn api_events(
+    source: Source,
+    negotiated: &Negotiated,
+    api: ApiStream,
+    shared: &Shared,
+    lease: Lease,
+) -> Body {
+    let pull = pull(source, negotiated, shared, lease);
+    body(Pull { goodbye: None, last: api.last, select: api.select, has_begun: true, ..pull })
+}
+
 /// Streams events to a client while the lease is valid.
 pub(super) fn events(source: Source, negotiated: &Negotiated, shared: &Shared, lease: Lease) -> Body {
     events_behind((Bytes::new(), 0), source, negotiated, shared, lease)
@@ -140,31 +164,42 @@ pub(super) fn events_behind(
     shared: &Shared,
     lease: Lease,
 ) -> Body {
-    let is_sse = negotiated.form == Form::Sse;
-    let heartbeat = is_sse.then(|| Heartbeat::new(shared.settings.heartbeat));
     let retry_ms = shared.settings.sse_retry.as_millis();
-    let is_ours = is_sse && negotiated.contract.sse != SseStyle::Raw;
+    let is_ours = negotiated.form == Form::Sse && negotiated.contract.sse != SseStyle::Raw;
     let goodbye = Bytes::from_static(b": the proxy is stopping; reconnect to continue after the last event\n\n");
-    let lag = source.lag().clone();
-    let lag = move || lag.frames();
-    let meter = shared.runs.metrics().client(negotiated.contract.name, negotiated.form.wire_name(), lag);
+    let pull = pull(source, negotiated, shared, lease);
     // A line of the first event's block, because many clients treat a block without data as an event.
     let mut ready: VecDeque<Bytes> = is_ours.then(|| Bytes::from(format!("retry: {retry_ms}\n"))).into_iter().collect();
     let has_first = !first.is_empty();
     if has_first {
-        meter.sent(first.len(), count, None);
+        pull.meter.sent(first.len(), count, None);
         ready.push_back(first);
     }
-    let pull = Pull {
+    body(Pull { goodbye: is_ours.then_some(goodbye), ready, has_begun: !is_ours || has_first, ..pull })
+}
+
+/// Sends the source's events, and comments during silence.
+fn pull(source: Source, negotiated: &Negotiated, shared: &Shared, lease: Lease) -> Pull {
+    let is_sse = negotiated.form == Form::Sse;
+    let heartbeat = is_sse.then(|| Heartbeat::new(shared.settings.heartbeat));
+    let lag = source.lag().clone();
+    let lag = move || lag.frames();
+    let meter = shared.runs.metrics().client(negotiated.contract.name, negotiated.form.wire_name(), lag);
+    Pull {
         source,
         lease,
         heartbeat,
-        goodbye: is_ours.then_some(goodbye),
-        ready,
-        has_begun: !is_ours || has_first,
+        goodbye: None,
+        last: Bytes::new(),
+        select: |bytes| bytes,
+        ready: VecDeque::new(),
+        has_begun: true,
         meter,
         is_over: false,
-    };
+    }
+}
+
+fn body(pull: Pull) -> Body {
     StreamBody::new(stream::unfold(Some(pull), async |pull| {
         let mut pull = pull?;
         match pull.next().await {
@@ -225,11 +260,12 @@ impl Pull {
                     let bytes = chunks.iter().map(Bytes::len).sum();
                     self.meter.sent(bytes, events, self.source.arrived().map(Moment::elapsed));
                     self.has_begun = true;
-                    self.ready.extend(chunks);
+                    self.ready.extend(chunks.into_iter().map(self.select).filter(|chunk| !chunk.is_empty()));
                 }
                 Ok(None) => {
                     self.is_over = true;
-                    self.ready.extend(self.goodbye.take().filter(|_| self.source.was_cut()));
+                    let last = Some(std::mem::take(&mut self.last)).filter(|last| !last.is_empty());
+                    self.ready.extend(if self.source.was_cut() { self.goodbye.take() } else { last });
                 }
                 Err(Gone::Revoked) => return Err(Torn),
                 Err(Gone::Log(error)) => {

@@ -18,6 +18,9 @@ use std::time::{Duration, Instant};
 /// The name of the header.
 pub(super) const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
+/// The header of a response whose request was sent before.
+pub(super) const REPLAYED: &str = "idempotency-replayed";
+
 /// The longest key, in bytes.
 const MAX_KEY_BYTES: usize = 255;
 
@@ -54,6 +57,22 @@ type Owner = (String, String, String);
 enum State {
     Running,
     Done(Instant, Made),
+}
+
+/// The key of a request; `None` if the request has none.
+///
+/// # Errors
+/// 400 for an invalid key.
+pub(super) fn key_of(headers: &HeaderMap) -> Result<Option<&str>, Problem> {
+    let mut values = headers.get_all(IDEMPOTENCY_KEY).iter();
+    let Some(value) = values.next() else { return Ok(None) };
+    let key = value.to_str().ok().filter(|_| values.next().is_none()).map(unquoted);
+    let is_key =
+        |key: &&str| (1..=MAX_KEY_BYTES).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic());
+    key.filter(is_key).map(Some).ok_or_else(|| {
+        let detail = format!("Idempotency-Key must be one value of 1 to {MAX_KEY_BYTES} visible ASCII characters");
+        Problem::new(StatusCode::BAD_REQUEST, detail)
+    })
 }
 
 /// All idempotency keys.
@@ -103,15 +122,7 @@ impl Keys {
         caller: &str,
         runner: &str,
     ) -> Result<Option<Claim>, Problem> {
-        let mut values = headers.get_all(IDEMPOTENCY_KEY).iter();
-        let Some(value) = values.next() else { return Ok(None) };
-        let key = value.to_str().ok().filter(|_| values.next().is_none()).map(unquoted);
-        let is_key =
-            |key: &&str| (1..=MAX_KEY_BYTES).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic());
-        let Some(key) = key.filter(is_key) else {
-            let detail = format!("Idempotency-Key must be one value of 1 to {MAX_KEY_BYTES} visible ASCII characters");
-            return Err(Problem::new(StatusCode::BAD_REQUEST, detail));
-        };
+        let Some(key) = key_of(headers)? else { return Ok(None) };
         let owner: Owner = (caller.to_owned(), runner.to_owned(), key.to_owned());
         let mut known = self.known();
         known.expire(self.lifetime);

@@ -4,7 +4,7 @@
 
 use super::body::{self, events};
 use super::events::{stream_headers, wanted_of};
-use super::idempotency::{Claim, Claimed, Counts, Digest, Made};
+use super::idempotency::{Claim, Claimed, Counts, Digest, Made, REPLAYED};
 use super::lease::Lease;
 use super::limits::{SOON, later};
 use super::negotiate::Wanted;
@@ -31,9 +31,6 @@ use hyper::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue};
 use hyper::{HeaderMap, Request, Response, StatusCode};
 use tokio::sync::oneshot;
 use tracing::Instrument;
-
-/// The header of a response that was replayed for an `Idempotency-Key`.
-const REPLAYED: &str = "idempotency-replayed";
 
 /// The forms of a live response.
 const STREAMS: &[Form] = &[Form::Sse, Form::Ndjson, Form::Bytes];

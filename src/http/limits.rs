@@ -33,6 +33,8 @@ pub struct Rates {
     pub ingests_per_client: usize,
     /// Open ingests of one address.
     pub ingests_per_address: usize,
+    /// Open runs that one token started with prompts; without tokens, one address.
+    pub started_runs_per_client: usize,
     /// Open connections of one address.
     pub connections_per_address: usize,
 }
@@ -47,6 +49,7 @@ impl Default for Rates {
             streams_per_address: 1500,
             ingests_per_client: 256,
             ingests_per_address: 256,
+            started_runs_per_client: 64,
             connections_per_address: 2048,
         }
     }
@@ -195,6 +198,24 @@ impl Meters {
             };
             let detail = format!("{limit} ingests are open, which is the limit{whose} ({setting}); try again later");
             (full, later(TOO_MANY, detail, SOON))
+        })
+    }
+
+    /// A permit for a run that a client starts, valid until it is dropped. The upstream limits the runs of all clients.
+    ///
+    /// # Errors
+    /// 429 if too many runs of the client are open.
+    pub(super) fn started_run(&self, client: &Client, rates: &Rates) -> Result<Place, Problem> {
+        let limit = rates.started_runs_per_client;
+        // Several tokens may share an address.
+        let per_address = if client.token.is_some() { usize::MAX } else { limit };
+        let bounds = Bounds { all: usize::MAX, per_token: limit, per_address };
+        self.places.take(Kind::StartedRun, client, bounds).map_err(|_| {
+            let setting = "limits.max_started_runs_per_client";
+            let detail = format!(
+                "{limit} runs that this client started are open, which is the limit ({setting}); try again later"
+            );
+            later(TOO_MANY, detail, SOON)
         })
     }
 }

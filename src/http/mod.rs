@@ -7,6 +7,7 @@ mod access;
 mod artifacts;
 mod body;
 mod charset;
+mod chat_completions;
 mod coding;
 mod connection;
 mod control;
@@ -22,6 +23,7 @@ mod json_body;
 mod lease;
 mod limits;
 mod live;
+mod models;
 mod negotiate;
 mod openapi;
 mod percent;
@@ -39,6 +41,7 @@ mod routes;
 mod run_status;
 mod schemas;
 mod security_headers;
+mod sessions;
 mod settings;
 mod shared;
 mod silent;
@@ -125,6 +128,12 @@ impl Server {
             ..Host::new(runs.clone(), settings.ingest.clone())
         };
         let idempotency_keys = idempotency::Keys::new(settings.max_idempotency_keys, settings.idempotency_key_lifetime);
+        let repeats = sessions::Repeats::new(sessions::Bounds {
+            max: settings.max_prompt_requests,
+            lifetime: settings.idempotency_key_lifetime,
+            repeat: settings.prompt_repeat,
+        });
+        let conversations = chat_completions::Conversations::new(settings.max_conversations);
         let mut feeds = Vec::new();
         for feed in &settings.feeds {
             let name = feed.name.clone();
@@ -144,6 +153,8 @@ impl Server {
             meters: Arc::default(),
             silent: Arc::default(),
             idempotency_keys: Arc::new(idempotency_keys),
+            repeats: Arc::new(repeats),
+            conversations: Arc::new(conversations),
             control,
             shutdown,
             closing: CancellationToken::new(),

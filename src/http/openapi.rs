@@ -3,6 +3,7 @@
 //! Input: the routes, the contracts with their schemas, and the descriptions of the endpoints here. Output: one constant
 //! document without external references. Never: a path that is not served.
 
+pub(super) mod chat_completions;
 pub(super) mod control;
 mod events;
 pub(super) mod operations;
@@ -79,7 +80,10 @@ fn path_parameters(route: &Route) -> Value {
                 json!({"type": "string", "pattern": "^(sha256:)?[0-9a-fA-F]{64}$|^art_[0-9A-HJKMNP-TV-Z]{26}$"}),
             ),
             "approval_id" => ("A question, as in the run's status and events.", json!({"type": "string"})),
-            "model" => ("A model, by the upstream's name for it.", json!({"type": "string"})),
+            "model" => (
+                "A model: an upstream, alone or followed by `%2F` and a model; or a model of the upstream that is named.",
+                json!({"type": "string"}),
+            ),
             "response_id" => ("A response, by the upstream's id for it.", json!({"type": "string"})),
             "task_id" => ("A Hecate task: `task_` and a ULID, or the session's UUID.", json!({"type": "string"})),
             "run_id" if route.path.starts_with("/hecate/") => {

@@ -15,6 +15,8 @@ pub(super) enum Kind {
     Reserved,
     Ingest,
     Stream,
+    /// A run in progress that the client started with a prompt.
+    StartedRun,
 }
 
 /// A holder of permits: a token, if there are any, and an address.

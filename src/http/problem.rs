@@ -75,6 +75,11 @@ impl Problem {
         &self.detail
     }
 
+    /// An extension member; `None` if it is absent.
+    pub(super) fn member(&self, name: &str) -> Option<&Value> {
+        self.members.get(name)
+    }
+
     /// The response.
     pub(super) fn into_response(mut self) -> Response<Body> {
         let text = serde_json::to_vec(&self).unwrap_or_default();

@@ -5,11 +5,16 @@
 //!
 //! A `GET` route also accepts `HEAD`, and every path accepts `OPTIONS`.
 
-use super::openapi::{self, control as messages, operations, responses as sdk, upstreams as starting};
+use super::openapi::{
+    self, chat_completions as chat, control as messages, operations, responses as sdk, upstreams as starting,
+};
 use super::problem::Problem;
 use super::reply::Body;
 use super::route::{Access, Answer, Call, Route};
-use super::{artifacts, control, events, feeds, hecate, ingest, probes, responses, run_status, schemas, upstreams};
+use super::{
+    artifacts, chat_completions, control, events, feeds, hecate, ingest, models, probes, responses, run_status,
+    schemas, upstreams,
+};
 use crate::auth::Scope;
 use hyper::{Method, Response};
 use serde_json::Value;
@@ -104,8 +109,9 @@ pub(super) static ROUTES: &[Route] = &[
     .query(&["upstream"]),
     post("/v1/responses/{response_id}/cancel", CONTROL, |call| Box::pin(responses::cancel(call)), sdk::cancel)
         .query(&["upstream"]),
-    get("/v1/models", READ, |call| Box::pin(responses::models(call)), sdk::models).query(&["upstream"]),
-    get("/v1/models/{model}", READ, |call| Box::pin(responses::model(call)), sdk::model).query(&["upstream"]),
+    post(chat_completions::PATH, CONTROL, |call| Box::pin(chat_completions::create(call)), chat::create),
+    get("/v1/models", READ, |call| Box::pin(models::list(call)), sdk::models).query(&["upstream"]),
+    get("/v1/models/{model}", READ, |call| Box::pin(models::one(call)), sdk::model).query(&["upstream"]),
     get("/v1/contracts", READ, |call| Box::pin(schemas::catalogue(call)), operations::contracts),
     // The bundle of a contract; one of its schemas; either one by the path of its `$id`.
     get("/schemas/{file}", READ, |call| Box::pin(schemas::schema(call)), operations::contract_schema),

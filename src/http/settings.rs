@@ -69,6 +69,14 @@ pub struct Settings {
     pub max_idempotency_keys: usize,
     /// How long each of these keys is remembered.
     pub idempotency_key_lifetime: Duration,
+    /// Size limit for the body of a request with a prompt, in bytes.
+    pub max_prompt_body: usize,
+    /// Maximum number of requests with prompts that are remembered, to recognise those that are sent again.
+    pub max_prompt_requests: usize,
+    /// For how long after the end of its run a request without `Idempotency-Key` is recognised.
+    pub prompt_repeat: Duration,
+    /// Maximum number of conversations whose sessions are remembered.
+    pub max_conversations: usize,
     /// Events on a page, unless the client requests another number.
     pub page_default: usize,
     /// Maximum number of events on a page.
@@ -122,6 +130,10 @@ impl Default for Settings {
             recognise_repeats: true,
             max_idempotency_keys: 10_000,
             idempotency_key_lifetime: Duration::from_secs(86_400),
+            max_prompt_body: 16 << 20,
+            max_prompt_requests: 10_000,
+            prompt_repeat: Duration::from_secs(60),
+            max_conversations: 10_000,
             page_default: 200,
             page_max: 500,
             default_contract: framegate_translators::contracts::DEFAULT,

@@ -3,12 +3,14 @@
 //! Input: a stream's id. Output: the stream, if the caller may see it; the permit of an event stream. Never: a stream outside the
 //! caller's restriction.
 
+use super::chat_completions::Conversations;
 use super::idempotency::Keys;
 use super::lease::Lease;
 use super::limits::Meters;
 use super::live::Control;
 use super::places::Client;
 use super::problem::Problem;
+use super::sessions::Repeats;
 use super::settings::Settings;
 use super::silent::Silent;
 use crate::auth::Caller;
@@ -36,6 +38,10 @@ pub(super) struct Shared {
     /// Ingests that have not sent anything yet.
     pub(super) silent: Arc<Silent>,
     pub(super) idempotency_keys: Arc<Keys>,
+    /// Requests with prompts, and the runs that they started.
+    pub(super) repeats: Arc<Repeats>,
+    /// Conversations of chat completions.
+    pub(super) conversations: Arc<Conversations>,
     pub(super) control: Control,
     pub(super) shutdown: Arc<Shutdown>,
     /// Cancelled when connections that have not begun a request must end.

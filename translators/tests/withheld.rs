@@ -137,6 +137,18 @@ proptest! {
 }
 
 #[test]
+fn check_accepts_streams_of_nothing_but_stand_ins() {
+    for recording in ALL.iter() {
+        for (contract, [_, shut]) in OPEN_AND_SHUT.iter() {
+            let sent = gated(recording, contract, shut, true);
+            let ndjson: String = sent.iter().map(|event| format!("{}\n", event.text)).collect();
+            let wrong = errors_in(contract, ndjson.as_bytes());
+            assert!(wrong.is_empty(), "{} {}: {wrong:?}\n{ndjson}", contract.name, recording.name);
+        }
+    }
+}
+
+#[test]
 fn a_notice_excuses_one_finding() {
     let line = |sequence: u64, kind: &str, data: Value| {
         let id = "01ARZ3NDEKTSV4RRFFQ69G5FAV";

@@ -51,6 +51,10 @@ pub(super) fn settings(config: &Config) -> anyhow::Result<Settings> {
         recognise_repeats: config.ingest.recognise_repeats,
         max_idempotency_keys: config.ingest.max_idempotency_keys,
         idempotency_key_lifetime: Duration::from_millis(config.ingest.idempotency_key_ms),
+        max_prompt_body: config.prompts.max_request_bytes,
+        max_prompt_requests: config.prompts.max_requests,
+        prompt_repeat: Duration::from_millis(config.prompts.repeat_ms),
+        max_conversations: config.prompts.max_conversations,
         page_default: server.page_limit_default,
         page_max: server.page_limit_max,
         default_contract: contract(&server.default_contract)
@@ -109,6 +113,7 @@ pub(super) fn live(config: &Config) -> anyhow::Result<Live> {
             streams_per_address: limits.max_event_streams_per_address,
             ingests_per_client: limits.max_ingests_per_client,
             ingests_per_address: limits.max_ingests_per_address,
+            started_runs_per_client: limits.max_started_runs_per_client,
             connections_per_address: limits.max_connections_per_address,
         },
         tls: has_tls.then(|| Tls::read(&tls.certificate_file, &tls.key_file)).transpose()?,

@@ -75,7 +75,7 @@ pub(in crate::http) fn count_tokens() -> Value {
 pub(in crate::http) fn models() -> Value {
     described(
         "listModels",
-        "The models of the upstream.",
+        "The upstreams that start runs, as models; or the models of the upstream of kind `responses`.",
         merged(&[own(), refusals(&[400, 403, 404, 500, 502, 503, 504])]),
         &["upstream"],
     )
@@ -85,7 +85,7 @@ pub(in crate::http) fn models() -> Value {
 pub(in crate::http) fn model() -> Value {
     described(
         "getModel",
-        "A model of the upstream.",
+        "One of these models.",
         merged(&[own(), refusals(&[400, 403, 404, 500, 502, 503, 504])]),
         &["upstream"],
     )

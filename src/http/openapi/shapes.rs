@@ -41,6 +41,9 @@ pub(in crate::http) fn parameters() -> Value {
         "last_event_id": header("Last-Event-ID", "The id of the last received event, as a browser sends it."),
         "idempotency_key": header("Idempotency-Key",
             "The client's name for this body. Sending the same body again with the same key does not create runs again."),
+        "framegate_session": header("Framegate-Session",
+            "The session that goes on: its id as in `GET /v1/runs`, or in the runner's spelling. Default: the one whose \
+             prompts and last answer the conversation repeats, else a new one."),
         "if_none_match": header("If-None-Match", "The tags of the client's copies."),
     })
 }

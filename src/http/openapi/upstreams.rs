@@ -22,10 +22,11 @@ pub(in crate::http) fn start_run() -> Value {
         "startRun",
         "Start a run of a configured upstream. The response is sent as soon as the runner has begun the run.",
         merged(&[
-            json!({"201": body("The run is open.", "application/json", "RunStatus")}),
-            problems(&[400, 404, 408, 409, 413, 422, 502, 503, 507], "Problem"),
+            json!({"201": body("The run is open.", "application/json", "RunStatus"),
+                "200": body("An earlier request with this key started the run.", "application/json", "RunStatus")}),
+            problems(&[400, 403, 404, 408, 409, 410, 413, 422, 429, 502, 503, 507], "Problem"),
         ]),
-        &[],
+        &["idempotency_key"],
     );
     let body = json!({"requestBody": {"required": true, "content": {"application/json": {"schema": schema}}}});
     merged(&[operation, body])

@@ -9,7 +9,7 @@ use crate::client::NoAnswer;
 use crate::upstream::responses::Refusal;
 use hyper::header::{HeaderName, HeaderValue};
 use hyper::{Response, StatusCode};
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// The header that tells SDKs whether to retry automatically.
 const SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
@@ -70,6 +70,9 @@ pub(super) fn code_of(status: StatusCode) -> &'static str {
         StatusCode::UPGRADE_REQUIRED => "upgrade_required",
         StatusCode::MISDIRECTED_REQUEST => "host_not_allowed",
         StatusCode::FORBIDDEN => "not_allowed",
+        StatusCode::CONFLICT => "conflict",
+        StatusCode::GONE => "no_longer_stored",
+        StatusCode::UNPROCESSABLE_ENTITY => "not_possible",
         StatusCode::NOT_ACCEPTABLE => "not_acceptable",
         StatusCode::PAYLOAD_TOO_LARGE => "request_too_large",
         StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => "limit",
@@ -79,18 +82,25 @@ pub(super) fn code_of(status: StatusCode) -> &'static str {
     }
 }
 
-pub(super) fn error(status: StatusCode, code: &str, message: &str) -> Response<Body> {
+/// A response with an error that concerns no single parameter.
+pub(in crate::http) fn error(status: StatusCode, code: &str, message: &str) -> Response<Body> {
+    error_about(status, code, message, &Value::Null)
+}
+
+fn error_about(status: StatusCode, code: &str, message: &str, parameter: &Value) -> Response<Body> {
     let mut response = json_response(&json!({
-        "error": {"message": message, "type": "framegate_error", "param": null, "code": code}
+        "error": {"message": message, "type": "framegate_error", "param": parameter, "code": code}
     }));
     *response.status_mut() = status;
     response
 }
 
-/// A problem in the form that the SDKs parse.
+/// A problem in the form that the SDKs parse. Its members `param` and `code` take their place there.
 pub(in crate::http) fn refused(mut problem: Problem) -> Response<Body> {
     let status = problem.status();
-    let mut response = error(status, code_of(status), problem.detail());
+    let code = problem.member("code").and_then(Value::as_str).unwrap_or_else(|| code_of(status));
+    let parameter = problem.member("param").unwrap_or(&Value::Null);
+    let mut response = error_about(status, code, problem.detail(), parameter);
     problem.extend(&mut response);
     response
 }

@@ -10,6 +10,7 @@ mod errors;
 mod kept;
 
 use super::body::{BEFORE_RESET, Source, events};
+use super::chat_completions;
 use super::events::{stream_headers, wanted_of};
 use super::limits::{SOON, StreamSlot, later};
 use super::negotiate::{Form, Negotiated, Wanted, negotiate};
@@ -24,8 +25,8 @@ use crate::shutdown::Phase;
 use crate::upstream::responses::{
     Answer, Asking, BoundedReceiver, Credentials, InFlightRequest, Mode, Refusal, Responses,
 };
-pub(super) use errors::refused;
-use errors::{Failure, answered, code_of, error};
+use errors::{Failure, answered, code_of};
+pub(super) use errors::{error, refused};
 use framegate_translators::runners::RESPONSES;
 use futures_util::stream;
 use http_body_util::{BodyExt, Limited, StreamBody};
@@ -255,7 +256,7 @@ pub(super) fn wants_websocket<B>(request: &Request<B>) -> bool {
 
 /// Whether a path belongs to the APIs whose SDKs expect errors in the API's form.
 pub(super) fn is_of_sdks(path: &str) -> bool {
-    ["/v1/responses", "/v1/models"]
+    [PATH, "/v1/models", chat_completions::PATH]
         .iter()
         .any(|of_api| path.strip_prefix(of_api).is_some_and(|behind| behind.is_empty() || behind.starts_with('/')))
 }

@@ -32,6 +32,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::OwnedSemaphorePermit;
 
+/// The kind of these upstreams, as in the configuration.
+pub const KIND: &str = "responses";
+
 /// Which credentials a request to the upstream carries.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Credentials {

@@ -4,7 +4,7 @@
 //! Never: a client's own credentials (a prompt carries none); a response that ends because the client that requested it left.
 
 use super::in_flight_request::{Answer, InFlightRequest, Mode};
-use super::{Asking, Credentials, NoPlace, Responses};
+use super::{Asking, Credentials, KIND, NoPlace, Responses};
 use crate::auth::Restriction;
 use crate::client::full;
 use crate::shutdown::Phase;
@@ -74,7 +74,7 @@ impl Upstream for Starting {
     }
 
     fn kind(&self) -> &'static str {
-        "responses"
+        KIND
     }
 
     fn runner(&self) -> &'static Runner {

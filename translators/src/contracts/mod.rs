@@ -30,7 +30,7 @@ macro_rules! document_schema {
 }
 
 mod agent_manager;
-mod chat_completions;
+pub mod chat_completions;
 mod frames;
 pub mod hecate;
 mod pixir;

@@ -19,7 +19,7 @@ const CHUNK: &str = "chat.completion.chunk";
 const ERROR: &str = "error";
 
 /// The contract.
-pub(super) const V1: Contract = Contract {
+pub const V1: Contract = Contract {
     name: "chat-completions.v1",
     about: "a run as one streamed chat completion: text, reasoning, usage",
     document: Some("Chat Completions API, streaming"),

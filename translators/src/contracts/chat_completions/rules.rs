@@ -82,11 +82,8 @@ impl Answer {
 
     /// A chunk without choices, which has the usage. It comes after the finish_reason, or right before an error.
     fn usage(&mut self, findings: &mut Vec<Finding>) {
-        match self.phase {
-            Phase::Failed => findings.push(Finding::error("end.not_last", "/usage", "usage after an error")),
-            // The finish_reason may be in the missing part.
-            Phase::Open if self.is_cut => self.phase = Phase::Finished,
-            _ => {}
+        if self.phase == Phase::Failed {
+            findings.push(Finding::error("end.not_last", "/usage", "usage after an error"));
         }
         if std::mem::replace(&mut self.has_usage, true) {
             let message = "second usage: an answer has at most one chunk without choices";
@@ -160,7 +157,9 @@ impl Verifier for ChatRules {
 
     fn end(&mut self, findings: &mut Vec<Finding>) {
         for answer in self.answers.values() {
-            if matches!(answer.phase, Phase::Before | Phase::Open) {
+            // The finish_reason may be in the missing part, before the usage.
+            let may_have_ended = answer.is_cut && answer.has_usage;
+            if matches!(answer.phase, Phase::Before | Phase::Open) && !may_have_ended {
                 let message = "the answer has no end: a finish_reason or an error must be last";
                 findings.push(Finding::error("end.missing", "", message));
             }

@@ -6,6 +6,7 @@ use crate::frame::{
     Attachment, BlockDelta, BlockText, Body, Figures, Frame, PlanEntry, ProviderEvent, SkillEvent, Stream, TaskEvent,
     Tool, ToolCall,
 };
+use uuid::Uuid;
 
 /// The version of the envelope and fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,8 +29,20 @@ pub(super) fn shared_fields(stream: &Stream, version: Version) -> PreparedFields
 
 /// Writes a frame's fields.
 pub(super) fn write(map: &mut ObjectWriter<'_>, frame: &Frame, shared: &PreparedFields, seq: u64, version: Version) {
+    write_as(map, &frame.id(), frame, shared, seq, version);
+}
+
+/// Writes a frame's fields with another id.
+pub(super) fn write_as(
+    map: &mut ObjectWriter<'_>,
+    id: &Uuid,
+    frame: &Frame,
+    shared: &PreparedFields,
+    seq: u64,
+    version: Version,
+) {
     let v2 = version == Version::V2;
-    map.id(key!("id"), &frame.id());
+    map.id(key!("id"), id);
     map.prepared(shared);
     map.entry(key!("timestamp_ms"), &frame.timestamp_ms);
     map.entry(key!("seq"), &seq);

@@ -10,6 +10,7 @@ use crate::encode::Events;
 use crate::frame::{Body, Frame, ProviderEvent, ProviderStatus, RecordErrors, SessionEnded, SharedStr, TaskEvent};
 use crate::gate::{CODE, NOTICE, Withheld};
 use serde_json::Value;
+use uuid::Uuid;
 
 /// An `event_name` that no runner uses.
 const EVENT_NAME: &str = "framegate.event_withheld";
@@ -70,7 +71,11 @@ fn write(withheld: &Withheld<'_>, version: Version, lost: impl Fn() -> Body, out
     let frame = Frame { body, ..withheld.frame.clone() };
     let shared = wire::shared_fields(&frame.stream, version);
     let seq = withheld.number().unwrap_or(frame.seq);
-    out.object(frame.body.kind(), withheld.event.id.clone(), |map| wire::write(map, &frame, &shared, seq, version));
+    // In v1, the event may be output that was held and that this frame releases. Its id is that of an earlier frame.
+    let own_id = withheld.text(&["id"]).and_then(|id| Uuid::try_parse(&id).ok()).unwrap_or_else(|| frame.id());
+    out.object(frame.body.kind(), withheld.event.id.clone(), |map| {
+        wire::write_as(map, &own_id, &frame, &shared, seq, version);
+    });
 }
 
 /// Whether an event is a stand-in for a withheld one.

@@ -1,0 +1,237 @@
+//! The answer to a chat completion request: the run's `chat-completions.v1` events as a stream, or gathered in one completion.
+//!
+//! Input: a run. Output: chunks and `[DONE]`; one completion; or the run's error. Never: a chunk with the usage that the client did not
+//! ask for, because many clients expect a choice in each chunk.
+
+use super::super::body::{ApiStream, Source, api_events};
+use super::super::events::{stream_headers, unreadable};
+use super::super::negotiate::{Form, Negotiated};
+use super::super::problem::Problem;
+use super::super::reply::{Body, json_response};
+use super::super::responses::error;
+use super::super::shared::Shared;
+use crate::log::LogError;
+use crate::runs::{Ask, Entry, Follower, Wire};
+use bytes::Bytes;
+use framegate_translators::contracts::chat_completions::V1;
+use hyper::header::HeaderValue;
+use hyper::{Response, StatusCode};
+use memchr::memmem;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// The end of a stream.
+const DONE: &[u8] = b"data: [DONE]\n\n";
+
+/// What only a chunk with the usage contains. Inside a string, its quotes would be escaped.
+const NO_CHOICES: &[u8] = b"\"choices\":[]";
+
+/// The longest completion that is gathered, in bytes.
+const MAX_COMPLETION: usize = 64 << 20;
+
+/// How much of an answer is read at a time to compare it.
+const AT_ONCE_BYTES: usize = 64 << 10;
+const AT_ONCE_EVENTS: usize = 256;
+
+fn negotiated(form: Form, shared: &Shared) -> Negotiated {
+    Negotiated { contract: &V1, options: shared.settings.encoder.clone(), form }
+}
+
+fn follower(entry: &Arc<Entry>, wire: Wire, shared: &Arc<Shared>) -> Result<Follower, Problem> {
+    let reader = shared.runs.reader(entry, &V1, &shared.settings.encoder);
+    let reader =
+        reader.ok_or_else(|| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "the run has no chat completion"))?;
+    Ok(Follower::new(shared.runs.clone(), reader, wire, 0))
+}
+
+/// The run as a stream of chunks.
+pub(super) async fn stream(
+    entry: &Arc<Entry>,
+    include_usage: bool,
+    shared: &Arc<Shared>,
+) -> Result<Response<Body>, Problem> {
+    let lease = shared.stream()?;
+    let mut follower = follower(entry, Wire::Sse, shared)?;
+    follower.begin().await.map_err(|error| unreadable(&error))?;
+    let negotiated = negotiated(Form::Sse, shared);
+    let select: fn(Bytes) -> Bytes = if include_usage { |chunk| chunk } else { without_usage };
+    let api = ApiStream { last: Bytes::from_static(DONE), select };
+    let mut response = Response::new(api_events(Source::Run(Box::new(follower)), &negotiated, api, shared, lease));
+    stream_headers(&mut response, &negotiated);
+    Ok(response)
+}
+
+/// Server-sent events without those that have no choice.
+fn without_usage(events: Bytes) -> Bytes {
+    if memmem::find(&events, NO_CHOICES).is_none() {
+        return events;
+    }
+    let mut kept = Vec::with_capacity(events.len());
+    let mut rest: &[u8] = &events;
+    while !rest.is_empty() {
+        let end = memmem::find(rest, b"\n\n").map_or(rest.len(), |end| end + 2);
+        let (event, behind) = rest.split_at(end);
+        if memmem::find(event, NO_CHOICES).is_none() {
+            kept.extend_from_slice(event);
+        }
+        rest = behind;
+    }
+    kept.into()
+}
+
+/// One event of the contract, as far as a completion needs it.
+#[derive(Debug, Deserialize)]
+struct Event {
+    #[serde(default)]
+    id: String,
+    #[serde(default)]
+    created: u64,
+    #[serde(default)]
+    model: String,
+    #[serde(default)]
+    choices: Vec<ChunkChoice>,
+    usage: Option<Box<serde_json::value::RawValue>>,
+    error: Option<RunError>,
+}
+
+#[derive(Debug, Deserialize)]
+struct ChunkChoice {
+    delta: Delta,
+    finish_reason: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Delta {
+    content: Option<String>,
+    reasoning_content: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct RunError {
+    message: String,
+    code: String,
+}
+
+/// A completion, as the API gives it without `stream`.
+#[derive(Debug, Serialize)]
+struct Completion {
+    id: String,
+    object: &'static str,
+    created: u64,
+    model: String,
+    choices: [Choice; 1],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    usage: Option<Box<serde_json::value::RawValue>>,
+}
+
+#[derive(Debug, Serialize)]
+struct Choice {
+    index: u8,
+    message: Message,
+    logprobs: (),
+    finish_reason: String,
+}
+
+#[derive(Debug, Default, Serialize)]
+struct Message {
+    role: &'static str,
+    content: String,
+    refusal: (),
+    #[serde(skip_serializing_if = "String::is_empty")]
+    reasoning_content: String,
+}
+
+/// The whole run as one completion, once the run has ended.
+pub(super) async fn whole(entry: &Arc<Entry>, shared: &Arc<Shared>) -> Result<Response<Body>, Problem> {
+    let _slot = shared.stream()?;
+    let mut follower = follower(entry, Wire::Ndjson, shared)?;
+    let mut message = Message { role: "assistant", ..Message::default() };
+    let (mut id, mut created, mut model) = (String::new(), 0, String::new());
+    let (mut finish, mut usage) = (None, None);
+    while let Some(batch) = follower.next().await.map_err(|error| unreadable(&error))? {
+        for event in events_of(&batch.chunks) {
+            if let Some(failed) = event.error {
+                return Ok(failure(&failed));
+            }
+            for choice in event.choices {
+                message.content.push_str(choice.delta.content.as_deref().unwrap_or_default());
+                message.reasoning_content.push_str(choice.delta.reasoning_content.as_deref().unwrap_or_default());
+                finish = choice.finish_reason.or(finish);
+            }
+            usage = event.usage.or(usage);
+            (id, created, model) = (event.id, event.created, event.model);
+        }
+        if message.content.len() + message.reasoning_content.len() > MAX_COMPLETION {
+            let detail = format!("the answer has more than {MAX_COMPLETION} bytes: request it with \"stream\": true");
+            return Err(Problem::new(StatusCode::BAD_GATEWAY, detail));
+        }
+    }
+    let Some(finish_reason) = finish else {
+        let detail = "the proxy stopped before the run ended; the run's events are kept";
+        return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail));
+    };
+    let choice = Choice { index: 0, message, logprobs: (), finish_reason };
+    Ok(json_response(&Completion { id, object: "chat.completion", created, model, choices: [choice], usage }))
+}
+
+fn events_of(chunks: &[Bytes]) -> impl Iterator<Item = Event> {
+    let lines = chunks.iter().flat_map(|chunk| chunk.split(|&byte| byte == b'\n')).filter(|line| !line.is_empty());
+    lines.filter_map(|line| serde_json::from_slice(line).ok())
+}
+
+/// The error of a run. An SDK must not send the request again by itself: the run took place.
+fn failure(failed: &RunError) -> Response<Body> {
+    let mut response = error(StatusCode::BAD_GATEWAY, &failed.code, &failed.message);
+    response.headers_mut().insert("x-should-retry", HeaderValue::from_static("false"));
+    response
+}
+
+/// Whether a run's answer so far begins with a text. White space is not compared, because clients trim it.
+pub(super) async fn begins_with(entry: &Arc<Entry>, text: &str, shared: &Arc<Shared>) -> Result<bool, Problem> {
+    let mut wanted = text.chars().filter(|letter| !letter.is_whitespace()).peekable();
+    let Some(mut reader) = shared.runs.reader(entry, &V1, &shared.settings.encoder) else { return Ok(false) };
+    let frames = entry.tail().borrow().frames;
+    let mut from = 0;
+    while wanted.peek().is_some() {
+        let ask = Ask { from, frames, wire: Wire::Ndjson, max_bytes: AT_ONCE_BYTES, max_events: AT_ONCE_EVENTS };
+        let batch = match reader.read(&shared.runs, ask).await {
+            Ok(batch) if batch.next > from => batch,
+            // The answer is shorter, or its beginning is no longer kept.
+            Ok(_) | Err(LogError::Gone { .. } | LogError::Untold { .. } | LogError::Dropped { .. }) => {
+                return Ok(false);
+            }
+            Err(error) => return Err(unreadable(&error)),
+        };
+        from = batch.next;
+        for choice in events_of(&batch.chunks).flat_map(|event| event.choices) {
+            let content = choice.delta.content.unwrap_or_default();
+            for letter in content.chars().filter(|letter| !letter.is_whitespace()) {
+                match wanted.next() {
+                    None => return Ok(true),
+                    Some(expected) if expected != letter => return Ok(false),
+                    Some(_) => {}
+                }
+            }
+        }
+    }
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_chunk_with_the_usage_is_left_out() {
+        let text = r#"id: 0
+data: {"choices":[{"delta":{"content":"\"choices\":[]"}}]}
+
+"#;
+        let usage = "id: 1\ndata: {\"choices\":[],\"usage\":{}}\n\n";
+        let error = "id: 2\ndata: {\"error\":{}}\n\n";
+        let kept = |events: &[&str]| without_usage(Bytes::from(events.concat()));
+        assert_eq!(kept(&[text]), text);
+        assert_eq!(kept(&[text, usage, error]), [text, error].concat());
+        assert_eq!(kept(&[usage]), "");
+    }
+}

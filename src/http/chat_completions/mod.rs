@@ -1,0 +1,161 @@
+//! The Chat Completions API, answered by coding agents.
+//!
+//! Input: a conversation, and a model that names an upstream. Output: the run of its last prompt in `chat-completions.v1`, as chunks or
+//! as one completion; errors in the form that the API's SDKs read. Never: a tool call for the client to run; a second run for a request
+//! that is sent again; a run that ends because its client left.
+//!
+//! The session of a conversation is the one that `Framegate-Session` names, or the one whose prompts and last answer the conversation
+//! repeats ([`conversations`]). Otherwise it is a new one, which is told the conversation so far.
+
+mod answer;
+mod conversations;
+mod request;
+
+pub(super) use conversations::Conversations;
+
+use super::idempotency::REPLAYED;
+use super::json_body;
+use super::models::Model;
+use super::problem::Problem;
+use super::reply::Body;
+use super::route::Call;
+use super::sessions::{self, Claim, Once};
+use super::shared::Shared;
+use crate::runs::Entry;
+use conversations::prompts_of;
+use framegate_translators::frame::StreamKind;
+use framegate_translators::host::Opening;
+use hyper::header::{HeaderMap, HeaderName, HeaderValue};
+use hyper::{Response, StatusCode};
+use request::{ChatRequest, Role};
+use serde_json::Value;
+use std::sync::Arc;
+use uuid::Uuid;
+
+/// The path.
+pub(super) const PATH: &str = "/v1/chat/completions";
+
+/// The header that names a session, in requests and in responses.
+pub(super) const SESSION: HeaderName = HeaderName::from_static("framegate-session");
+/// The header of a response that names the run.
+pub(super) const RUN: HeaderName = HeaderName::from_static("framegate-run");
+/// The header of a response that names the parameters that had no effect.
+const IGNORED: HeaderName = HeaderName::from_static("framegate-ignored-parameters");
+
+/// `POST /v1/chat/completions`.
+pub(super) async fn create(call: Call) -> Result<Response<Body>, Problem> {
+    let (request, shared) = (call.request, call.shared);
+    let headers = request.headers().clone();
+    let body: Value =
+        json_body::read(request, shared.settings.max_prompt_body, "{\"model\", \"messages\"}", &shared).await?;
+    let request = ChatRequest::read(body)?;
+    let model = Model::find(&request.model, &shared)?;
+    let named = session_header(&headers)?;
+    let (entry, is_repeat) = run_of(&request, &model, named, &headers, &shared).await?;
+    let mut response = if request.stream {
+        answer::stream(&entry, request.include_usage, &shared).await?
+    } else {
+        answer::whole(&entry, &shared).await?
+    };
+    let headers = response.headers_mut();
+    let ids = [(SESSION, entry.stream.session.id), (RUN, entry.stream.id)];
+    let ids = ids.map(|(name, id)| (name, id.to_string()));
+    let ignored = (!request.ignored.is_empty()).then(|| (IGNORED, request.ignored.join(", ")));
+    for (name, value) in ids.into_iter().chain(ignored) {
+        if let Ok(value) = HeaderValue::from_str(&value) {
+            headers.insert(name, value);
+        }
+    }
+    if is_repeat {
+        headers.insert(REPLAYED, HeaderValue::from_static("true"));
+    }
+    if !request.ignored.is_empty() {
+        tracing::info!(parameters = request.ignored.join(", "), "parameters of a chat completion were ignored");
+    }
+    Ok(response)
+}
+
+/// The run that answers a request, and whether an earlier request started it.
+async fn run_of(
+    request: &ChatRequest,
+    model: &Model,
+    named: Option<String>,
+    headers: &HeaderMap,
+    shared: &Arc<Shared>,
+) -> Result<(Arc<Entry>, bool), Problem> {
+    let digest = digest_of(request, model, named.as_deref());
+    let once = Once::by_key(headers, PATH, digest)?.unwrap_or_else(|| Once::by_digest(digest));
+    let claimed = match sessions::claim(Some(once), shared).await? {
+        Claim::Repeat(entry) => return Ok((entry, true)),
+        Claim::New(claimed) => claimed,
+    };
+    let caller = &shared.caller.name;
+    let upstream = model.upstream.name();
+    let session = match named {
+        Some(named) => Some(sessions::runners_own(named, shared)?),
+        None => known_session(request, upstream, shared).await?,
+    };
+    let prompt = if session.is_some() { request.prompt.clone() } else { request.opening_prompt() };
+    let opening = Opening { prompt, session, cwd: None, model: model.name.clone() };
+    let entry = claimed.start(sessions::Order { upstream: model.upstream.clone(), opening }).await?;
+    let prompts = request.earlier_prompts().chain([request.prompt.as_str()]);
+    shared.conversations.add(prompts_of(caller, upstream, prompts), entry.stream.id);
+    Ok((entry, false))
+}
+
+/// The digest of what makes two requests the same: not the form of the answer.
+fn digest_of(request: &ChatRequest, model: &Model, session: Option<&str>) -> [u8; 32] {
+    let role = |role: Role| match role {
+        Role::User => "user",
+        Role::Assistant => "assistant",
+        Role::Tool => "tool",
+    };
+    let history = request.history.iter().flat_map(|message| [Some(role(message.role)), Some(message.text.as_str())]);
+    let fields = [
+        Some(PATH),
+        Some(model.upstream.name()),
+        model.name.as_deref(),
+        session,
+        Some(&request.instructions),
+        Some(&request.prompt),
+    ];
+    sessions::digest(fields.into_iter().chain(history))
+}
+
+/// The value of `Framegate-Session`.
+fn session_header(headers: &HeaderMap) -> Result<Option<String>, Problem> {
+    let Some(value) = headers.get(SESSION) else { return Ok(None) };
+    let name = value.to_str().ok().map(str::trim).filter(|name| !name.is_empty());
+    let detail = "Framegate-Session must be the id of a session, as in GET /v1/runs, or the runner's own name of it";
+    name.map(|name| Some(name.to_owned())).ok_or_else(|| Problem::bad_request(detail))
+}
+
+/// The runner's name of the session that a conversation continues; `None` if there is none, or if the session has moved on.
+///
+/// # Errors
+/// 409 if the run that gives the last answer is still in progress.
+async fn known_session(request: &ChatRequest, upstream: &str, shared: &Arc<Shared>) -> Result<Option<String>, Problem> {
+    let Some(last) = request.history.iter().rfind(|message| message.role == Role::Assistant) else { return Ok(None) };
+    for run in shared.conversations.find(prompts_of(&shared.caller.name, upstream, request.earlier_prompts())) {
+        let Some(entry) = shared.find(StreamKind::Session, run) else { continue };
+        if !answer::begins_with(&entry, &last.text, shared).await? {
+            continue;
+        }
+        let session = &entry.stream.session;
+        if !entry.status().ended {
+            return Err(busy(run));
+        }
+        let is_newest = sessions::newest_run(session.id, shared).is_some_and(|newest| newest.run_id == run);
+        if is_newest && !session.name.is_empty() {
+            return Ok(Some(session.name.to_string()));
+        }
+    }
+    Ok(None)
+}
+
+fn busy(run: Uuid) -> Problem {
+    let detail = format!(
+        "the run of the last prompt is still in progress; GET /v1/runs/{run}/events follows it, POST /v1/runs/{run}/interrupt ends it"
+    );
+    Problem::new(StatusCode::CONFLICT, detail)
+}

@@ -1,0 +1,195 @@
+//! Runs that clients start with a prompt: one logic for every path that takes prompts.
+//!
+//! Input: an upstream, and what to start it with. Output: the run, as soon as the runner has begun it. Never: a run that the caller may
+//! not see; a second run for a request that was sent again; a run that ends because the client that started it left.
+//!
+//! Whether a session is free, and what a question of the runner's is answered with by rule, is up to the upstream (`crate::upstream`),
+//! so it is the same on every path.
+
+mod repeats;
+
+pub(super) use repeats::{Bounds, Once, Repeats};
+
+use super::idempotency::Digest;
+use super::limits::later;
+use super::problem::Problem;
+use super::shared::Shared;
+use crate::config::unknown;
+use crate::runs::{Entry, RunStatus};
+use crate::upstream::{StartError, Upstream};
+use framegate_translators::frame::StreamKind;
+use framegate_translators::host::Opening;
+use hyper::StatusCode;
+use repeats::Slot;
+use sha2::{Digest as _, Sha256};
+use std::sync::Arc;
+use std::time::Duration;
+use tracing::Instrument;
+use uuid::Uuid;
+
+/// What to start.
+pub(super) struct Order {
+    pub(super) upstream: Arc<dyn Upstream>,
+    pub(super) opening: Opening,
+}
+
+/// What a request with a prompt leads to.
+pub(super) enum Claim {
+    /// The request was sent before; it started this run.
+    Repeat(Arc<Entry>),
+    /// The request may start a run.
+    New(Claimed),
+}
+
+/// The right to start a run for a request.
+pub(super) struct Claimed {
+    shared: Arc<Shared>,
+    slot: Option<Slot>,
+}
+
+/// Finds out whether a request was sent before. While the first one is starting its run, the second one waits.
+///
+/// # Errors
+/// 422 if its `Idempotency-Key` was sent with another request, 410 if the run of its key is no longer stored.
+pub(super) async fn claim(once: Option<Once>, shared: &Arc<Shared>) -> Result<Claim, Problem> {
+    let Some(once) = once else { return Ok(Claim::New(Claimed { shared: shared.clone(), slot: None })) };
+    let slot = shared.repeats.slot(once, &shared.caller.name).await?;
+    if let Some(run) = slot.run() {
+        match shared.find(StreamKind::Session, run) {
+            Some(entry) if slot.applies_to(&entry.status()) => return Ok(Claim::Repeat(entry)),
+            None if slot.has_key() => {
+                let detail =
+                    "the run that this Idempotency-Key started is no longer stored; use a new key to start another one";
+                return Err(Problem::new(StatusCode::GONE, detail));
+            }
+            _ => {}
+        }
+    }
+    Ok(Claim::New(Claimed { shared: shared.clone(), slot: Some(slot) }))
+}
+
+impl Claimed {
+    /// Starts the run in a task of its own, so that a client that leaves meanwhile and sends the request again gets the same run.
+    ///
+    /// # Errors
+    /// Why there is no run. The request can be sent again then.
+    pub(super) async fn start(self, order: Order) -> Result<Arc<Entry>, Problem> {
+        admit(&order, &self.shared)?;
+        let Self { shared, slot } = self;
+        let task = async move {
+            let begun = begin(order, &shared).await;
+            if let Some(slot) = slot {
+                match &begun {
+                    Ok(entry) => slot.started(entry.stream.id),
+                    Err(_) => slot.forget(),
+                }
+            }
+            begun
+        };
+        let lost = |_| Err(Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "the run could not be started"));
+        tokio::spawn(task.in_current_span()).await.unwrap_or_else(lost)
+    }
+}
+
+/// Checks that the caller will see the run.
+fn admit(order: &Order, shared: &Shared) -> Result<(), Problem> {
+    let restriction = &shared.caller.restriction;
+    let is_of = |list: &[String], name: &str| list.is_empty() || list.iter().any(|known| known == name);
+    // A token that is restricted to existing runs can never see a new one.
+    if !restriction.runs.is_empty()
+        || !is_of(&restriction.runners, order.upstream.runner().name)
+        || !is_of(&restriction.sessions, order.opening.session.as_deref().unwrap_or_default())
+    {
+        return Err(Problem::new(StatusCode::FORBIDDEN, "the token is restricted to other sessions or runners"));
+    }
+    Ok(())
+}
+
+async fn begin(order: Order, shared: &Shared) -> Result<Arc<Entry>, Problem> {
+    let place = shared.meters.started_run(&shared.client(), &shared.control.live().rates)?;
+    let restriction = shared.caller.restriction.clone();
+    let run = order.upstream.start(order.opening, restriction).await.map_err(|error| problem_of(&error))?;
+    let entry = shared.find(StreamKind::Session, run);
+    let entry = entry.ok_or_else(|| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "the run was already dropped"))?;
+    let mut tail = entry.tail();
+    let open = entry.clone();
+    tokio::spawn(async move {
+        let _held = place;
+        while !tail.borrow_and_update().ended && !open.is_dropped() && tail.changed().await.is_ok() {}
+    });
+    Ok(entry)
+}
+
+/// The upstream of this name that starts runs.
+///
+/// # Errors
+/// 404 with the known names.
+pub(super) fn upstream(name: &str, shared: &Shared) -> Result<Arc<dyn Upstream>, Problem> {
+    shared.upstreams.find(name).cloned().ok_or_else(|| {
+        let known: Vec<&str> = shared.upstreams.iter().map(|upstream| upstream.name()).collect();
+        Problem::not_found(if known.is_empty() {
+            "no upstream that starts runs is configured ([[upstream]] of kind \"command\")".to_owned()
+        } else {
+            unknown("upstream", name, known.into_iter())
+        })
+    })
+}
+
+/// The runner's own name of a session. A known session may also be given by the proxy's id.
+///
+/// # Errors
+/// 409 if the runner has no name for the session.
+pub(super) fn runners_own(session: String, shared: &Shared) -> Result<String, Problem> {
+    let Ok(id) = Uuid::try_parse(&session) else { return Ok(session) };
+    match newest_run(id, shared) {
+        Some(known) if known.session_name.is_empty() => Err(Problem::new(
+            StatusCode::CONFLICT,
+            "the run has no session name of the runner, so the session cannot be continued",
+        )),
+        Some(known) => Ok(known.session_name),
+        None => Ok(session),
+    }
+}
+
+/// The digest of a request's fields, by which a repeated request is recognised. An absent field differs from an empty one.
+pub(super) fn digest<'f>(fields: impl Iterator<Item = Option<&'f str>>) -> Digest {
+    let mut digest = Sha256::new();
+    for field in fields {
+        let length = field.map_or(u64::MAX, |field| field.len() as u64);
+        digest.update(length.to_be_bytes());
+        digest.update(field.unwrap_or_default());
+    }
+    digest.finalize().into()
+}
+
+/// The newest run of a session that the caller sees.
+pub(super) fn newest_run(session: Uuid, shared: &Shared) -> Option<RunStatus> {
+    let of_session =
+        |status: &RunStatus| status.session_id == session && shared.find(StreamKind::Session, status.run_id).is_some();
+    shared.runs.list(&of_session, 0, 1).pop()
+}
+
+fn problem_of(error: &StartError) -> Problem {
+    let detail = error.to_string();
+    match error {
+        StartError::Full(_) | StartError::Busy(_) => {
+            later(StatusCode::SERVICE_UNAVAILABLE, detail, Duration::from_secs(1))
+        }
+        StartError::LogFull(_) => Problem::new(StatusCode::INSUFFICIENT_STORAGE, detail),
+        StartError::Conflict(_) => Problem::new(StatusCode::CONFLICT, detail),
+        StartError::Refused(_) => Problem::new(StatusCode::UNPROCESSABLE_ENTITY, detail),
+        StartError::Failed(_) => Problem::new(StatusCode::BAD_GATEWAY, detail),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_log_is_507_and_a_busy_proxy_503() {
+        let status = |error| problem_of(&error).status().as_u16();
+        assert_eq!(status(StartError::LogFull("the log is full".to_owned())), 507);
+        assert_eq!(status(StartError::Busy("the proxy is stopping".to_owned())), 503);
+    }
+}
