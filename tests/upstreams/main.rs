@@ -11,6 +11,7 @@
 )]
 
 mod approvals;
+mod chat_completions;
 #[path = "../serve/client.rs"]
 mod client;
 mod command_line;

@@ -1,0 +1,55 @@
+"""The openai package holds a conversation with a coding agent. Says one JSON object for each step."""
+
+import json
+import sys
+
+import openai
+
+client = openai.OpenAI(base_url=json.loads(sys.argv[1])["base_url"], api_key="none", timeout=60)
+messages = []
+
+
+def say(**what):
+    print(json.dumps(what), flush=True)
+
+
+def failing(**body):
+    try:
+        stream = client.chat.completions.create(**{"model": "fake", **body})
+        if body.get("stream"):
+            for _ in stream:
+                pass
+        say(error=None)
+    except openai.APIStatusError as error:
+        say(error=type(error).__name__, code=error.code, param=error.param)
+    except openai.APIError as error:
+        say(error=type(error).__name__, message=error.message)
+
+
+say(models=[model.id for model in client.models.list()])
+
+messages.append({"role": "user", "content": "secretly"})
+whole = client.chat.completions.create(model="fake", messages=messages)
+choice = whole.choices[0]
+say(
+    content=choice.message.content,
+    reasoning=choice.message.reasoning_content,
+    finish_reason=choice.finish_reason,
+    total_tokens=whole.usage.total_tokens,
+)
+messages.append(choice.message)
+
+for prompt in ["quickly", "carefully"]:
+    messages.append({"role": "user", "content": prompt})
+    options = {"include_usage": True}
+    with client.chat.completions.stream(model="fake", messages=messages, stream_options=options) as stream:
+        stream.until_done()
+        completion = stream.get_final_completion()
+    choice = completion.choices[0]
+    say(content=choice.message.content, finish_reason=choice.finish_reason, total_tokens=completion.usage.total_tokens)
+    messages.append({"role": "assistant", "content": choice.message.content})
+
+prompt = [{"role": "user", "content": "badly"}]
+failing(model="fale", messages=prompt)
+failing(messages=prompt, tools=[{"type": "function", "function": {"name": "f", "parameters": {}}}])
+failing(messages=prompt, stream=True)
