@@ -1,6 +1,6 @@
 // The events of chat-completions.v1, from its JSON Schemas. Written by `framegate schema chat-completions.v1 --typescript`; do not edit.
 
-/** Any event of chat-completions.v1: a run as one streamed chat completion: text, reasoning, usage. */
+/** Any event of chat-completions.v1: a run as one streamed chat completion: text, reasoning and tools as reasoning, usage. */
 export type ChatCompletionsV1Event = ChatCompletionsV1Events[ChatCompletionsV1EventType];
 
 /** The event types of chat-completions.v1, the values of `object`. */
@@ -45,7 +45,7 @@ export interface ChatCompletionChunkEvent {
       /** A piece of the answer. */
       content?: string;
       /**
-       * A piece of the reasoning. Not part of the API; many servers send it under this name.
+       * A piece of the reasoning, or a line about a tool or a question. Not part of the API; many servers send it under this name.
        * @minLength 1
        */
       reasoning_content?: string;

@@ -30,9 +30,12 @@ messages.push(message);
 for (const prompt of ['quickly', 'carefully']) {
   messages.push({ role: 'user', content: prompt });
   const stream = client.chat.completions.stream({ model: 'fake', messages, stream_options: { include_usage: true } });
+  let reasoning = '';
+  stream.on('chunk', (chunk) => (reasoning += chunk.choices[0]?.delta.reasoning_content ?? ''));
   const completion = await stream.finalChatCompletion();
+  const work = reasoning.split('\n\n').filter((line) => line.includes('pproval'));
   const [choice] = completion.choices;
-  say({ content: choice.message.content, finish_reason: choice.finish_reason, total_tokens: completion.usage.total_tokens });
+  say({ content: choice.message.content, finish_reason: choice.finish_reason, total_tokens: completion.usage.total_tokens, work });
   messages.push({ role: 'assistant', content: choice.message.content });
 }
 

@@ -43,10 +43,18 @@ for prompt in ["quickly", "carefully"]:
     messages.append({"role": "user", "content": prompt})
     options = {"include_usage": True}
     with client.chat.completions.stream(model="fake", messages=messages, stream_options=options) as stream:
-        stream.until_done()
+        reasoning = ""
+        for event in stream:
+            if event.type == "chunk" and event.chunk.choices:
+                reasoning += getattr(event.chunk.choices[0].delta, "reasoning_content", None) or ""
         completion = stream.get_final_completion()
     choice = completion.choices[0]
-    say(content=choice.message.content, finish_reason=choice.finish_reason, total_tokens=completion.usage.total_tokens)
+    say(
+        content=choice.message.content,
+        finish_reason=choice.finish_reason,
+        total_tokens=completion.usage.total_tokens,
+        work=[line for line in reasoning.split("\n\n") if "pproval" in line],
+    )
     messages.append({"role": "assistant", "content": choice.message.content})
 
 prompt = [{"role": "user", "content": "badly"}]

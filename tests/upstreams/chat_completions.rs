@@ -69,7 +69,8 @@ impl Started {
 #[test]
 fn a_completion_is_the_whole_run() {
     let started = agent(&[]);
-    let body = json!({"model": "fake/opus", "messages": [user("secretly")], "temperature": 0.5, "seed": 7, "user": "me"});
+    let body =
+        json!({"model": "fake/opus", "messages": [user("secretly")], "temperature": 0.5, "seed": 7, "user": "me"});
     let answer = started.chat_with(&[], &body);
     assert_eq!(answer.header("framegate-ignored-parameters"), "seed, temperature");
     let run = answer.header("framegate-run").to_owned();
@@ -215,7 +216,8 @@ fn a_request_that_is_sent_again_starts_nothing() {
     // So do runs that are started otherwise.
     let order = json!({"upstream": "fake", "prompt": "go"});
     let start = || {
-        let answer = post(started.proxy.address, "/v1/runs", &[("idempotency-key", "one")], order.to_string().as_bytes());
+        let answer =
+            post(started.proxy.address, "/v1/runs", &[("idempotency-key", "one")], order.to_string().as_bytes());
         (answer.status, answer.json()["run_id"].clone())
     };
     let (created, repeated) = (start(), start());
@@ -253,16 +255,33 @@ fn errors_have_the_form_of_the_api() {
         let answer = started.chat_with(&[], body);
         let status = answer.status;
         let error = answer.json()["error"].clone();
-        (status, error["code"].as_str().unwrap().to_owned(), error["param"].clone(), error["message"].as_str().unwrap().to_owned())
+        (
+            status,
+            error["code"].as_str().unwrap().to_owned(),
+            error["param"].clone(),
+            error["message"].as_str().unwrap().to_owned(),
+        )
     };
     let messages = [user("x")];
     let cases = [
-        (json!({"model": "fale", "messages": messages}), 404, "model_not_found", json!("model"), "did you mean \"fake\""),
+        (
+            json!({"model": "fale", "messages": messages}),
+            404,
+            "model_not_found",
+            json!("model"),
+            "did you mean \"fake\"",
+        ),
         (json!({"model": "fake/", "messages": messages}), 404, "model_not_found", json!("model"), "followed by /"),
         (json!({"model": "fake", "messages": [user(" ")]}), 400, "bad_request", json!("messages"), "the user's"),
         (json!({"model": "fake", "messages": messages, "n": 3}), 400, "bad_request", json!("n"), "must be 1"),
         (json!({"model": "fake/-rm", "messages": messages}), 422, "not_possible", Value::Null, "model"),
-        (json!({"model": "fake", "messages": [user(&"x".repeat(3000))]}), 413, "request_too_large", Value::Null, "too large"),
+        (
+            json!({"model": "fake", "messages": [user(&"x".repeat(3000))]}),
+            413,
+            "request_too_large",
+            Value::Null,
+            "too large",
+        ),
     ];
     for (body, status, code, parameter, message) in cases {
         let found = error(&body);
@@ -329,8 +348,8 @@ fn hold_a_conversation(command: Command) {
     let answering = std::thread::scope(|scope| {
         let answering = scope.spawn(|| {
             let run = started.newest_of(3);
-            let status =
-                started.wait_for(&run, "no question", |status| !status["pending_approvals"].as_array().unwrap().is_empty());
+            let status = started
+                .wait_for(&run, "no question", |status| !status["pending_approvals"].as_array().unwrap().is_empty());
             let approval = status["pending_approvals"][0].as_str().unwrap().to_owned();
             let path = format!("/v1/runs/{run}/approvals/{approval}");
             post(started.proxy.address, &path, &[], br#"{"decision":"approved"}"#).status
@@ -341,8 +360,9 @@ fn hold_a_conversation(command: Command) {
             [
                 json!({"models": ["fake"]}),
                 json!({"content": "Answer 1.", "reasoning": "I wonder.", "finish_reason": "stop", "total_tokens": 17}),
-                json!({"content": "Answer 2.", "finish_reason": "stop", "total_tokens": 17}),
-                json!({"content": "Answer 3.", "finish_reason": "stop", "total_tokens": 17}),
+                json!({"content": "Answer 2.", "finish_reason": "stop", "total_tokens": 17, "work": []}),
+                json!({"content": "Answer 3.", "finish_reason": "stop", "total_tokens": 17,
+                    "work": ["Bash waits for approval ask-3: touch file", "Approval ask-3: approved by anonymous"]}),
                 json!({"error": "NotFoundError", "code": "model_not_found", "param": "model"}),
                 json!({"error": "BadRequestError", "code": "bad_request", "param": "tools"}),
                 json!({"error": "APIError", "message": "it broke"}),

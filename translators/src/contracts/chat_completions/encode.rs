@@ -1,8 +1,10 @@
 //! Frames to `chat-completions.v1` events.
 //!
-//! All text blocks of the main thread are one answer; an empty line separates them. The first chunk has the role. The last ones have
+//! All text blocks of the main thread are one answer; an empty line separates them. The field for reasoning has the reasoning, and a line
+//! for each tool, question and decision. The first chunk has the role. The last ones have
 //! the `finish_reason` and then the usage, or the usage and then an error.
 
+use super::progress;
 use super::usage::Total;
 use super::{CHUNK, ERROR};
 use crate::contracts::wire::EmittedTexts;
@@ -55,7 +57,7 @@ struct Chat {
     created: Option<u64>,
     /// The model that all chunks name; `None` before the first one.
     model: Option<SharedStr>,
-    /// The last block of text and of reasoning: the message and the index in it.
+    /// The last block of text and of reasoning: the message and the index in it. A line about the runner's work has no message.
     text: Option<(SharedStr, u32)>,
     reasoning: Option<(SharedStr, u32)>,
     answered: EmittedTexts,
@@ -169,6 +171,9 @@ impl StreamEncoder for Chat {
                 self.begin(None, out);
                 self.delta(&Delta::Reasoning(&separated(&block.delta, is_new)), None, out);
             }
+            Body::ToolStarted { call, .. } if !frame.is_subagent() => self.progress(&progress::tool(call), out),
+            Body::ApprovalRequested(asked) => self.progress(&progress::question(asked), out),
+            Body::ApprovalResolved(resolved) => self.progress(&progress::decision(resolved), out),
             Body::UsageReported(usage) if usage.scope == UsageScope::Run => self.usage = Some(usage.figures()),
             Body::SessionEnded(end) => self.end(end, out),
             _ => {}
@@ -207,6 +212,13 @@ impl Chat {
             self.shared = shared_fields(&self.run, self.created.unwrap_or_default(), model);
             self.delta(&Delta::Role, None, out);
         }
+    }
+
+    /// Writes a line about what the runner does, as a block of reasoning.
+    fn progress(&mut self, line: &str, out: &mut Events) {
+        self.begin(None, out);
+        let is_new = self.reasoning.replace((SharedStr::default(), u32::MAX)).is_some();
+        self.delta(&Delta::Reasoning(&separated(line, is_new)), None, out);
     }
 
     fn content(&mut self, text: &str, is_new: bool, out: &mut Events) {

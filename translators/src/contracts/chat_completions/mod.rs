@@ -6,6 +6,7 @@
 
 mod dropped;
 mod encode;
+mod progress;
 mod rules;
 mod usage;
 mod withheld;
@@ -21,7 +22,7 @@ const ERROR: &str = "error";
 /// The contract.
 pub const V1: Contract = Contract {
     name: "chat-completions.v1",
-    about: "a run as one streamed chat completion: text, reasoning, usage",
+    about: "a run as one streamed chat completion: text, reasoning and tools as reasoning, usage",
     document: Some("Chat Completions API, streaming"),
     sse: SseStyle::Bare,
     type_key: "object",
