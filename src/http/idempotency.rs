@@ -7,6 +7,7 @@
 //! Keys are kept only in memory. After a restart, a body that is sent again is still recognised by its records
 //! (`ingest::repeats`).
 
+use super::digest::Digest;
 use super::limits::{SOON, later};
 use super::problem::Problem;
 use crate::log::StreamId;
@@ -23,9 +24,6 @@ pub(super) const REPLAYED: &str = "idempotency-replayed";
 
 /// The longest key, in bytes.
 const MAX_KEY_BYTES: usize = 255;
-
-/// The SHA-256 of a body.
-pub(super) type Digest = [u8; 32];
 
 /// The result of an ingest with a key.
 #[derive(Clone, Debug)]

@@ -3,8 +3,9 @@
 //! which runner it is. If they match none, the request is answered with 422 and nothing is kept.
 
 use super::body::{self, events};
+use super::digest::Digest;
 use super::events::{stream_headers, wanted_of};
-use super::idempotency::{Claim, Claimed, Counts, Digest, Made, REPLAYED};
+use super::idempotency::{Claim, Claimed, Counts, Made, REPLAYED};
 use super::lease::Lease;
 use super::limits::{SOON, later};
 use super::negotiate::Wanted;

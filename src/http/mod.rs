@@ -11,7 +11,9 @@ mod chat_completions;
 mod coding;
 mod connection;
 mod control;
+mod conversations;
 mod cors;
+mod digest;
 mod error;
 mod events;
 mod feeds;
@@ -33,6 +35,7 @@ mod problem;
 mod query;
 #[cfg(test)]
 mod reference;
+mod repeats;
 mod reply;
 mod responses;
 mod route;
@@ -40,6 +43,7 @@ mod router;
 mod routes;
 mod run_status;
 mod schemas;
+mod sdk_errors;
 mod security_headers;
 mod sessions;
 mod settings;
@@ -128,12 +132,12 @@ impl Server {
             ..Host::new(runs.clone(), settings.ingest.clone())
         };
         let idempotency_keys = idempotency::Keys::new(settings.max_idempotency_keys, settings.idempotency_key_lifetime);
-        let repeats = sessions::Repeats::new(sessions::Bounds {
+        let repeats = repeats::Repeats::new(repeats::Bounds {
             max: settings.max_prompt_requests,
             lifetime: settings.idempotency_key_lifetime,
             repeat: settings.prompt_repeat,
         });
-        let conversations = chat_completions::Conversations::new(settings.max_conversations);
+        let conversations = conversations::Conversations::new(settings.max_conversations);
         let mut feeds = Vec::new();
         for feed in &settings.feeds {
             let name = feed.name.clone();

@@ -8,7 +8,7 @@ use super::route::{Call, PathValues};
 use super::routes::{Found, all_methods, allowed, find};
 use super::shared::Shared;
 use super::visit::Visit;
-use super::{access, cors, guard, responses, security_headers};
+use super::{access, cors, guard, responses, sdk_errors, security_headers};
 use crate::auth::Caller;
 use crate::telemetry::metrics;
 use hyper::body::Incoming;
@@ -34,7 +34,7 @@ pub(super) async fn answer(
     let live = shared.control.live();
     let origin = cors::origin_of(request.headers(), &live);
     let is_http1 = request.version() < Version::HTTP_2;
-    let refused = if responses::is_of_sdks(&path) { responses::refused } else { Problem::into_response };
+    let refused = if sdk_errors::is_of_sdks(&path) { sdk_errors::refused } else { Problem::into_response };
     let mut response = match admit(&request, visit, &found, &shared, &live) {
         Ok(Admitted::Preflight(response)) => response,
         Ok(Admitted::Caller(caller)) => {

@@ -3,14 +3,14 @@
 //! Input: a stream's id. Output: the stream, if the caller may see it; the permit of an event stream. Never: a stream outside the
 //! caller's restriction.
 
-use super::chat_completions::Conversations;
+use super::conversations::Conversations;
 use super::idempotency::Keys;
 use super::lease::Lease;
 use super::limits::Meters;
 use super::live::Control;
 use super::places::Client;
 use super::problem::Problem;
-use super::sessions::Repeats;
+use super::repeats::Repeats;
 use super::settings::Settings;
 use super::silent::Silent;
 use crate::auth::Caller;

@@ -5,7 +5,7 @@
 
 use super::charset;
 use super::coding::{self, Coding, Decoder, Undecodable};
-use super::idempotency::Digest;
+use super::digest::Digest;
 use super::limits::Meter;
 use super::live::Control;
 use super::problem::Problem;

@@ -3,12 +3,14 @@
 //! Input: upstream, prompt and options, as a JSON object. Output: the run's status as soon as there is a run. Never: a run
 //! that the caller may not see; a setting of the upstream in a response.
 
-use super::idempotency::{Digest, REPLAYED};
+use super::digest::{Digest, digest};
+use super::idempotency::REPLAYED;
 use super::json_body;
 use super::problem::Problem;
+use super::repeats::Once;
 use super::reply::{Body, json_response};
 use super::route::Call;
-use super::sessions::{self, Claim, Once};
+use super::sessions::{self, Claim};
 use crate::runs::RunStatus;
 use framegate_translators::host::Opening;
 use framegate_translators::runners::Runner;
@@ -67,7 +69,7 @@ impl Order {
             self.cwd.as_ref(),
             self.model.as_ref(),
         ];
-        sessions::digest(fields.into_iter().map(|field| field.map(String::as_str)))
+        digest(fields.into_iter().map(|field| field.map(String::as_str)))
     }
 }
 

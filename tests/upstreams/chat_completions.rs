@@ -136,7 +136,7 @@ fn a_conversation_continues_its_session() {
     let regenerated = [user("hello"), assistant("Answer 1."), user("more")];
     let (again, same, _) = started.said(&regenerated);
     assert_eq!((again.as_str(), &same), ("Answer 2.", &other));
-    // Now no session has it, so a new one is told the conversation.
+    // Now no session has it, so the prompt of a new one contains the conversation.
     let (again, branch, _) = started.said(&regenerated);
     assert_eq!(again, "Answer 1.");
     assert!(branch != session && branch != other);

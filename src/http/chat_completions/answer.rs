@@ -8,7 +8,7 @@ use super::super::events::{stream_headers, unreadable};
 use super::super::negotiate::{Form, Negotiated};
 use super::super::problem::Problem;
 use super::super::reply::{Body, json_response};
-use super::super::responses::error;
+use super::super::sdk_errors::error;
 use super::super::shared::Shared;
 use crate::log::LogError;
 use crate::runs::{Ask, Entry, Follower, Wire};

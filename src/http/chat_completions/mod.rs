@@ -5,25 +5,24 @@
 //! that is sent again; a run that ends because its client left.
 //!
 //! The session of a conversation is the one that `Framegate-Session` names, or the one whose prompts and last answer the conversation
-//! repeats ([`conversations`]). Otherwise it is a new one, whose
+//! repeats ([`super::conversations`]). Otherwise it is a new one, whose
 //! first prompt contains the conversation so far.
 
 mod answer;
-mod conversations;
 mod request;
 
-pub(super) use conversations::Conversations;
-
+use super::conversations::prompts_of;
+use super::digest::{Digest, digest};
 use super::idempotency::REPLAYED;
 use super::json_body;
 use super::models::Model;
 use super::problem::Problem;
+use super::repeats::Once;
 use super::reply::Body;
 use super::route::Call;
-use super::sessions::{self, Claim, Once};
+use super::sessions::{self, Claim};
 use super::shared::Shared;
 use crate::runs::Entry;
-use conversations::prompts_of;
 use framegate_translators::frame::StreamKind;
 use framegate_translators::host::Opening;
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
@@ -105,7 +104,7 @@ async fn run_of(
 }
 
 /// The digest of what makes two requests the same: not the form of the answer.
-fn digest_of(request: &ChatRequest, model: &Model, session: Option<&str>) -> [u8; 32] {
+fn digest_of(request: &ChatRequest, model: &Model, session: Option<&str>) -> Digest {
     let role = |role: Role| match role {
         Role::User => "user",
         Role::Assistant => "assistant",
@@ -120,7 +119,7 @@ fn digest_of(request: &ChatRequest, model: &Model, session: Option<&str>) -> [u8
         Some(&request.instructions),
         Some(&request.prompt),
     ];
-    sessions::digest(fields.into_iter().chain(history))
+    digest(fields.into_iter().chain(history))
 }
 
 /// The value of `Framegate-Session`.

@@ -10,7 +10,6 @@ mod errors;
 mod kept;
 
 use super::body::{BEFORE_RESET, Source, events};
-use super::chat_completions;
 use super::events::{stream_headers, wanted_of};
 use super::limits::{SOON, StreamSlot, later};
 use super::negotiate::{Form, Negotiated, Wanted, negotiate};
@@ -18,6 +17,7 @@ use super::problem::Problem;
 use super::query::Query;
 use super::reply::{Body, Torn};
 use super::route::Call;
+use super::sdk_errors::{code_of, error};
 use super::shared::Shared;
 use crate::client::NoAnswer;
 use crate::runs::Wire;
@@ -25,8 +25,7 @@ use crate::shutdown::Phase;
 use crate::upstream::responses::{
     Answer, Asking, BoundedReceiver, Credentials, InFlightRequest, Mode, Refusal, Responses,
 };
-use errors::{Failure, answered, code_of};
-pub(super) use errors::{error, refused};
+use errors::{Failure, answered};
 use framegate_translators::runners::RESPONSES;
 use futures_util::stream;
 use http_body_util::{BodyExt, Limited, StreamBody};
@@ -252,13 +251,6 @@ pub(super) fn wants_websocket<B>(request: &Request<B>) -> bool {
     let upgrades = request.headers().get_all(header::UPGRADE).iter().filter_map(|value| value.to_str().ok());
     let mut protocols = upgrades.flat_map(|value| value.split(',')).map(str::trim);
     request.method() == Method::GET && protocols.any(|protocol| protocol.eq_ignore_ascii_case("websocket"))
-}
-
-/// Whether a path belongs to the APIs whose SDKs expect errors in the API's form.
-pub(super) fn is_of_sdks(path: &str) -> bool {
-    [PATH, "/v1/models", chat_completions::PATH]
-        .iter()
-        .any(|of_api| path.strip_prefix(of_api).is_some_and(|behind| behind.is_empty() || behind.starts_with('/')))
 }
 
 /// Checks that an id is a single plain path segment, because it becomes part of the upstream's path.

@@ -6,8 +6,7 @@
 //! Input: the prompts of each run that was started; later a conversation. Output: the run that gave its last answer. Never: a run of
 //! another caller or upstream; more prompts than the setting allows. Prompts are kept only in memory, as digests.
 
-use super::super::idempotency::Digest;
-use super::super::sessions::digest;
+use super::digest::{Digest, digest};
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use uuid::Uuid;
@@ -17,7 +16,7 @@ const ALIKE: usize = 16;
 
 /// The conversations.
 #[derive(Debug)]
-pub(in crate::http) struct Conversations {
+pub(super) struct Conversations {
     max: usize,
     known: Mutex<Known>,
 }
@@ -36,7 +35,7 @@ pub(super) fn prompts_of<'p>(caller: &'p str, upstream: &'p str, prompts: impl I
 }
 
 impl Conversations {
-    pub(in crate::http) fn new(max: usize) -> Self {
+    pub(super) fn new(max: usize) -> Self {
         Self { max, known: Mutex::default() }
     }
 

@@ -6,8 +6,9 @@
 //!
 //! Requests are kept only in memory: after a restart of the proxy, a request that is sent again starts another run.
 
-use super::super::idempotency::{Digest, key_of};
-use super::super::problem::Problem;
+use super::digest::Digest;
+use super::idempotency::key_of;
+use super::problem::Problem;
 use crate::clock::Clock;
 use crate::runs::RunStatus;
 use hyper::{HeaderMap, StatusCode};
@@ -18,7 +19,7 @@ use tokio::sync::OwnedMutexGuard;
 use uuid::Uuid;
 
 /// What identifies a request that was sent before.
-pub(in crate::http) struct Once {
+pub(super) struct Once {
     name: RequestName,
     digest: Digest,
 }
@@ -28,17 +29,13 @@ impl Once {
     ///
     /// # Errors
     /// 400 for an invalid key.
-    pub(in crate::http) fn by_key(
-        headers: &HeaderMap,
-        path: &'static str,
-        digest: Digest,
-    ) -> Result<Option<Self>, Problem> {
+    pub(super) fn by_key(headers: &HeaderMap, path: &'static str, digest: Digest) -> Result<Option<Self>, Problem> {
         let key = key_of(headers)?;
         Ok(key.map(|key| Self { name: RequestName::Key(path, key.to_owned()), digest }))
     }
 
     /// By the digest of the request, for clients that send no key. The digest covers the path.
-    pub(in crate::http) fn by_digest(digest: Digest) -> Self {
+    pub(super) fn by_digest(digest: Digest) -> Self {
         Self { name: RequestName::Digest(digest), digest }
     }
 }
@@ -57,18 +54,18 @@ type RunOf = Arc<tokio::sync::Mutex<Option<Uuid>>>;
 
 /// The bounds for what is remembered.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::http) struct Bounds {
+pub(super) struct Bounds {
     /// Maximum number of requests.
-    pub(in crate::http) max: usize,
+    pub(super) max: usize,
     /// How long each request is remembered, at most.
-    pub(in crate::http) lifetime: Duration,
+    pub(super) lifetime: Duration,
     /// For how long after the end of its run a request without a key is taken for a repeated one.
-    pub(in crate::http) repeat: Duration,
+    pub(super) repeat: Duration,
 }
 
 /// The remembered requests.
 #[derive(Debug)]
-pub(in crate::http) struct Repeats {
+pub(super) struct Repeats {
     bounds: Bounds,
     known: Mutex<Known>,
 }
@@ -88,7 +85,7 @@ pub(super) struct Slot {
 }
 
 impl Repeats {
-    pub(in crate::http) fn new(bounds: Bounds) -> Self {
+    pub(super) fn new(bounds: Bounds) -> Self {
         Self { bounds, known: Mutex::default() }
     }
 

@@ -6,13 +6,9 @@
 //! Whether a session is free, and what a question of the runner's is answered with by rule, is up to the upstream (`crate::upstream`),
 //! so it is the same on every path.
 
-mod repeats;
-
-pub(super) use repeats::{Bounds, Once, Repeats};
-
-use super::idempotency::Digest;
 use super::limits::later;
 use super::problem::Problem;
+use super::repeats::{Once, Slot};
 use super::shared::Shared;
 use crate::config::unknown;
 use crate::runs::{Entry, RunStatus};
@@ -20,8 +16,6 @@ use crate::upstream::{StartError, Upstream};
 use framegate_translators::frame::StreamKind;
 use framegate_translators::host::Opening;
 use hyper::StatusCode;
-use repeats::Slot;
-use sha2::{Digest as _, Sha256};
 use std::sync::Arc;
 use std::time::Duration;
 use tracing::Instrument;
@@ -149,17 +143,6 @@ pub(super) fn runners_own(session: String, shared: &Shared) -> Result<String, Pr
         Some(known) => Ok(known.session_name),
         None => Ok(session),
     }
-}
-
-/// The digest of a request's fields, by which a repeated request is recognised. An absent field differs from an empty one.
-pub(super) fn digest<'f>(fields: impl Iterator<Item = Option<&'f str>>) -> Digest {
-    let mut digest = Sha256::new();
-    for field in fields {
-        let length = field.map_or(u64::MAX, |field| field.len() as u64);
-        digest.update(length.to_be_bytes());
-        digest.update(field.unwrap_or_default());
-    }
-    digest.finalize().into()
 }
 
 /// The newest run of a session that the caller sees.
