@@ -7,6 +7,7 @@
 use super::lease::Lease;
 use super::negotiate::{Form, Negotiated};
 use super::reply::{Body, Torn};
+use super::segment::Segment;
 use super::shared::Shared;
 use crate::clock::Moment;
 use crate::log::LogError;
@@ -29,6 +30,8 @@ pub(super) const BEFORE_RESET: Duration = Duration::from_millis(50);
 pub(super) enum Source {
     /// One stream.
     Run(Box<Follower>),
+    /// A run, up to the point where it waits for a person.
+    Segment(Box<Segment>),
     /// All streams of an ingest.
     Ingest(Box<IngestFollower>),
     /// Many runs.
@@ -45,6 +48,7 @@ impl Source {
     async fn next(&mut self) -> Result<Option<Piece>, LogError> {
         let batch = match self {
             Self::Run(follower) => follower.next().await?,
+            Self::Segment(segment) => segment.next().await?,
             Self::Ingest(follower) => follower.next().await?,
             Self::Feed(follower, wire) => {
                 let piece = follower.next(*wire).await?;
@@ -57,6 +61,7 @@ impl Source {
     fn lag(&self) -> &Lag {
         match self {
             Self::Run(follower) => follower.lag(),
+            Self::Segment(segment) => segment.follower.lag(),
             Self::Ingest(follower) => follower.lag(),
             Self::Feed(follower, _) => follower.lag(),
         }
@@ -65,6 +70,7 @@ impl Source {
     fn arrived(&self) -> Option<Moment> {
         match self {
             Self::Run(follower) => follower.arrived(),
+            Self::Segment(segment) => segment.follower.arrived(),
             Self::Ingest(follower) => follower.arrived(),
             Self::Feed(follower, _) => follower.arrived(),
         }
@@ -74,6 +80,7 @@ impl Source {
     fn was_cut(&self) -> bool {
         match self {
             Self::Run(follower) => follower.was_cut(),
+            Self::Segment(segment) => segment.follower.was_cut(),
             Self::Ingest(follower) => follower.was_cut(),
             Self::Feed(follower, _) => follower.was_cut(),
         }
@@ -81,6 +88,8 @@ impl Source {
 }
 
 struct Pull {
+    /// Sent last if the source ended because a person must answer.
+    waiting: Bytes,
     source: Source,
     lease: Lease,
     /// Sends comments during silence; `None` on wires without comments.
@@ -132,11 +141,16 @@ impl Heartbeat {
 }
 
 /// How the stream of another API differs from framegate's own.
+#[derive(Default)]
 pub(super) struct ApiStream {
+    /// Sent before the first event.
+    pub(super) first: Bytes,
     /// Sent after the last event.
     pub(super) last: Bytes,
-    /// Chooses which of the encoded events are sent.
-    pub(super) select: fn(Bytes) -> Bytes,
+    /// Sent instead of `last` if a person must answer a question.
+    pub(super) waiting: Bytes,
+    /// Chooses which of the encoded events are sent; `None` for all.
+    pub(super) select: Option<fn(Bytes) -> Bytes>,
 }
 
 /// Streams events as another API does: without `retry:`, because its clients cannot resume.
@@ -148,7 +162,9 @@ pub(super) fn api_events(
     lease: Lease,
 ) -> Body {
     let pull = pull(source, negotiated, shared, lease);
-    body(Pull { goodbye: None, last: api.last, select: api.select, has_begun: true, ..pull })
+    let ready = Some(api.first).filter(|first| !first.is_empty()).into_iter().collect();
+    let select = api.select.unwrap_or(pull.select);
+    body(Pull { ready, last: api.last, waiting: api.waiting, select, ..pull })
 }
 
 /// Streams events to a client while the lease is valid.
@@ -191,6 +207,7 @@ fn pull(source: Source, negotiated: &Negotiated, shared: &Shared, lease: Lease) 
         heartbeat,
         goodbye: None,
         last: Bytes::new(),
+        waiting: Bytes::new(),
         select: |bytes| bytes,
         ready: VecDeque::new(),
         has_begun: true,
@@ -264,7 +281,9 @@ impl Pull {
                 }
                 Ok(None) => {
                     self.is_over = true;
-                    let last = Some(std::mem::take(&mut self.last)).filter(|last| !last.is_empty());
+                    let is_waiting = matches!(&self.source, Source::Segment(segment) if segment.is_waiting());
+                    let last = std::mem::take(if is_waiting { &mut self.waiting } else { &mut self.last });
+                    let last = Some(last).filter(|last| !last.is_empty());
                     self.ready.extend(if self.source.was_cut() { self.goodbye.take() } else { last });
                 }
                 Err(Gone::Revoked) => return Err(Torn),

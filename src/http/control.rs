@@ -156,6 +156,25 @@ fn handle_of(run_id: &str, shared: &Shared) -> Result<(Uuid, Handle), Problem> {
     Err(Problem::new(StatusCode::CONFLICT, detail))
 }
 
+/// Answers a question of a run that the caller sees. Returns whether the question was still open.
+///
+/// # Errors
+/// The answer does not fit the question, or was not passed on.
+pub(super) async fn answer_if_open(
+    run: Uuid,
+    approval_id: &str,
+    answer: Answer,
+    shared: &Shared,
+) -> Result<bool, Problem> {
+    let Some(handle) = shared.host.handles.find(run) else { return Ok(false) };
+    let message = HostMessage::Answer { approval_id: SharedStr::from(approval_id), answer };
+    match send(&handle, message, shared).await {
+        Ok(()) => Ok(true),
+        Err(problem) if matches!(problem.status(), StatusCode::CONFLICT | StatusCode::NOT_FOUND) => Ok(false),
+        Err(problem) => Err(problem),
+    }
+}
+
 async fn send(handle: &Handle, message: HostMessage, shared: &Shared) -> Result<(), Problem> {
     match tokio::time::timeout(PATIENCE, handle.send(message, &shared.caller.name)).await {
         Ok(said) => said.map_err(|error| problem_of(&error)),

@@ -4,6 +4,7 @@
 //! header; a stream delayed by a buffer; a payload in a log line.
 
 mod access;
+mod ai_sdk;
 mod artifacts;
 mod body;
 mod charset;
@@ -45,13 +46,16 @@ mod run_status;
 mod schemas;
 mod sdk_errors;
 mod security_headers;
+mod segment;
 mod sessions;
 mod settings;
 mod shared;
 mod silent;
 mod socket;
 mod stop;
+mod threads;
 mod tls;
+mod transcript;
 mod upload;
 mod upstreams;
 mod visit;
@@ -138,6 +142,7 @@ impl Server {
             repeat: settings.prompt_repeat,
         });
         let conversations = conversations::Conversations::new(settings.max_conversations);
+        let threads = threads::Threads::new(settings.max_conversations);
         let mut feeds = Vec::new();
         for feed in &settings.feeds {
             let name = feed.name.clone();
@@ -159,6 +164,7 @@ impl Server {
             idempotency_keys: Arc::new(idempotency_keys),
             repeats: Arc::new(repeats),
             conversations: Arc::new(conversations),
+            threads: Arc::new(threads),
             control,
             shutdown,
             closing: CancellationToken::new(),

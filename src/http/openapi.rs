@@ -3,6 +3,7 @@
 //! Input: the routes, the contracts with their schemas, and the descriptions of the endpoints here. Output: one constant
 //! document without external references. Never: a path that is not served.
 
+pub(super) mod ai_sdk;
 pub(super) mod chat_completions;
 pub(super) mod control;
 mod events;
@@ -84,6 +85,8 @@ fn path_parameters(route: &Route) -> Value {
                 "A model: an upstream, alone or followed by `%2F` and a model; or a model of the upstream that is named.",
                 json!({"type": "string"}),
             ),
+            "upstream" => ("An upstream that starts runs, as in `GET /v1/models`.", json!({"type": "string"})),
+            "chat_id" => ("A chat, by the client's id for it.", json!({"type": "string"})),
             "response_id" => ("A response, by the upstream's id for it.", json!({"type": "string"})),
             "task_id" => ("A Hecate task: `task_` and a ULID, or the session's UUID.", json!({"type": "string"})),
             "run_id" if route.path.starts_with("/hecate/") => {

@@ -34,6 +34,12 @@ impl Once {
         Ok(key.map(|key| Self { name: RequestName::Key(path, key.to_owned()), digest }))
     }
 
+    /// By an identity that the client gives each prompt, such as the id of its message.
+    pub(super) fn by_identity(path: &'static str, identity: Digest) -> Self {
+        let key = identity.iter().map(|byte| format!("{byte:02x}")).collect();
+        Self { name: RequestName::Key(path, key), digest: identity }
+    }
+
     /// By the digest of the request, for clients that send no key. The digest covers the path.
     pub(super) fn by_digest(digest: Digest) -> Self {
         Self { name: RequestName::Digest(digest), digest }

@@ -6,13 +6,14 @@
 //! A `GET` route also accepts `HEAD`, and every path accepts `OPTIONS`.
 
 use super::openapi::{
-    self, chat_completions as chat, control as messages, operations, responses as sdk, upstreams as starting,
+    self, ai_sdk as ai, chat_completions as chat, control as messages, operations, responses as sdk,
+    upstreams as starting,
 };
 use super::problem::Problem;
 use super::reply::Body;
 use super::route::{Access, Answer, Call, Route};
 use super::{
-    artifacts, chat_completions, control, events, feeds, hecate, ingest, models, probes, responses, run_status,
+    ai_sdk, artifacts, chat_completions, control, events, feeds, hecate, ingest, models, probes, responses, run_status,
     schemas, upstreams,
 };
 use crate::auth::Scope;
@@ -110,6 +111,8 @@ pub(super) static ROUTES: &[Route] = &[
     post("/v1/responses/{response_id}/cancel", CONTROL, |call| Box::pin(responses::cancel(call)), sdk::cancel)
         .query(&["upstream"]),
     post(chat_completions::PATH, CONTROL, |call| Box::pin(chat_completions::create(call)), chat::create),
+    post(ai_sdk::PATH, CONTROL, |call| Box::pin(ai_sdk::create(call)), ai::create),
+    get("/ai-sdk/{upstream}/{chat_id}/stream", READ, |call| Box::pin(ai_sdk::resume(call)), ai::resume),
     get("/v1/models", READ, |call| Box::pin(models::list(call)), sdk::models).query(&["upstream"]),
     get("/v1/models/{model}", READ, |call| Box::pin(models::one(call)), sdk::model).query(&["upstream"]),
     get("/v1/contracts", READ, |call| Box::pin(schemas::catalogue(call)), operations::contracts),

@@ -16,10 +16,16 @@ use crate::upstream::{StartError, Upstream};
 use framegate_translators::frame::StreamKind;
 use framegate_translators::host::Opening;
 use hyper::StatusCode;
+use hyper::header::HeaderName;
 use std::sync::Arc;
 use std::time::Duration;
 use tracing::Instrument;
 use uuid::Uuid;
+
+/// The header that names a session, in requests and in responses.
+pub(super) const SESSION: HeaderName = HeaderName::from_static("framegate-session");
+/// The header of a response that names the run.
+pub(super) const RUN: HeaderName = HeaderName::from_static("framegate-run");
 
 /// What to start.
 pub(super) struct Order {

@@ -13,6 +13,7 @@ use super::problem::Problem;
 use super::repeats::Repeats;
 use super::settings::Settings;
 use super::silent::Silent;
+use super::threads::Threads;
 use crate::auth::Caller;
 use crate::runs::{Entry, Runs};
 use crate::shutdown::Shutdown;
@@ -42,6 +43,8 @@ pub(super) struct Shared {
     pub(super) repeats: Arc<Repeats>,
     /// Conversations of chat completions.
     pub(super) conversations: Arc<Conversations>,
+    /// Conversations that clients name themselves.
+    pub(super) threads: Arc<Threads>,
     pub(super) control: Control,
     pub(super) shutdown: Arc<Shutdown>,
     /// Cancelled when connections that have not begun a request must end.

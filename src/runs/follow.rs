@@ -114,29 +114,7 @@ impl Follower {
             if self.is_over {
                 return Ok(None);
             }
-            let batch = match self.begun.take() {
-                Some(batch) => batch,
-                None => match self.reader.read(&self.runs, self.ask(tail.frames)).await {
-                    Err(error @ LogError::Dropped { .. }) => {
-                        self.is_over = true;
-                        self.runs.forget_dropped().await;
-                        return self.notice(tail).map(Some).ok_or(error);
-                    }
-                    batch => batch?,
-                },
-            };
-            if batch.lost {
-                // The next event is gone, and the contract has no event that says so. Break off: a client that asks again gets
-                // the error.
-                return Err(LogError::Gone { stream: self.reader.entry().stream.id, frames: batch.frames });
-            }
-            if batch.next > self.next {
-                let given = usize::try_from(batch.events).unwrap_or(usize::MAX);
-                self.left = self.left.map(|left| left.saturating_sub(given));
-                self.ends_on_id = batch.ends_on_id;
-                self.next = batch.next;
-                self.given = batch.frames;
-                self.lag.given(batch.frames);
+            if let Some(batch) = self.read(tail).await? {
                 return Ok(Some(batch));
             }
             // Frames without events count as read too.
@@ -156,6 +134,50 @@ impl Follower {
                 _ = self.closing.changed() => {}
             }
         }
+    }
+
+    /// The next of the events that are there already; `None` if there are none.
+    ///
+    /// # Errors
+    /// The log's error.
+    pub async fn next_at_hand(&mut self) -> Result<Option<Batch>, LogError> {
+        let tail = *self.tail.borrow();
+        if self.is_over { Ok(None) } else { self.read(tail).await }
+    }
+
+    /// The number of the next event.
+    pub fn position(&self) -> u64 {
+        self.next
+    }
+
+    /// Reads the next events of the frames up to the tail; `None` if there are none.
+    async fn read(&mut self, tail: Tail) -> Result<Option<Batch>, LogError> {
+        let batch = match self.begun.take() {
+            Some(batch) => batch,
+            None => match self.reader.read(&self.runs, self.ask(tail.frames)).await {
+                Err(error @ LogError::Dropped { .. }) => {
+                    self.is_over = true;
+                    self.runs.forget_dropped().await;
+                    return self.notice(tail).map(Some).ok_or(error);
+                }
+                batch => batch?,
+            },
+        };
+        if batch.lost {
+            // The next event is gone, and the contract has no event that says so. Break off: a client that asks again gets
+            // the error.
+            return Err(LogError::Gone { stream: self.reader.entry().stream.id, frames: batch.frames });
+        }
+        if batch.next <= self.next {
+            return Ok(None);
+        }
+        let given = usize::try_from(batch.events).unwrap_or(usize::MAX);
+        self.left = self.left.map(|left| left.saturating_sub(given));
+        self.ends_on_id = batch.ends_on_id;
+        self.next = batch.next;
+        self.given = batch.frames;
+        self.lag.given(batch.frames);
+        Ok(Some(batch))
     }
 
     /// The notice that the stream was dropped before its reader had caught up. It is sent once, as the last event. `None` if

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 const PATH: &str = "/v1/chat/completions";
 
 /// A proxy with the upstream `fake`, an agent that counts the prompts of each session.
-fn agent(settings: &[(&str, &str)]) -> Started {
+pub fn agent(settings: &[(&str, &str)]) -> Started {
     let program = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/upstreams/fake/agent.sh");
     let table = format!(
         "[[upstream]]\nname = \"fake\"\nkind = \"command\"\npreset = \"claude-code\"\nprogram = \"{program}\"\n\
@@ -333,8 +333,9 @@ fn upstreams_are_models() {
 }
 
 /// What a client says about a conversation with the agent, one JSON object a line.
-fn read_by(mut command: Command, started: &Started) -> Vec<Value> {
-    let plan = json!({"base_url": format!("http://{}/v1", started.proxy.address)});
+pub fn read_by(mut command: Command, started: &Started) -> Vec<Value> {
+    let release = started.folder.path("end");
+    let plan = json!({"base_url": format!("http://{}/v1", started.proxy.address), "release": release});
     command.arg(plan.to_string()).stdin(Stdio::null()).stderr(Stdio::inherit());
     let output = command.env("NO_PROXY", "*").output().unwrap();
     assert!(output.status.success(), "the client failed: {}", output.status);
@@ -375,7 +376,7 @@ fn hold_a_conversation(command: Command) {
     assert!(started.folder.read("answers").contains("allow"));
 }
 
-fn client(script: &str) -> PathBuf {
+pub fn client(script: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/clients").join(script)
 }
 

@@ -10,6 +10,7 @@
     reason = "test code; not all helpers shared with the tests of the server are used"
 )]
 
+mod ai_sdk;
 mod approvals;
 mod chat_completions;
 #[path = "../serve/client.rs"]

@@ -54,8 +54,8 @@ pub(super) async fn stream(
     let mut follower = follower(entry, Wire::Sse, shared)?;
     follower.begin().await.map_err(|error| unreadable(&error))?;
     let negotiated = negotiated(Form::Sse, shared);
-    let select: fn(Bytes) -> Bytes = if include_usage { |chunk| chunk } else { without_usage };
-    let api = ApiStream { last: Bytes::from_static(DONE), select };
+    let select = if include_usage { None } else { Some(without_usage as fn(Bytes) -> Bytes) };
+    let api = ApiStream { last: Bytes::from_static(DONE), select, ..ApiStream::default() };
     let mut response = Response::new(api_events(Source::Run(Box::new(follower)), &negotiated, api, shared, lease));
     stream_headers(&mut response, &negotiated);
     Ok(response)

@@ -22,12 +22,13 @@ use super::reply::Body;
 use super::route::Call;
 use super::sessions::{self, Claim};
 use super::shared::Shared;
+use super::transcript::Role;
 use crate::runs::Entry;
 use framegate_translators::frame::StreamKind;
 use framegate_translators::host::Opening;
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use hyper::{Response, StatusCode};
-use request::{ChatRequest, Role};
+use request::ChatRequest;
 use serde_json::Value;
 use std::sync::Arc;
 use uuid::Uuid;
@@ -35,10 +36,6 @@ use uuid::Uuid;
 /// The path.
 pub(super) const PATH: &str = "/v1/chat/completions";
 
-/// The header that names a session, in requests and in responses.
-pub(super) const SESSION: HeaderName = HeaderName::from_static("framegate-session");
-/// The header of a response that names the run.
-pub(super) const RUN: HeaderName = HeaderName::from_static("framegate-run");
 /// The header of a response that names the parameters that had no effect.
 const IGNORED: HeaderName = HeaderName::from_static("framegate-ignored-parameters");
 
@@ -58,7 +55,7 @@ pub(super) async fn create(call: Call) -> Result<Response<Body>, Problem> {
         answer::whole(&entry, &shared).await?
     };
     let headers = response.headers_mut();
-    let ids = [(SESSION, entry.stream.session.id), (RUN, entry.stream.id)];
+    let ids = [(sessions::SESSION, entry.stream.session.id), (sessions::RUN, entry.stream.id)];
     let ids = ids.map(|(name, id)| (name, id.to_string()));
     let ignored = (!request.ignored.is_empty()).then(|| (IGNORED, request.ignored.join(", ")));
     for (name, value) in ids.into_iter().chain(ignored) {
@@ -95,36 +92,36 @@ async fn run_of(
         Some(named) => Some(sessions::runners_own(named, shared)?),
         None => known_session(request, upstream, shared).await?,
     };
-    let prompt = if session.is_some() { request.prompt.clone() } else { request.opening_prompt() };
+    let prompt =
+        if session.is_some() { request.transcript.prompt.clone() } else { request.transcript.opening_prompt() };
     let opening = Opening { prompt, session, cwd: None, model: model.name.clone() };
     let entry = claimed.start(sessions::Order { upstream: model.upstream.clone(), opening }).await?;
-    let prompts = request.earlier_prompts().chain([request.prompt.as_str()]);
+    let prompts = request.transcript.earlier_prompts().chain([request.transcript.prompt.as_str()]);
     shared.conversations.add(prompts_of(caller, upstream, prompts), entry.stream.id);
     Ok((entry, false))
 }
 
 /// The digest of what makes two requests the same: not the form of the answer.
 fn digest_of(request: &ChatRequest, model: &Model, session: Option<&str>) -> Digest {
-    let role = |role: Role| match role {
-        Role::User => "user",
-        Role::Assistant => "assistant",
-        Role::Tool => "tool",
-    };
-    let history = request.history.iter().flat_map(|message| [Some(role(message.role)), Some(message.text.as_str())]);
+    let history = request
+        .transcript
+        .history
+        .iter()
+        .flat_map(|message| [Some(message.role.as_str()), Some(message.text.as_str())]);
     let fields = [
         Some(PATH),
         Some(model.upstream.name()),
         model.name.as_deref(),
         session,
-        Some(&request.instructions),
-        Some(&request.prompt),
+        Some(&request.transcript.instructions),
+        Some(&request.transcript.prompt),
     ];
     digest(fields.into_iter().chain(history))
 }
 
 /// The value of `Framegate-Session`.
 fn session_header(headers: &HeaderMap) -> Result<Option<String>, Problem> {
-    let Some(value) = headers.get(SESSION) else { return Ok(None) };
+    let Some(value) = headers.get(sessions::SESSION) else { return Ok(None) };
     let name = value.to_str().ok().map(str::trim).filter(|name| !name.is_empty());
     let detail = "Framegate-Session must be the id of a session, as in GET /v1/runs, or the runner's own name of it";
     name.map(|name| Some(name.to_owned())).ok_or_else(|| Problem::bad_request(detail))
@@ -135,8 +132,12 @@ fn session_header(headers: &HeaderMap) -> Result<Option<String>, Problem> {
 /// # Errors
 /// 409 if the run that gives the last answer is still in progress.
 async fn known_session(request: &ChatRequest, upstream: &str, shared: &Arc<Shared>) -> Result<Option<String>, Problem> {
-    let Some(last) = request.history.iter().rfind(|message| message.role == Role::Assistant) else { return Ok(None) };
-    for run in shared.conversations.find(prompts_of(&shared.caller.name, upstream, request.earlier_prompts())) {
+    let Some(last) = request.transcript.history.iter().rfind(|message| message.role == Role::Assistant) else {
+        return Ok(None);
+    };
+    for run in
+        shared.conversations.find(prompts_of(&shared.caller.name, upstream, request.transcript.earlier_prompts()))
+    {
         let Some(entry) = shared.find(StreamKind::Session, run) else { continue };
         if !answer::begins_with(&entry, &last.text, shared).await? {
             continue;

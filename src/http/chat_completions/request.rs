@@ -4,6 +4,7 @@
 //! parameter that cannot be met. Never: a parameter that would change what the answer means and is ignored; a client's tool.
 
 use super::super::problem::Problem;
+use super::super::transcript::{Message, Role, Transcript};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -34,34 +35,14 @@ const MAX_IGNORED: usize = 32;
 pub(super) struct ChatRequest {
     /// The model as the client wrote it.
     pub(super) model: String,
-    /// What the client's instructions say (`system` and `developer`).
-    pub(super) instructions: String,
-    /// The messages before the prompt.
-    pub(super) history: Vec<Message>,
-    /// The user's messages after the last answer.
-    pub(super) prompt: String,
+    /// The conversation.
+    pub(super) transcript: Transcript,
     /// Whether the answer is a stream of chunks.
     pub(super) stream: bool,
     /// Whether the stream has a chunk with the usage.
     pub(super) include_usage: bool,
     /// The names of parameters that have no effect on a coding agent.
     pub(super) ignored: Vec<String>,
-}
-
-/// A message of the conversation.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Message {
-    pub(super) role: Role,
-    pub(super) text: String,
-}
-
-/// The author of a message of the conversation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
-    User,
-    Assistant,
-    /// The result of a tool, from another model's part of the conversation.
-    Tool,
 }
 
 #[derive(Debug, Deserialize)]
@@ -106,8 +87,7 @@ impl ChatRequest {
             ))
         })?;
         check(&body.more)?;
-        let mut instructions = Vec::new();
-        let mut history: Vec<Message> = Vec::new();
+        let (mut instructions, mut messages) = (Vec::new(), Vec::new());
         for (at, message) in body.messages.iter().enumerate() {
             let text = text_of(&message.content, at, &message.role)?;
             let role = match message.role.as_str() {
@@ -123,63 +103,22 @@ impl ChatRequest {
                     return Err(wrong(&format!("messages[{at}].role"), format!("unknown role {other:?}: use {known}")));
                 }
             };
-            match history.last_mut().filter(|last| last.role == Role::User && role == Role::User) {
-                // Several messages of the user's in a row are one prompt.
-                Some(last) => last.text = joined([std::mem::take(&mut last.text), text].into_iter()),
-                None => history.push(Message { role, text }),
-            }
+            messages.push(Message { role, text });
         }
-        let begin = history.iter().rposition(|message| message.role != Role::User).map_or(0, |last| last + 1);
-        let prompt = joined(history.split_off(begin).into_iter().map(|message| message.text));
-        if prompt.trim().is_empty() {
-            let detail = "the last message must be the user's, with a text: it is the prompt of the next run";
-            return Err(wrong("messages", detail));
-        }
+        let transcript = Transcript::new(instructions, messages.into_iter()).ok_or_else(|| {
+            wrong("messages", "the last message must be the user's, with a text: it is the prompt of the next run")
+        })?;
         let is_quiet = |name: &String| QUIET.contains(&name.as_str());
         let is_set = |value: &Value| !value.is_null();
         let ignored = body.more.iter().filter(|(name, value)| !is_quiet(name) && is_set(value) && is_word(name));
         Ok(Self {
             model: body.model,
-            instructions: joined(instructions.into_iter()),
-            history,
-            prompt,
+            transcript,
             stream: body.stream.unwrap_or_default(),
             include_usage: body.stream_options.unwrap_or_default().include_usage.unwrap_or_default(),
             ignored: ignored.map(|(name, _)| name.clone()).take(MAX_IGNORED).collect(),
         })
     }
-
-    /// The texts that the user wrote before the prompt.
-    pub(super) fn earlier_prompts(&self) -> impl Iterator<Item = &str> {
-        self.history.iter().filter(|message| message.role == Role::User).map(|message| message.text.as_str())
-    }
-
-    /// The prompt for a new session: the instructions, and the conversation so far if another session has had it.
-    pub(super) fn opening_prompt(&self) -> String {
-        let mut parts = Vec::new();
-        if !self.instructions.is_empty() {
-            parts.push(self.instructions.clone());
-        }
-        if !self.history.is_empty() {
-            let named = |message: &Message| {
-                let author = match message.role {
-                    Role::User => "User",
-                    Role::Assistant => "Assistant",
-                    Role::Tool => "Tool",
-                };
-                format!("{author}:\n{}", message.text)
-            };
-            parts.push(format!("The conversation so far:\n\n{}", joined(self.history.iter().map(named))));
-            parts.push("Answer the user's next message:".to_owned());
-        }
-        parts.push(self.prompt.clone());
-        parts.join("\n\n")
-    }
-}
-
-/// The texts that are not empty, with an empty line between them.
-fn joined(texts: impl Iterator<Item = String>) -> String {
-    texts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n")
 }
 
 /// Whether a parameter's name can be part of a header.
@@ -268,7 +207,8 @@ mod tests {
             {"role": "user", "content": [{"type": "text", "text": "two "}, {"type": "text", "text": "parts"}]},
             {"role": "user", "content": "three"},
         ]))
-        .unwrap();
+        .unwrap()
+        .transcript;
         assert_eq!((request.prompt.as_str(), request.instructions.as_str()), ("two parts\n\nthree", "Be brief."));
         assert_eq!(request.earlier_prompts().collect::<Vec<_>>(), ["one"]);
         assert_eq!(request.history.last().unwrap().text, "first");
@@ -277,7 +217,7 @@ mod tests {
             "Be brief.\n\nThe conversation so far:\n\nUser:\none\n\nAssistant:\nfirst\n\nAnswer the user's next message:\n\ntwo \
              parts\n\nthree"
         );
-        let alone = read(&json!([{"role": "user", "content": "go"}])).unwrap();
+        let alone = read(&json!([{"role": "user", "content": "go"}])).unwrap().transcript;
         assert_eq!(alone.opening_prompt(), "go");
     }
 

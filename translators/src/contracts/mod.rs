@@ -36,7 +36,7 @@ pub mod hecate;
 mod pixir;
 mod raw;
 pub mod sse;
-mod ui_message_stream;
+pub mod ui_message_stream;
 
 /// Every contract, in the order of `--help` and of the documentation.
 pub const CONTRACTS: &[Contract] = &[

@@ -50,7 +50,7 @@ mod writer;
 use super::{Contract, SseStyle};
 
 /// The contract.
-pub(super) const V1: Contract = Contract {
+pub const V1: Contract = Contract {
     name: "ui-message-stream.v1",
     about: "UI message chunks of the AI SDK: one assistant message with text, reasoning, tools, data parts",
     document: Some("AI SDK UI message stream (ai 7)"),

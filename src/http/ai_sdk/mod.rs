@@ -1,0 +1,225 @@
+//! Chats of the AI SDK (`useChat`), answered by coding agents.
+//!
+//! Input: a chat with the user's next message, or with answers to questions; a chat to resume. Output: the run in
+//! `ui-message-stream.v1`, up to its end or to a question that a person must answer. Never: a second run for a message that is sent
+//! again; a run that ends because its client left.
+//!
+//! A message's id is the id of its run, so the session of a chat is the session of the run that gave the last answer. The client answers
+//! a question with its next request, which continues the same message.
+
+mod request;
+
+use super::body::{ApiStream, Source, api_events};
+use super::control;
+use super::digest::{Digest, digest};
+use super::events::{stream_headers, unreadable};
+use super::idempotency::REPLAYED;
+use super::json_body;
+use super::models::Model;
+use super::negotiate::{Form, Negotiated};
+use super::percent;
+use super::problem::Problem;
+use super::repeats::Once;
+use super::reply::{Body, no_content};
+use super::route::Call;
+use super::segment::Segment;
+use super::sessions::{self, Claim};
+use super::shared::Shared;
+use crate::log::LogError;
+use crate::runs::{Ask, Entry, Follower, Wire};
+use bytes::Bytes;
+use framegate_translators::contracts::ui_message_stream::V1;
+use framegate_translators::frame::{Decision, StreamKind};
+use framegate_translators::host::{Answer, Opening};
+use hyper::header::{HeaderName, HeaderValue};
+use hyper::{Response, StatusCode};
+use request::{Action, Answers, ChatRequest, Prompt};
+use std::sync::Arc;
+use uuid::Uuid;
+
+/// The path.
+pub(super) const PATH: &str = "/ai-sdk/{upstream}";
+
+/// The header by which clients recognise the protocol, and its version.
+const PROTOCOL: (HeaderName, HeaderValue) =
+    (HeaderName::from_static("x-vercel-ai-ui-message-stream"), HeaderValue::from_static("v1"));
+
+/// The end of a stream.
+const DONE: &str = "data: [DONE]\n\n";
+
+/// The end of a stream that waits for the user.
+const WAITING: &str = "data: {\"type\":\"finish-step\"}\n\ndata: {\"type\":\"finish\",\"finishReason\":\"tool-calls\"}\n\ndata: [DONE]\n\n";
+
+/// How many events are read at a time to find the end of what is there.
+const AT_ONCE: usize = 256;
+
+/// `POST /ai-sdk/{upstream}`.
+pub(super) async fn create(call: Call) -> Result<Response<Body>, Problem> {
+    let Call { request, path, shared, .. } = call;
+    let [name] = path.get()?;
+    let upstream = percent::of_path(name).ok_or_else(|| Problem::bad_request("the upstream is not valid UTF-8"))?;
+    let form = "{\"id\", \"messages\", \"trigger\"}";
+    let body = json_body::read(request, shared.settings.max_prompt_body, form, &shared).await?;
+    let request = ChatRequest::read(body)?;
+    let mut model = Model::find(&upstream, &shared)?;
+    model.name = request.model.or(model.name);
+    let thread = thread_name(&shared, model.upstream.name(), &request.chat_id);
+    match request.action {
+        Action::Prompt(prompt) => {
+            let (entry, is_repeat) = run_of(&prompt, &model, thread, &shared).await?;
+            let mut response = stream(&entry, 0, Bytes::new(), thread, &shared).await?;
+            if is_repeat {
+                response.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
+            }
+            Ok(response)
+        }
+        Action::Answers(answers) => continued(answers, thread, &shared).await,
+    }
+}
+
+/// `GET /ai-sdk/{upstream}/{chat_id}/stream`: the run in progress from its beginning; 204 if there is none.
+pub(super) async fn resume(call: Call) -> Result<Response<Body>, Problem> {
+    let ([upstream, chat], shared) = (call.path.get()?, &call.shared);
+    let [Some(upstream), Some(chat)] = [upstream, chat].map(percent::of_path) else {
+        return Err(Problem::bad_request("the path is not valid UTF-8"));
+    };
+    let model = Model::find(&upstream, shared)?;
+    let thread = thread_name(shared, model.upstream.name(), &chat);
+    let run = shared.threads.find(thread).and_then(|thread| shared.find(StreamKind::Session, thread.run));
+    match run.filter(|entry| !entry.status().ended) {
+        Some(entry) => stream(&entry, 0, Bytes::new(), thread, shared).await,
+        None => Ok(no_content()),
+    }
+}
+
+/// The name of a chat among those of all callers.
+fn thread_name(shared: &Shared, upstream: &str, chat_id: &str) -> Digest {
+    digest(["ai-sdk", &shared.caller.name, upstream, chat_id].into_iter().map(Some))
+}
+
+/// The run that answers a prompt, and whether an earlier request started it.
+async fn run_of(
+    prompt: &Prompt,
+    model: &Model,
+    thread: Digest,
+    shared: &Arc<Shared>,
+) -> Result<(Arc<Entry>, bool), Problem> {
+    let claimed =
+        match sessions::claim(Some(Once::by_identity(PATH, identity(prompt, model, thread, shared))), shared).await? {
+            Claim::Repeat(entry) => return Ok((entry, true)),
+            Claim::New(claimed) => claimed,
+        };
+    let session = session_of(prompt, model, shared)?;
+    let transcript = &prompt.transcript;
+    let text = if session.is_some() { transcript.prompt.clone() } else { transcript.opening_prompt() };
+    let opening = Opening { prompt: text, session, cwd: None, model: model.name.clone() };
+    let entry = claimed.start(sessions::Order { upstream: model.upstream.clone(), opening }).await?;
+    shared.threads.begun(thread, entry.stream.id);
+    Ok((entry, false))
+}
+
+/// What identifies a prompt: the message in its chat, with what precedes it. The user may want several answers to one message, one after
+/// the other, so the last run that has ended counts too.
+fn identity(prompt: &Prompt, model: &Model, thread: Digest, shared: &Shared) -> Digest {
+    let known = shared.threads.find(thread).map(|thread| thread.run).filter(|_| prompt.is_again);
+    let ended = known.filter(|run| shared.find(StreamKind::Session, *run).is_none_or(|entry| entry.status().ended));
+    let ended = ended.map(|run| run.to_string());
+    let thread: String = thread.iter().map(|byte| format!("{byte:02x}")).collect();
+    let fields = [
+        Some(thread.as_str()),
+        model.name.as_deref(),
+        Some(&prompt.message_id),
+        prompt.last_answer.as_deref(),
+        Some(&prompt.transcript.prompt),
+        ended.as_deref(),
+    ];
+    digest(fields.into_iter())
+}
+
+/// The runner's name of the session that gave the last answer; `None` if there is none, or if the session has moved on.
+///
+/// # Errors
+/// 409 if the run that gives the last answer is in progress.
+fn session_of(prompt: &Prompt, model: &Model, shared: &Shared) -> Result<Option<String>, Problem> {
+    let run = prompt.last_answer.as_deref().and_then(|id| Uuid::try_parse(id).ok());
+    let entry = run.and_then(|run| shared.find(StreamKind::Session, run));
+    let Some(entry) = entry.filter(|entry| entry.stream.provider.name == model.upstream.runner().provider.name) else {
+        return Ok(None);
+    };
+    let (run, session) = (entry.stream.id, &entry.stream.session);
+    if !entry.status().ended {
+        let detail = format!("the last answer is still in progress; POST /v1/runs/{run}/interrupt ends its run");
+        return Err(Problem::new(StatusCode::CONFLICT, detail));
+    }
+    let is_newest = sessions::newest_run(session.id, shared).is_some_and(|newest| newest.run_id == run);
+    Ok((is_newest && !session.name.is_empty()).then(|| session.name.to_string()))
+}
+
+/// Passes the user's answers on, and streams what follows of the same message.
+async fn continued(answers: Answers, thread: Digest, shared: &Arc<Shared>) -> Result<Response<Body>, Problem> {
+    let run = answers.run;
+    let entry = shared.find(StreamKind::Session, run);
+    let entry =
+        entry.ok_or_else(|| Problem::not_found(format!("there is no run {run}, whose questions are answered")))?;
+    let known = shared.threads.find(thread).filter(|thread| thread.run == run).and_then(|thread| thread.position);
+    let from = match known {
+        Some(position) => position,
+        None => events_so_far(&entry, shared).await?,
+    };
+    for answer in answers.answers {
+        let decision = if answer.approved { Decision::Approved } else { Decision::Rejected };
+        let given = Answer { decision, reason: answer.reason, scope: None, answers: Vec::new() };
+        // A question that is over is no error: the stream shows how it was decided.
+        control::answer_if_open(run, &answer.id, given, shared).await?;
+    }
+    let first =
+        format!("data: {{\"type\":\"start\",\"messageId\":\"{run}\"}}\n\ndata: {{\"type\":\"start-step\"}}\n\n");
+    stream(&entry, from, first.into(), thread, shared).await
+}
+
+/// The number of the event that follows those that are there.
+async fn events_so_far(entry: &Arc<Entry>, shared: &Shared) -> Result<u64, Problem> {
+    let Some(mut reader) = shared.runs.reader(entry, &V1, &shared.settings.encoder) else { return Ok(0) };
+    let frames = entry.tail().borrow().frames;
+    let mut from = 0;
+    loop {
+        let ask = Ask { from, frames, wire: Wire::Sse, max_bytes: usize::MAX, max_events: AT_ONCE };
+        match reader.read(&shared.runs, ask).await {
+            Ok(batch) if batch.next > from => from = batch.next,
+            Ok(_) => return Ok(from),
+            Err(error) => return Err(unreadable(&error)),
+        }
+    }
+}
+
+/// The events of a run from number `from` on, after `first`.
+async fn stream(
+    entry: &Arc<Entry>,
+    from: u64,
+    first: Bytes,
+    thread: Digest,
+    shared: &Arc<Shared>,
+) -> Result<Response<Body>, Problem> {
+    let lease = shared.stream()?;
+    let reader = shared.runs.reader(entry, &V1, &shared.settings.encoder);
+    let reader =
+        reader.ok_or_else(|| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "the run has no message stream"))?;
+    let mut follower = Follower::new(shared.runs.clone(), reader, Wire::Sse, from);
+    follower.begin().await.map_err(|error: LogError| unreadable(&error))?;
+    let (threads, run) = (shared.threads.clone(), entry.stream.id);
+    let on_wait = Box::new(move |position| threads.sent(thread, run, position));
+    let source = Source::Segment(Box::new(Segment::new(follower, entry.clone(), on_wait)));
+    let negotiated = Negotiated { contract: &V1, options: shared.settings.encoder.clone(), form: Form::Sse };
+    let (last, waiting) = (Bytes::from_static(DONE.as_bytes()), Bytes::from_static(WAITING.as_bytes()));
+    let api = ApiStream { first, last, waiting, select: None };
+    let mut response = Response::new(api_events(source, &negotiated, api, shared, lease));
+    stream_headers(&mut response, &negotiated);
+    let (name, version) = PROTOCOL;
+    response.headers_mut().insert(name, version);
+    for (name, id) in [(sessions::SESSION, entry.stream.session.id), (sessions::RUN, run)] {
+        if let Ok(value) = HeaderValue::from_str(&id.to_string()) {
+            response.headers_mut().insert(name, value);
+        }
+    }
+    Ok(response)
+}

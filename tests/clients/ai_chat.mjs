@@ -1,0 +1,76 @@
+// The engine of the AI SDK's `useChat` chats with a coding agent. Says one JSON object for each step.
+import { writeFileSync } from 'node:fs';
+import { AbstractChat, DefaultChatTransport, lastAssistantMessageIsCompleteWithApprovalResponses } from 'ai';
+import { plan, say } from './plan.mjs';
+
+const api = new URL('/ai-sdk/fake', plan().base_url).href;
+
+// The state of a chat as an application keeps it.
+class State {
+  status = 'ready';
+  error = undefined;
+  messages = [];
+  pushMessage = (message) => void (this.messages = [...this.messages, message]);
+  popMessage = () => void (this.messages = this.messages.slice(0, -1));
+  replaceMessage = (at, message) => void (this.messages = this.messages.with(at, structuredClone(message)));
+  snapshot = (value) => structuredClone(value);
+}
+
+class Chat extends AbstractChat {
+  constructor(id, at = api) {
+    super({
+      id,
+      state: new State(),
+      transport: new DefaultChatTransport({ api: at }),
+      sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
+    });
+  }
+  parts(type) {
+    return this.lastMessage.parts.filter((part) => part.type === type);
+  }
+  texts(type) {
+    return this.parts(type).map((part) => part.text);
+  }
+  async settled() {
+    while (this.status !== 'ready' && this.status !== 'error') await new Promise((done) => setTimeout(done, 20));
+  }
+}
+
+const chat = new Chat('first');
+for (const text of ['secretly', 'quickly']) {
+  await chat.sendMessage({ text });
+  say({ status: chat.status, text: chat.texts('text'), reasoning: chat.texts('reasoning') });
+}
+for (const approved of [true, false]) {
+  await chat.sendMessage({ text: 'carefully' });
+  const tools = chat.parts('dynamic-tool');
+  say({ asked: tools.map((part) => part.state), tool: tools[0].toolName, input: tools[0].input });
+  await chat.addToolApprovalResponse({ id: tools[0].approval.id, approved });
+  // The answer is sent by itself.
+  await new Promise((done) => setTimeout(done, 50));
+  await chat.settled();
+  const codes = chat.parts('dynamic-tool').map((part) => part.output.exit_code);
+  say({ status: chat.status, text: chat.texts('text'), exit_codes: codes, messages: chat.messages.length });
+}
+
+const failing = new Chat('failing');
+await failing.sendMessage({ text: 'badly' });
+say({ status: failing.status, error: failing.error?.message });
+
+// A page that is left and opened again.
+const left = new Chat('left');
+const sending = left.sendMessage({ text: 'slowly' });
+while (left.lastMessage?.role !== 'assistant' || !left.texts('text').join('')) await new Promise((done) => setTimeout(done, 20));
+await left.stop();
+await sending;
+const opened = new Chat('left');
+opened.messages = left.messages.slice(0, 1);
+const resuming = opened.resumeStream();
+while (opened.status !== 'streaming') await new Promise((done) => setTimeout(done, 20));
+writeFileSync(plan().release, '');
+await resuming;
+say({ resumed: opened.texts('text').join(''), status: opened.status });
+
+const refused = new Chat('refused', new URL('/ai-sdk/fame', api).href);
+await refused.sendMessage({ text: 'x' });
+say({ status: refused.status, refused: refused.error.message.includes('did you mean') });
