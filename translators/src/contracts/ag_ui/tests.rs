@@ -1,0 +1,1 @@
+//! Hand-made frames, and the events derived from them.
