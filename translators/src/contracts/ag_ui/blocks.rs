@@ -3,7 +3,7 @@
 //! Input: the pieces and the ends of blocks, of the main thread and of subagents. Output: a message with a fresh id for each block.
 //! Never: two messages with one id, or a piece outside a message.
 
-use super::data::{Content, Encrypted, JsonText, Message, MessageStart};
+use super::data::{Content, Encrypted, Opaque, Message, MessageStart};
 use super::writer::Writer;
 use crate::encode::{Data, Events, Word};
 use crate::frame::{BlockDelta, BlockText, RawJson, SharedStr};
@@ -164,7 +164,7 @@ impl Block {
                         subagent: self.subagent,
                         subtype: Word("message"),
                         entity_id: self.id,
-                        encrypted_value: JsonText(opaque),
+                        encrypted_value: Opaque(opaque),
                     };
                     writer.event("REASONING_ENCRYPTED_VALUE", &data, out);
                 }

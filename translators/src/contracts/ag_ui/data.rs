@@ -1,7 +1,8 @@
 //! The fields of each event, and of its metadata.
 
 use super::usage::TokenUsage;
-use crate::encode::{Data, ObjectWriter, Value, Word, data, key};
+use crate::encode::{Data, Key, ObjectWriter, Value, Word, data, key};
+use crate::json::Json;
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
@@ -58,7 +59,7 @@ data! {
         pub(super) subagent: Option<Uuid> => "subagentRunId",
         pub(super) subtype: Word,
         pub(super) entity_id: Uuid => "entityId",
-        pub(super) encrypted_value: JsonText<'a> => "encryptedValue",
+        pub(super) encrypted_value: Opaque<'a> => "encryptedValue",
     }
 
     pub(super) struct CallStart<'a> {
@@ -72,6 +73,13 @@ data! {
         pub(super) subagent: Option<Uuid> => "subagentRunId",
         pub(super) tool_call_id: Uuid => "toolCallId",
         pub(super) delta: &'a str,
+    }
+
+    /// All arguments of a call at once.
+    pub(super) struct WholeArgs<'a> {
+        pub(super) subagent: Option<Uuid> => "subagentRunId",
+        pub(super) tool_call_id: Uuid => "toolCallId",
+        pub(super) delta: Arguments<'a>,
     }
 
     pub(super) struct CallEnd {
@@ -222,14 +230,34 @@ data! {
     }
 }
 
-/// JSON that is sent as a string: the value of a JSON string, the text of anything else.
+/// The arguments of a call as text: JSON, or the text itself if the tool takes free text, as runners stream it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct JsonText<'a>(pub(super) &'a RawValue);
+pub(super) struct Arguments<'a>(pub(super) &'a RawValue);
 
-impl Value for JsonText<'_> {
-    fn field(&self, key: &'static crate::encode::Key, map: &mut ObjectWriter<'_>) {
-        let text = self.0.get();
-        if text.starts_with('"') { map.raw(key, text) } else { map.text(key, text) }
+impl Value for Arguments<'_> {
+    fn field(&self, key: &'static Key, map: &mut ObjectWriter<'_>) {
+        let args = self.0.get();
+        if args.starts_with('"') { map.raw(key, args) } else { map.text(key, args) }
+    }
+}
+
+/// The provider's item of reasoning, as a string.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Opaque<'a>(pub(super) &'a RawValue);
+
+/// Where providers have what only they can read. The rest of an item is text that was sent already.
+const SECRETS: [&str; 3] = ["encrypted_content", "signature", "data"];
+
+impl Value for Opaque<'_> {
+    fn field(&self, key: &'static Key, map: &mut ObjectWriter<'_>) {
+        let item = self.0.get();
+        let fields = Json::parse(item).ok().and_then(Json::object);
+        let secret = fields.and_then(|fields| SECRETS.into_iter().find_map(|key| fields.str(key)));
+        match secret {
+            Some(secret) => map.text(key, &secret),
+            None if item.starts_with('"') => map.raw(key, item),
+            None => map.text(key, item),
+        }
     }
 }
 
@@ -242,7 +270,7 @@ pub(super) enum Patched<'a> {
 }
 
 impl Value for Patched<'_> {
-    fn field(&self, key: &'static crate::encode::Key, map: &mut ObjectWriter<'_>) {
+    fn field(&self, key: &'static Key, map: &mut ObjectWriter<'_>) {
         match self {
             Self::Piece(piece) => piece.field(key, map),
             Self::Word(word) => map.word(key, word),

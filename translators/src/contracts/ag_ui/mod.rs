@@ -13,9 +13,9 @@
 //!   span of reasoning has one message and the same id. The provider's signed or encrypted item follows as
 //!   `REASONING_ENCRYPTED_VALUE`.
 //! - **Tools.** `toolCallId` is the id that framegate gives the call: a runner may use its own id again, in the same run or in a later
-//!   one. The runner's id is `callId` in the metadata. Arguments are streamed if the runner streams them. The text of a result is the
-//!   standard output, then the standard error; exit code and duration are in its metadata. Live output is an activity, see
-//!   [`output`]. A tool that failed, was refused or has no result at the end has `failure` in the metadata of its result; a call that the
+//!   one. The runner's id is `callId` in the metadata. Arguments are streamed if the runner streams them; those of a tool that takes
+//!   free text are that text, not JSON. The text of a result is the standard output, then the standard error; exit code and duration
+//!   are in its metadata. Live output is an activity, see [`output`]. A tool that failed, was refused or has no result at the end has `failure` in the metadata of its result; a call that the
 //!   runner leaves to its client has no result and is in `pendingToolCallIds`.
 //! - **Approvals** are `CUSTOM` events: the run stays open while the runner waits.
 //! - **Subagents.** Each invocation has a fresh `subagentRunId`, and everything that it does carries that id. A frame of a subagent

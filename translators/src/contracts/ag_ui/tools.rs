@@ -3,8 +3,8 @@
 use super::blocks::Thread;
 use super::calls::Call;
 use super::data::{
-    AboutCall, AboutInput, AboutResult, ActivityDelta, CallArgs, CallEnd, CallResult, CallStart, ToolActivity,
-    ToolContent, add_piece,
+    AboutCall, AboutInput, AboutResult, ActivityDelta, Arguments, CallArgs, CallEnd, CallResult, CallStart,
+    ToolActivity, ToolContent, WholeArgs, add_piece,
 };
 use super::encode::AgUiRun;
 use super::writer::Writer;
@@ -73,8 +73,8 @@ impl AgUiRun {
         let Some(open) = self.calls.get_mut(&id).filter(|open| open.is_streaming) else { return };
         open.is_streaming = false;
         let subagent = open.subagent;
-        if !open.has_pieces {
-            let data = CallArgs { subagent, tool_call_id: id, delta: call.args.get() };
+        if !open.has_pieces && call.args.get() != "\"\"" {
+            let data = WholeArgs { subagent, tool_call_id: id, delta: Arguments(&call.args) };
             self.writer.event("TOOL_CALL_ARGS", &data, out);
         }
         let about = AboutInput { kind: Word(call.kind.as_str()) };

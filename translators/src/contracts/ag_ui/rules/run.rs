@@ -240,7 +240,27 @@ impl Run {
                 activities.within(id, subagent, findings);
             }
             "REASONING_ENCRYPTED_VALUE" => self.encrypted(event, subagent, findings),
+            "MESSAGES_SNAPSHOT" => self.restated(event.get("messages")),
+            "RUN_STARTED" => self.restated(event.pointer("/input/messages")),
             _ => {}
+        }
+    }
+
+    /// Messages that the client takes over, with their owners.
+    fn restated(&mut self, messages: Option<&Value>) {
+        let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
+        for message in messages.and_then(Value::as_array).into_iter().flatten() {
+            let (Some(id), owner) = (text(message, "id"), text(message, "subagentRunId")) else { continue };
+            let owners = match text(message, "role").as_deref() {
+                Some("reasoning") => &mut self.work.thoughts,
+                Some("activity") => &mut self.work.activities,
+                _ => &mut self.work.messages,
+            };
+            owners.set(&id, owner.as_deref());
+            let calls = message.get("toolCalls").and_then(Value::as_array).into_iter().flatten();
+            for call in calls.filter_map(|call| text(call, "id")) {
+                self.work.call_owners.set(&call, owner.as_deref());
+            }
         }
     }
 
