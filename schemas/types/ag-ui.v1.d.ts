@@ -428,7 +428,7 @@ export interface REASONINGENCRYPTEDVALUEEvent extends AgUiV1Envelope {
    * @format uuid
    */
   entityId: string;
-  /** The provider's signed or encrypted item: its text, or its JSON if it is not a string. */
+  /** The signature or the encrypted content in the provider's item; the whole item if it has neither. */
   encryptedValue: string;
   /** What framegate adds to the protocol. */
   metadata: {
@@ -530,7 +530,7 @@ export interface TOOLCALLSTARTEvent extends AgUiV1Envelope {
   };
 }
 
-/** A piece of a call's arguments, as JSON text. */
+/** A piece of a call's arguments: JSON text, or the text itself if the tool takes free text. */
 export interface TOOLCALLARGSEvent extends AgUiV1Envelope {
   /** The event's type. */
   type: "TOOL_CALL_ARGS";

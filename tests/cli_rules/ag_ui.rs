@@ -3,8 +3,7 @@
 use crate::cases::*;
 use serde_json::{Value, json};
 
-pub const SUITES: &[Suite] =
-    &[Suite { contract: "ag-ui.v1", clean: ag_ui_v1, number: number_ag_ui, cases: AG_UI_V1 }];
+pub const SUITES: &[Suite] = &[Suite { contract: "ag-ui.v1", clean: ag_ui_v1, number: number_ag_ui, cases: AG_UI_V1 }];
 
 fn event(kind: &str, fields: &Value) -> Value {
     let mut event = json!({"type": kind, "timestamp": 1, "metadata": {"runId": RUN, "seq": 0}});
@@ -61,10 +60,7 @@ fn ag_ui_v1() -> Vec<Value> {
             json!({"activityType": "TOOL_OUTPUT", "patch": [{"op": "add", "path": "/output/-", "value": piece}]}),
         ),
         event("SUBAGENT_FINISHED", &json!({"subagentRunId": HELPER, "outcome": {"type": "success"}})),
-        event(
-            "TOOL_CALL_RESULT",
-            &json!({"messageId": RESULT, "toolCallId": TOOL, "content": "a", "role": "tool"}),
-        ),
+        event("TOOL_CALL_RESULT", &json!({"messageId": RESULT, "toolCallId": TOOL, "content": "a", "role": "tool"})),
         event("STEP_FINISHED", &json!({"stepName": "turn-0"})),
         event("RUN_FINISHED", &json!({"threadId": OTHER, "runId": RUN, "outcome": {"type": "success"}})),
     ]

@@ -51,10 +51,8 @@ fn check(run: &str, said: &Value, frames: &[Value]) {
     assert!(bare(&said_text).len() >= bare(&main("output_text_delta")).len(), "{run}");
     assert_eq!(text_of(said, "reasoning").len(), main("reasoning_delta").len(), "{run}");
     // Each call has its arguments, and a result unless it is the client's.
-    let calls: Vec<&Value> = of_role(said, "assistant")
-        .filter_map(|message| message["toolCalls"].as_array())
-        .flatten()
-        .collect();
+    let calls: Vec<&Value> =
+        of_role(said, "assistant").filter_map(|message| message["toolCalls"].as_array()).flatten().collect();
     let pending = last["outcome"]["pendingToolCallIds"].as_array().map(Vec::as_slice).unwrap_or_default();
     for call in &calls {
         let arguments = call["function"]["arguments"].as_str().unwrap();
@@ -79,7 +77,10 @@ fn check(run: &str, said: &Value, frames: &[Value]) {
         let content = result.map(|result| result["content"].as_str().unwrap()).unwrap_or_default();
         for piece in list(&activity["content"], "output") {
             let text = piece["text"].as_str().unwrap();
-            assert!(result.is_none_or(|result| !result["metadata"]["failure"].is_null()) || content.contains(text), "{run}");
+            assert!(
+                result.is_none_or(|result| !result["metadata"]["failure"].is_null()) || content.contains(text),
+                "{run}"
+            );
         }
     }
     // Each subagent has a start and an end.

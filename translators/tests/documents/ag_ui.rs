@@ -74,7 +74,11 @@ fn what_the_client_refuses_is_an_error() {
         ("no such message", json!({"type": "TEXT_MESSAGE_CONTENT", "messageId": "x", "delta": "x"}), "pair.not_open"),
         ("no such span", json!({"type": "REASONING_END", "messageId": "x"}), "pair.not_open"),
         ("no such call", json!({"type": "TOOL_CALL_ARGS", "toolCallId": "x", "delta": "x"}), "pair.not_open"),
-        ("another's step", json!({"type": "STEP_FINISHED", "stepName": "graph", "subagentRunId": "s"}), "pair.not_open"),
+        (
+            "another's step",
+            json!({"type": "STEP_FINISHED", "stepName": "graph", "subagentRunId": "s"}),
+            "pair.not_open",
+        ),
         ("a step again", json!({"type": "STEP_STARTED", "stepName": "graph"}), "pair.opened_twice"),
         ("a second run", json!({"type": "RUN_STARTED", "threadId": "t", "runId": "q"}), "start.repeat"),
         (

@@ -3,14 +3,13 @@
 //! Input: the pieces and the ends of blocks, of the main thread and of subagents. Output: a message with a fresh id for each block.
 //! Never: two messages with one id, or a piece outside a message.
 
-use super::data::{Content, Encrypted, Opaque, Message, MessageStart};
+use super::data::{Content, Encrypted, Message, MessageStart, Opaque};
 use super::writer::Writer;
 use crate::encode::{Data, Events, Word};
 use crate::frame::{BlockDelta, BlockText, RawJson, SharedStr};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use uuid::Uuid;
-
 
 /// The maximum number of open messages. One more closes the oldest; the rest of its block is a message of its own.
 const MAX_OPEN: usize = 64;

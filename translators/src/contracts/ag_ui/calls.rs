@@ -1,12 +1,16 @@
 //! The open calls of a run, and the questions about them.
 //!
-//! Input: calls, their output, questions and answers. Output: the state of each call that has no result. Never: a call that is over.
+//! Input: calls, their output, questions and answers. Output: the state of each call that has no result. Never: a call that is over, again.
 
 use super::output::{Due, Output, Piece};
 use crate::frame::{ApprovalRequested, ApprovalResolved, Decision, SharedStr};
 use crate::hash::HashMap;
 use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
 use uuid::Uuid;
+
+/// How many calls that are over are remembered.
+const ENDED: usize = 128;
 
 /// The open calls of one run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -15,6 +19,8 @@ pub(super) struct Calls {
     open: HashMap<Uuid, Call>,
     /// The unanswered questions, with the calls that they are about.
     asked: HashMap<SharedStr, Option<Uuid>>,
+    /// The latest calls that are over. A runner may repeat what it said about them, which the client would append to them.
+    ended: VecDeque<Uuid>,
     opened: u64,
     pub(super) due: Due,
 }
@@ -44,6 +50,11 @@ impl Calls {
         self.open.contains_key(call)
     }
 
+    /// Whether a call is open or over.
+    pub(super) fn is_known(&self, call: &Uuid) -> bool {
+        self.is_open(call) || self.ended.contains(call)
+    }
+
     pub(super) fn get_mut(&mut self, call: &Uuid) -> Option<&mut Call> {
         self.open.get_mut(call)
     }
@@ -68,6 +79,10 @@ impl Calls {
     pub(super) fn end(&mut self, call: &Uuid) -> Option<Call> {
         let ended = self.open.remove(call)?;
         self.due.remove(&ended.output);
+        if self.ended.len() == ENDED {
+            self.ended.pop_front();
+        }
+        self.ended.push_back(*call);
         Some(ended)
     }
 

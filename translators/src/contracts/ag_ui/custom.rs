@@ -3,9 +3,7 @@
 use super::data::{Custom, Entry, Snapshot, State};
 use super::encode::AgUiRun;
 use crate::encode::{Data, Events, Word, data};
-use crate::frame::{
-    ApprovalRequested, ApprovalResolved, Body, FileChanged, Frame, PlanEntry, SkillEvent, Usage,
-};
+use crate::frame::{ApprovalRequested, ApprovalResolved, Body, FileChanged, Frame, PlanEntry, SkillEvent, Usage};
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
@@ -79,14 +77,7 @@ impl AgUiRun {
         self.writer.event("CUSTOM", &Custom { subagent, name, value }, out);
     }
 
-    fn notice(
-        &mut self,
-        level: &'static str,
-        code: Option<&str>,
-        message: &str,
-        frame: &Frame,
-        out: &mut Events,
-    ) {
+    fn notice(&mut self, level: &'static str, code: Option<&str>, message: &str, frame: &Frame, out: &mut Events) {
         self.custom("notice", &Notice { level: Word(level), code, message }, frame, out);
     }
 

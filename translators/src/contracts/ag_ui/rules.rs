@@ -60,10 +60,8 @@ impl Verifier for AgUiRules {
         let kind = event.get("type").and_then(Value::as_str).unwrap_or_default();
         let seq = event.pointer("/metadata/seq").and_then(Value::as_u64);
         let begin = &mut self.begin;
-        let run = self
-            .runs
-            .entry(run_of(event).to_owned())
-            .or_insert_with(|| Run::new(kind, seq, &begin.next_stream()));
+        let run =
+            self.runs.entry(run_of(event).to_owned()).or_insert_with(|| Run::new(kind, seq, &begin.next_stream()));
         run.event(kind, seq, event, findings);
     }
 

@@ -81,12 +81,8 @@ fn id(call_id: &str) -> String {
 }
 
 fn call_with(call_id: &str, args: &Value) -> Body {
-    let call = ToolCall {
-        tool: tool(call_id),
-        name: SharedStr::from("Bash"),
-        kind: ToolKind::Shell,
-        args: to_raw(args),
-    };
+    let call =
+        ToolCall { tool: tool(call_id), name: SharedStr::from("Bash"), kind: ToolKind::Shell, args: to_raw(args) };
     Body::ToolStarted { call: Box::new(call), timeout_ms: None }
 }
 
@@ -229,10 +225,7 @@ fn arguments_are_streamed_or_sent_once() {
     assert_eq!(first[0]["toolCallId"], id("a"));
     assert_eq!(kinds(&harness.takes(input("a", ":\"ls\"}"))), ["TOOL_CALL_ARGS"]);
     let complete = harness.takes(started("a"));
-    assert_eq!(
-        complete,
-        [json!({"type": "TOOL_CALL_END", "toolCallId": id("a"), "metadata": {"kind": "shell"}})]
-    );
+    assert_eq!(complete, [json!({"type": "TOOL_CALL_END", "toolCallId": id("a"), "metadata": {"kind": "shell"}})]);
     assert_eq!(harness.takes(started("a")), [] as [Value; 0]);
     // Nothing was streamed.
     assert_eq!(kinds(&harness.takes(input("b", ""))), ["TOOL_CALL_START"]);
@@ -266,6 +259,9 @@ fn a_result_has_both_streams_and_how_the_tool_ended() {
     assert_eq!((&result[0]["content"], &result[0]["role"]), (&json!("front tail\noops"), &json!("tool")));
     assert_eq!(result[0]["metadata"], json!({"exitCode": 3, "durationMs": 7}));
     assert_eq!(harness.takes(ended("a")), [] as [Value; 0]);
+    // What a runner repeats about a call that is over would be appended to it.
+    assert_eq!(harness.takes(input("a", "{")), [] as [Value; 0]);
+    assert_eq!(harness.takes(started("a")), [] as [Value; 0]);
     // A call that is refused, then one that fails without a word.
     let ask = ApprovalRequested {
         approval_id: SharedStr::from("q"),
@@ -291,7 +287,10 @@ fn a_result_has_both_streams_and_how_the_tool_ended() {
     assert_eq!((&denied[0]["content"], &denied[0]["metadata"]), (&json!("not allowed"), &json!({"failure": "denied"})));
     harness.takes(started("c"));
     let silent = harness.takes(failed("c", ""));
-    assert_eq!((&silent[0]["content"], &silent[0]["metadata"]), (&json!("the tool failed"), &json!({"failure": "failed"})));
+    assert_eq!(
+        (&silent[0]["content"], &silent[0]["metadata"]),
+        (&json!("the tool failed"), &json!({"failure": "failed"}))
+    );
 }
 
 #[test]
@@ -307,8 +306,7 @@ fn output_is_live_only_if_the_tool_works_on() {
     // The pause and the next frame write the same event.
     let mut paused = Events::default();
     assert!(harness.encoder.paused(harness.now_ms, &mut paused).is_some());
-    let paused: Vec<Value> =
-        paused.iter().map(|event| bare(serde_json::from_slice(event.payload).unwrap())).collect();
+    let paused: Vec<Value> = paused.iter().map(|event| bare(serde_json::from_slice(event.payload).unwrap())).collect();
     let live = harness.takes(stderr("b", "three"));
     assert_eq!(live, paused);
     let output = json!([{"stream": "stdout", "text": "one two"}]);
@@ -362,13 +360,7 @@ fn a_subagent_has_an_id_for_each_invocation() {
     let again = harness.takes(subagent("x", "t"));
     assert_ne!(again[0]["subagentRunId"], first[0]["subagentRunId"]);
     let last = harness.takes(end(EndReason::Failed));
-    let closing = [
-        "TEXT_MESSAGE_END",
-        "TOOL_CALL_RESULT",
-        "TOOL_CALL_RESULT",
-        "SUBAGENT_ERROR",
-        "RUN_ERROR",
-    ];
+    let closing = ["TEXT_MESSAGE_END", "TOOL_CALL_RESULT", "TOOL_CALL_RESULT", "SUBAGENT_ERROR", "RUN_ERROR"];
     assert_eq!(kinds(&last), closing);
 }
 
@@ -475,17 +467,14 @@ fn a_task_is_a_run_with_one_activity() {
     // The start of the task is unknown.
     let first = harness.takes(status(TaskStatus::Running, None));
     assert_eq!(kinds(&first), ["RUN_STARTED", "ACTIVITY_SNAPSHOT", "ACTIVITY_DELTA"]);
-    let output = TaskEvent::OutputDelta {
-        task_id,
-        stream: OutputStream::Stderr,
-        chunk: "oops".to_owned(),
-        artifacts: None,
-    };
+    let output =
+        TaskEvent::OutputDelta { task_id, stream: OutputStream::Stderr, chunk: "oops".to_owned(), artifacts: None };
     let more = harness.takes(Body::Task(Box::new(output)));
     assert_eq!(more[0]["patch"][0]["value"], json!({"stream": "stderr", "text": "oops"}));
     let last = harness.takes(status(TaskStatus::Exited, Some(2)));
     assert_eq!(kinds(&last), ["ACTIVITY_DELTA", "RUN_FINISHED"]);
-    let patch = json!([{"op": "add", "path": "/status", "value": "exited"}, {"op": "add", "path": "/exitCode", "value": 2}]);
+    let patch =
+        json!([{"op": "add", "path": "/status", "value": "exited"}, {"op": "add", "path": "/exitCode", "value": 2}]);
     assert_eq!(last[0]["patch"], patch);
     let mut harness = Harness::of(StreamKind::Task);
     assert_eq!(kinds(&harness.takes(status(TaskStatus::Failed, None))).last(), Some(&"RUN_ERROR"));

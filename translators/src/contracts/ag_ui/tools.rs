@@ -34,15 +34,14 @@ pub(super) struct ToolEnd<'f> {
 
 fn result(id: Uuid, call: &Call, content: &str, about: &AboutResult<'_>, writer: &mut Writer, out: &mut Events) {
     let message_id = writer.fresh_id();
-    let data =
-        CallResult { subagent: call.subagent, message_id, tool_call_id: id, content, role: Word("tool") };
+    let data = CallResult { subagent: call.subagent, message_id, tool_call_id: id, content, role: Word("tool") };
     writer.event_with("TOOL_CALL_RESULT", &data, about, out);
 }
 
 impl AgUiRun {
-    /// Begins a call, unless it is open.
+    /// Begins a call, unless it is known.
     fn begin_call(&mut self, tool: &Tool, name: &str, thread: Thread, out: &mut Events) {
-        if self.calls.is_open(&tool.id) {
+        if self.calls.is_known(&tool.id) {
             return;
         }
         self.has_content = true;

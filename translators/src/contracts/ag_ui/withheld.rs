@@ -5,8 +5,8 @@
 
 use super::custom::Notice;
 use super::data::{
-    CallEnd, CallResult, CallStart, Custom, Message, MessageStart, Outcome, Piece, RunError, RunFinished, RunStarted, Step,
-    SubagentError, SubagentFinished, SubagentStarted,
+    CallEnd, CallResult, CallStart, Custom, Message, MessageStart, Outcome, Piece, RunError, RunFinished, RunStarted,
+    Step, SubagentError, SubagentFinished, SubagentStarted,
 };
 use super::encode::PROTOCOL_VERSION;
 use super::writer;

@@ -14,7 +14,8 @@ pub(super) struct Owners {
 }
 
 fn differs(findings: &mut Vec<Finding>) {
-    let message = "the item was opened by another subagent, or by the main thread: its events must carry the same subagentRunId";
+    let message =
+        "the item was opened by another subagent, or by the main thread: its events must carry the same subagentRunId";
     findings.push(Finding::error("owner.differs", "/subagentRunId", message));
 }
 

@@ -405,8 +405,7 @@ impl Run {
             findings.push(Finding::error("end.other_run", "/runId", message).on(Basis::Usual));
         }
         let pending = event.pointer("/outcome/pendingToolCallIds").and_then(Value::as_array);
-        let is_pending =
-            |id: &str| pending.is_some_and(|pending| pending.iter().any(|one| one.as_str() == Some(id)));
+        let is_pending = |id: &str| pending.is_some_and(|pending| pending.iter().any(|one| one.as_str() == Some(id)));
         let open = self.work.calls.iter().filter(|(id, call)| !call.has_result && !is_pending(id)).count();
         for _ in 0..open {
             let message = "a call has no result at the end and is not in pendingToolCallIds";
