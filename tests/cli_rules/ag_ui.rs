@@ -83,7 +83,7 @@ const AG_UI_V1: &[Case] = &[
     case(|events| events[8]["delta"] = json!(null), &[(9, "schema")]),
     case(|events| events[10]["parentMessageId"] = json!(null), &[(11, "schema")]),
     case(|events| events[8]["timestamp"] = json!(1.5), &[(9, "schema")]),
-    case(|events| events[13]["value"] = json!({"approvalId": "q"}), &[(14, "schema")]).but(&[]),
+    case(|events| events[13]["value"] = json!({"approvalId": "q"}), &[(14, "custom.incomplete")]).but(&[]),
     numbered(|events| shift(events, 0, 1), &[(1, "sequence.start")]).but(&[]),
     numbered(|events| shift(events, 3, 1), &[(4, "sequence.gap")]).but(&[]),
     numbered(|events| shift(events, 3, -1), &[(4, "sequence.repeat")]).but(&[]),

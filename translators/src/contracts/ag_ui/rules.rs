@@ -36,6 +36,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule::between_events("call.left_open"),
     Rule::between_events("activity.unknown"),
     Rule::between_events("approval.unknown"),
+    Rule::of_event("custom.incomplete"),
     Rule::of_event("tool_call.empty_name"),
     Rule::between_events("tool_call.empty_input"),
     Rule::of_event("tool_result.no_error_details"),

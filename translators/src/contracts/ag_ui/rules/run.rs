@@ -93,6 +93,19 @@ impl Work {
     }
 }
 
+/// The fields that the value of framegate's own `CUSTOM` events has, by their name.
+const VALUES: &[(&str, &[&str])] = &[
+    ("approval_requested", &["approvalId", "toolName", "args"]),
+    ("approval_resolved", &["approvalId", "decision"]),
+    ("notice", &["level", "message"]),
+    ("usage", &["inputTokens", "outputTokens", "totalTokens"]),
+    ("file_changed", &["path", "kind"]),
+    ("checkpoint_created", &["checkpointId", "label", "files", "createdAtMs", "auto"]),
+    ("checkpoint_rewound", &["checkpointId", "label", "files"]),
+    ("checkpoint_failed", &["action", "error"]),
+    ("plan", &["plan"]),
+];
+
 /// Changes the basis of the findings that `check` adds.
 fn on(basis: Basis, findings: &mut Vec<Finding>, check: impl FnOnce(&mut Vec<Finding>)) {
     let before = findings.len();
@@ -374,17 +387,24 @@ impl Run {
                 }
             }
             "SUBAGENT_FINISHED" | "SUBAGENT_ERROR" => subagents.close(id, findings),
-            "CUSTOM" => {
-                let approval = event.pointer("/value/approvalId").and_then(Value::as_str).unwrap_or_default();
-                match text("name") {
-                    "approval_requested" => drop(self.approvals.insert(approval.to_owned())),
-                    "approval_resolved" if !self.approvals.contains(approval) && !self.is_cut => {
-                        let message = "no approval_requested has this approvalId";
-                        let finding = Finding::error("approval.unknown", "/value/approvalId", message);
-                        findings.push(finding.on(Basis::Ours));
-                    }
-                    _ => {}
-                }
+            "CUSTOM" => self.custom(text("name"), event, findings),
+            _ => {}
+        }
+    }
+
+    fn custom(&mut self, name: &str, event: &Value, findings: &mut Vec<Finding>) {
+        let value = |key: &str| event.get("value").and_then(|value| value.get(key));
+        let fields = VALUES.iter().find(|(known, _)| *known == name).map_or(&[][..], |(_, fields)| fields);
+        if let Some(missing) = fields.iter().find(|key| value(key).is_none()) {
+            let message = format!("the value of {name} must have {missing}");
+            findings.push(Finding::error("custom.incomplete", "/value", message).on(Basis::Ours));
+        }
+        let approval = value("approvalId").and_then(Value::as_str).unwrap_or_default();
+        match name {
+            "approval_requested" => drop(self.approvals.insert(approval.to_owned())),
+            "approval_resolved" if !self.approvals.contains(approval) && !self.is_cut => {
+                let message = "no approval_requested has this approvalId";
+                findings.push(Finding::error("approval.unknown", "/value/approvalId", message).on(Basis::Ours));
             }
             _ => {}
         }
