@@ -122,6 +122,13 @@ fn npm_ag_ui_reads_every_recording_and_keeps_nothing_open() {
     for (run, said) in runs.iter().zip(&said) {
         check(run, said, &frames_of(&proxy, run));
     }
+    // A client keeps the messages of several runs: none may have the id of another run's. A message that is one call has the call's
+    // id; some recordings are of the same call.
+    let mut ids = BTreeSet::new();
+    for message in said.iter().flat_map(|said| list(said, "messages")) {
+        let is_call = message["toolCalls"][0]["id"] == message["id"];
+        assert!(is_call || ids.insert(message["id"].as_str().unwrap()), "{message}");
+    }
     for role in ["assistant", "reasoning", "tool", "activity", "user"] {
         assert!(said.iter().any(|said| of_role(said, role).next().is_some()), "no run has a message of {role}");
     }

@@ -419,8 +419,9 @@ fn a_call_that_only_the_client_can_have_executed_is_pending() {
         let last = harness.takes(end(reason));
         let pending = &last.last().unwrap()["outcome"]["pendingToolCallIds"];
         if is_pending {
-            assert_eq!(kinds(&last), ["TOOL_CALL_END", "RUN_FINISHED"]);
-            assert_eq!(pending, &json!([id("a"), id("b")]));
+            // The arguments of the second call were cut off.
+            assert_eq!(kinds(&last), ["TOOL_CALL_END", "TOOL_CALL_RESULT", "RUN_FINISHED"]);
+            assert_eq!(pending, &json!([id("a")]));
         } else {
             assert_eq!(kinds(&last), ["TOOL_CALL_RESULT", "TOOL_CALL_END", "TOOL_CALL_RESULT", "RUN_FINISHED"]);
             assert_eq!((pending, &last[0]["metadata"]["failure"]), (&Value::Null, &json!("no_result")));

@@ -149,7 +149,8 @@ impl AgUiRun {
         let mut pending = Vec::new();
         for (id, call) in self.calls.take_all() {
             self.close_input(id, &call, out);
-            if completed && !call.refused && call.subagent.is_none() {
+            // A client would execute a call with arguments that were cut off.
+            if completed && !call.refused && !call.is_streaming && call.subagent.is_none() {
                 pending.push(id.to_string());
                 continue;
             }
