@@ -1,7 +1,7 @@
 //! Who opened a message, a call or an activity: the main thread or a subagent.
 //!
 //! Input: openers and what continues them, with their `subagentRunId`. Output: a finding if a later event names another subagent. Never:
-//! a finding for an event without `subagentRunId`, which belongs to whoever opened.
+//! a finding for an event without `subagentRunId`, which belongs to the owner of the item.
 
 use crate::verify::Finding;
 use std::collections::HashMap;

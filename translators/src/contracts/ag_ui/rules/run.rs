@@ -366,7 +366,7 @@ impl Run {
     /// Steps, subagents and questions.
     fn work(&mut self, kind: &str, event: &Value, subagent: Option<&str>, findings: &mut Vec<Finding>) {
         let text = |key: &str| event.get(key).and_then(Value::as_str).unwrap_or_default();
-        // A step belongs to whoever started it.
+        // The main thread and each subagent have steps of their own.
         let step = || format!("{subagent:?} {}", text("stepName"));
         let id = subagent.unwrap_or_default();
         let Work { steps, subagents, started, .. } = &mut self.work;
