@@ -84,6 +84,7 @@ if command -v node >/dev/null && command -v npm >/dev/null; then
     ignored_clients npm_openai
     ignored_conversations npm_
     ignored_clients npm_ai
+    ignored_clients npm_ag_ui
     ignored_clients openapi_typescript
     ignored_clients ajv
     for browser in ${CHROMIUM:-} chromium chromium-headless-shell chromium-browser google-chrome; do

@@ -19,7 +19,8 @@ pub struct ContractEntry {
     pub document: Option<&'static str>,
     /// How its events are framed on an SSE stream: `bare` (`data:` with an `id:`), `named` (also with `event:`) or `raw`.
     pub sse: &'static str,
-    /// The key of the cursor in an event; its value is the `id:` on an SSE stream. Null if records are counted instead.
+    /// The key of the cursor in an event, with dots for nested objects; its value is the `id:` on an SSE stream. Null if only the
+    /// `id:` has it, or if records are counted instead.
     pub cursor: Option<&'static str>,
     /// The key that holds an event's type.
     pub type_key: &'static str,

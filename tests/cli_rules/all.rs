@@ -1,7 +1,7 @@
 //! Every contract has a case for each of its rules.
 
 use crate::cases::*;
-use crate::{agent_manager, chat_completions, frames, hecate, pixir, sse, ui_message_stream};
+use crate::{ag_ui, agent_manager, chat_completions, frames, hecate, pixir, sse, ui_message_stream};
 use framegate_translators::contracts::{CONTRACTS, Contract, contract};
 use framegate_translators::verify::RULES;
 use serde_json::Value;
@@ -17,6 +17,7 @@ fn suites() -> impl Iterator<Item = &'static Suite> {
         hecate::SUITES,
         chat_completions::SUITES,
         ui_message_stream::SUITES,
+        ag_ui::SUITES,
     ];
     of_each.into_iter().flatten()
 }
@@ -59,8 +60,10 @@ fn fires_for_a_resumed_stream(suite: &Suite) -> Option<bool> {
     let mut events = (suite.clean)();
     (suite.number)(&mut events);
     let key = (contract(suite.contract).unwrap().verifier)().cursor_key()?;
-    let at = (1..events.len()).find(|at| events[*at].get(key).is_some_and(|cursor| !cursor.is_null())).unwrap();
-    let cursor = match &events[at][key] {
+    // The key may be nested.
+    let cursor_of = |at: usize| key.split('.').fold(&events[at], |value, key| &value[key]);
+    let at = (1..events.len()).find(|at| !cursor_of(*at).is_null()).unwrap();
+    let cursor = match cursor_of(at) {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     };

@@ -14,6 +14,7 @@
 #[path = "../cli/mod.rs"]
 mod cli;
 
+mod ag_ui;
 mod agent_manager;
 mod all;
 mod cases;

@@ -9,6 +9,7 @@
     reason = "test code"
 )]
 
+mod ag_ui;
 mod artifacts;
 mod auth;
 mod beginning;

@@ -7,7 +7,7 @@
 use framegate_translators::contracts::{Contract, SseStyle};
 use framegate_translators::encode::EventId;
 use framegate_translators::framing::Unit;
-use framegate_translators::json::Json;
+use framegate_translators::json::{Json, Object};
 use framegate_translators::verify::Finding;
 
 /// The rules for one stream.
@@ -48,7 +48,7 @@ impl SseRules {
         let kind = fields.str(self.type_key);
         self.kind = kind.as_ref().map(|kind| kind.chars().take(64).collect());
         let name = unit.event_name;
-        let pointer = |key: &str| format!("/{key}");
+        let pointer = |key: &str| format!("/{}", key.replace('.', "/"));
         match name {
             Some(name) if self.named && kind.as_deref().is_some_and(|kind| kind != name) => {
                 let message = format!("the event: line differs from the event's own {}", self.type_key);
@@ -66,7 +66,7 @@ impl SseRules {
             _ => {}
         }
         let Some(key) = self.cursor_key else { return findings };
-        let cursor = fields.some(key).map(|cursor| match cursor.str() {
+        let cursor = nested(&fields, key).map(|cursor| match cursor.str() {
             Some(text) => text.into_owned(),
             None => cursor.text().to_owned(),
         });
@@ -90,6 +90,14 @@ impl SseRules {
             _ => {}
         }
         findings
+    }
+}
+
+/// The value of a field that is not null. Dots separate the keys of nested objects.
+fn nested<'a>(fields: &Object<'a>, key: &str) -> Option<Json<'a>> {
+    match key.split_once('.') {
+        Some((outer, inner)) => nested(&fields.object(outer)?, inner),
+        None => fields.some(key),
     }
 }
 

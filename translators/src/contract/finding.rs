@@ -117,8 +117,8 @@ pub trait Verifier: Send {
         false
     }
 
-    /// The key of an event's cursor, which is also the `id:` of its server-sent event. An event without the key has no cursor.
-    /// The default is `None`: no event has one.
+    /// The key of an event's cursor, which is also the `id:` of its server-sent event: a dot separates the keys of nested objects.
+    /// An event without the key has no cursor. The default is `None`: no event has one.
     fn cursor_key(&self) -> Option<&'static str> {
         None
     }

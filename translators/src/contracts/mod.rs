@@ -29,6 +29,7 @@ macro_rules! document_schema {
     };
 }
 
+mod ag_ui;
 mod agent_manager;
 pub mod chat_completions;
 mod frames;
@@ -48,6 +49,7 @@ pub const CONTRACTS: &[Contract] = &[
     hecate::V1,
     chat_completions::V1,
     ui_message_stream::V1,
+    ag_ui::V1,
     raw::RAW,
 ];
 

@@ -14,6 +14,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod ag_ui;
 mod agent_manager;
 mod frames;
 mod hecate;

@@ -29,6 +29,15 @@ fn runs(name: &'static str) -> Vec<(String, Vec<Value>)> {
     runs.filter(|(_, events)| events.len() > 4).take(40).collect()
 }
 
+/// The cursor of an event, whose key may be nested.
+fn cursor_of(event: &Value, key: &str) -> Option<String> {
+    match key.split('.').fold(event, |value, key| &value[key]) {
+        Value::Null => None,
+        Value::String(text) => Some(text.clone()),
+        number => Some(number.to_string()),
+    }
+}
+
 #[test]
 fn a_stream_resumed_after_any_event_passes() {
     for contract in json_contracts() {
@@ -37,11 +46,7 @@ fn a_stream_resumed_after_any_event_passes() {
         for (name, events) in runs(contract.name) {
             for at in 1..events.len() {
                 let rest = &events[at..];
-                let cursor = events[..at].iter().rev().find_map(|event| match &event[key?] {
-                    Value::Null => None,
-                    Value::String(text) => Some(text.clone()),
-                    number => Some(number.to_string()),
-                });
+                let cursor = events[..at].iter().rev().find_map(|event| cursor_of(event, key?));
                 let what = format!("{name} in {} after event {at}", contract.name);
                 assert_eq!(errors(found(contract.name, rest, Some(None))), [], "{what}");
                 cuts += usize::from(key.is_none() || cursor.is_some());
@@ -59,12 +64,9 @@ fn repeated_and_lost_events_after_a_resume_are_found() {
         // Without a cursor in the events, a repeat cannot be detected.
         let Some(key) = (contract.verifier)().cursor_key() else { continue };
         for (name, events) in runs(contract.name) {
-            let numbered: Vec<usize> = (0..events.len()).filter(|at| !events[*at][key].is_null()).collect();
+            let numbered: Vec<usize> = (0..events.len()).filter(|at| cursor_of(&events[*at], key).is_some()).collect();
             let [.., one, two] = numbered[..] else { continue };
-            let cursor = |at: usize| match &events[at][key] {
-                Value::String(text) => text.clone(),
-                number => number.to_string(),
-            };
+            let cursor = |at: usize| cursor_of(&events[at], key).unwrap();
             let what = format!("{name} in {}", contract.name);
             // The last event that the client has is repeated.
             let again = errors(found(contract.name, &events[one..], Some(Some(&cursor(one)))));

@@ -35,6 +35,7 @@ fn totals(runner_name: &str, records: &[Value]) -> Vec<(&'static str, u64, u64)>
     };
     let completion = last_of("chat-completions.v1", "/usage");
     let message = last_of("ui-message-stream.v1", "/messageMetadata/usage");
+    let ag_ui = last_of("ag-ui.v1", "/usage/0");
     let frames = events_of(runner_name, "frames.v2", records);
     let runs: Vec<_> =
         frames.iter().filter(|frame| frame["type"] == "usage_reported" && frame["scope"] == "run").collect();
@@ -58,6 +59,7 @@ fn totals(runner_name: &str, records: &[Value]) -> Vec<(&'static str, u64, u64)>
             ["inputTokens", "cacheReadTokens", "cacheCreationTokens"].iter().map(|key| number(&message[*key])).sum(),
             number(&message["outputTokens"]),
         ),
+        ("ag-ui.v1", number(&ag_ui["inputTokens"]), number(&ag_ui["outputTokens"])),
         ("hecate.v1", number(&last["cumulative_input_tokens"]), number(&last["cumulative_output_tokens"])),
     ]
 }
