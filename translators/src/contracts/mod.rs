@@ -33,6 +33,7 @@ mod agent_manager;
 mod chat_completions;
 mod frames;
 pub mod hecate;
+mod open_responses;
 mod pixir;
 mod raw;
 pub mod sse;
@@ -47,6 +48,7 @@ pub const CONTRACTS: &[Contract] = &[
     pixir::V1,
     hecate::V1,
     chat_completions::V1,
+    open_responses::V1,
     ui_message_stream::V1,
     raw::RAW,
 ];
