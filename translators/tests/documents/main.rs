@@ -17,6 +17,7 @@ mod support;
 mod agent_manager;
 mod frames;
 mod hecate;
+mod open_responses;
 mod ours;
 mod pixir;
 mod resumed;

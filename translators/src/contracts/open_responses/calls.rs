@@ -97,7 +97,8 @@ impl Response {
         if delta.is_empty() {
             return;
         }
-        call.input = call.input.take().filter(|input| input.len() + delta.len() <= ITEM_BYTES).map(|input| input + delta);
+        call.input =
+            call.input.take().filter(|input| input.len() + delta.len() <= ITEM_BYTES).map(|input| input + delta);
         let index = call.index;
         self.call_event("response.mcp_call_arguments.delta", index, Some((key!("delta"), &quoted(delta))), out);
     }

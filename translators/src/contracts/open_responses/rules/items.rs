@@ -106,7 +106,8 @@ impl ItemRules {
         let is_known = item.is_some();
         let open = item.filter(|item| !item.is_done);
         if open.is_none() && (is_known || !self.is_cut) {
-            let message = "the item is not open: response.output_item.added comes first, response.output_item.done last";
+            let message =
+                "the item is not open: response.output_item.added comes first, response.output_item.done last";
             findings.push(Finding::error("pair.not_open", pointer, message));
         }
         open
