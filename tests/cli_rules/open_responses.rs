@@ -136,8 +136,8 @@ fn shift(events: &mut [Value], from: usize, by: i64) {
 }
 
 const OPEN_RESPONSES_V1: &[Case] = &[
-    case(|events| events[10]["type"] = json!("response.text"), &[(11, "schema.type")]),
-    case(|events| events[10]["delta"] = json!(null), &[(11, "schema")]),
+    case(|events| events[16]["type"] = json!("response.call"), &[(17, "schema.type")]),
+    case(|events| events[16]["item_id"] = json!(null), &[(17, "schema")]),
     // An implementor's own events are allowed.
     case(|events| events.insert(10, event("acme:trace", &json!({}))), &[(11, "schema.type")]).but(&[]),
     // A hosted tool of another server.

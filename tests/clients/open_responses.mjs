@@ -35,6 +35,8 @@ async function read({ run, url }) {
   let error = null;
   try {
     final = await stream.finalResponse();
+    // The package adds what it parsed, which is nothing without a schema for the answer.
+    for (const item of final.output) for (const part of item.content ?? []) delete part.parsed;
   } catch (caught) {
     error = caught.message;
   }

@@ -73,7 +73,7 @@ fn check(run: &str, read: &Value, frames: &[Value]) {
     // What the package folds: the terminal event of a completed run, otherwise what it added up itself.
     let folded = &read["final"];
     assert_eq!(folded["id"], terminal["id"], "{run}");
-    assert_eq!(folded["output_text"].as_str().unwrap(), texts(terminal), "{run}");
+    assert_eq!(texts(folded), texts(terminal), "{run}");
     assert_eq!(read["text"].as_str().unwrap(), texts(terminal), "{run}");
     if kind == "response.completed" {
         assert_eq!((&folded["output"], &folded["status"]), (&terminal["output"], &json!("completed")), "{run}");

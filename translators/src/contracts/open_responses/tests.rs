@@ -310,7 +310,7 @@ fn a_long_text_is_whole_in_its_item_and_cut_at_the_end() {
 #[test]
 fn the_oldest_outputs_go_first_and_messages_last() {
     let mut run = Harness::begun();
-    let long = "x".repeat(MIB - 1000);
+    let long = "x".repeat(MIB - 10_000);
     run.takes(text("a", "The plan."));
     run.takes(complete("a", "The plan."));
     for nth in 0..8 {
