@@ -21,7 +21,7 @@ async function read({ run, url }) {
   let terminal = null;
   stream.on('event', (event) => {
     types.push(event.type);
-    if (event.type === 'response.output_item.done') done.push(event.item);
+    if (event.type === 'response.output_item.done') done[event.output_index] = event.item;
     if (TERMINAL.includes(event.type)) terminal = structuredClone(event.response);
   });
   stream.on('response.output_text.delta', (event) => {
