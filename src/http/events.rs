@@ -9,7 +9,7 @@ use super::route::Call;
 use super::shared::Shared;
 use crate::log::LogError;
 use crate::runs::{Ask, Entry, Follower, Reader, RunStatus, Wire};
-use framegate_translators::contracts::{Contract, RECORDS, SseStyle, names_for, sse};
+use framegate_translators::contracts::{Contract, RECORDS, names_for, sse};
 use framegate_translators::encode::EventId;
 use framegate_translators::frame::StreamKind;
 use hyper::body::Incoming;
@@ -211,7 +211,7 @@ pub(super) fn cursor_of(
     contract: &Contract,
 ) -> Result<Option<EventId>, Problem> {
     let header = request.headers().get("last-event-id").and_then(|id| id.to_str().ok()).filter(|id| !id.is_empty());
-    if contract.sse == SseStyle::Named {
+    if (contract.verifier)().has_text_cursors() {
         return Ok(header.or(query.after.as_deref()).map(|id| EventId::Text(id.to_owned())));
     }
     let after = match query.after.as_deref().map(str::parse::<i64>) {

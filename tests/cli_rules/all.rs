@@ -1,7 +1,7 @@
 //! Every contract has a case for each of its rules.
 
 use crate::cases::*;
-use crate::{ag_ui, agent_manager, chat_completions, frames, hecate, pixir, sse, ui_message_stream};
+use crate::{ag_ui, agent_manager, chat_completions, frames, hecate, open_responses, pixir, sse, ui_message_stream};
 use framegate_translators::contracts::{CONTRACTS, Contract, contract};
 use framegate_translators::verify::RULES;
 use serde_json::Value;
@@ -16,6 +16,7 @@ fn suites() -> impl Iterator<Item = &'static Suite> {
         pixir::SUITES,
         hecate::SUITES,
         chat_completions::SUITES,
+        open_responses::SUITES,
         ui_message_stream::SUITES,
         ag_ui::SUITES,
     ];

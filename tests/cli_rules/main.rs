@@ -21,6 +21,7 @@ mod cases;
 mod chat_completions;
 mod frames;
 mod hecate;
+mod open_responses;
 mod pixir;
 mod sse;
 mod ui_message_stream;

@@ -105,14 +105,14 @@ struct Reading {
 
 impl Reading {
     fn begin(command: Command, contracts: &[&'static str], proxy: &Proxy, relay: &Relay, lines: &[&[u8]]) -> Self {
-        // EventSource must know the names of events in advance: those of the same recording, ingested before, and the one of a
-        // run that is interrupted.
+        // EventSource must know the names of events in advance. It calls its own failures `error`.
+        let names_of = |name: &str| -> BTreeSet<&'static str> {
+            let contract = contract(name).unwrap();
+            let names = contract.schemas.iter().map(|file| file.kind).filter(|kind| *kind != "error");
+            if contract.sse == SseStyle::Named { names.collect() } else { BTreeSet::new() }
+        };
         let played = post(proxy.address, INGEST, &[], &another("claude-code", RECORDING)).json();
         let before = played["runs"][0]["run_id"].as_str().unwrap();
-        let events = get(proxy.address, &path(before, "sse.v1"), &[]).events();
-        let names = events.into_iter().filter_map(|event| event.name).chain(["run_interrupted".to_owned()]);
-        let names: BTreeSet<String> = names.collect();
-        assert!(names.len() > 3, "{names:?}");
 
         let mut upload = Upload::start(proxy.address, INGEST, &[]);
         upload.send(lines[0]);
@@ -129,9 +129,7 @@ impl Reading {
             .iter()
             .map(|name| {
                 let url = format!("http://{}{}", relay.address, path(&run, name));
-                let has_names = contract(name).unwrap().sse == SseStyle::Named;
-                let names: &BTreeSet<String> = if has_names { &names } else { &BTreeSet::new() };
-                json!({"contract": name, "url": url, "names": names})
+                json!({"contract": name, "url": url, "names": names_of(name)})
             })
             .collect();
         let client = Client::start(command, contracts.to_vec(), &json!(plan));

@@ -32,6 +32,7 @@ mod logs;
 mod metrics;
 mod native;
 mod nginx;
+mod open_responses;
 mod openapi;
 mod openapi_tools;
 #[cfg(feature = "otel")]

@@ -122,4 +122,9 @@ pub trait Verifier: Send {
     fn cursor_key(&self) -> Option<&'static str> {
         None
     }
+
+    /// Whether cursors are text that only the contract can compare. The default is `false`: they are numbers.
+    fn has_text_cursors(&self) -> bool {
+        false
+    }
 }

@@ -34,6 +34,7 @@ mod agent_manager;
 pub mod chat_completions;
 mod frames;
 pub mod hecate;
+mod open_responses;
 mod pixir;
 mod raw;
 pub mod sse;
@@ -48,6 +49,7 @@ pub const CONTRACTS: &[Contract] = &[
     pixir::V1,
     hecate::V1,
     chat_completions::V1,
+    open_responses::V1,
     ui_message_stream::V1,
     ag_ui::V1,
     raw::RAW,

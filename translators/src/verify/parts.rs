@@ -150,6 +150,11 @@ impl OneEnd {
         self.begun = true;
     }
 
+    /// Whether there was an event.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.begun
+    }
+
     /// The file is over.
     pub(crate) fn end(&self, last: &str, findings: &mut Vec<Finding>) {
         if self.begun && !self.ended {

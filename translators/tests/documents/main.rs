@@ -18,6 +18,7 @@ mod ag_ui;
 mod agent_manager;
 mod frames;
 mod hecate;
+mod open_responses;
 mod ours;
 mod pixir;
 mod resumed;

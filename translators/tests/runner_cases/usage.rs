@@ -34,6 +34,7 @@ fn totals(runner_name: &str, records: &[Value]) -> Vec<(&'static str, u64, u64)>
         events.iter().rev().find_map(|event| event.pointer(pointer).cloned()).unwrap()
     };
     let completion = last_of("chat-completions.v1", "/usage");
+    let response = last_of("open-responses.v1", "/response/usage");
     let message = last_of("ui-message-stream.v1", "/messageMetadata/usage");
     let ag_ui = last_of("ag-ui.v1", "/usage/0");
     let frames = events_of(runner_name, "frames.v2", records);
@@ -54,6 +55,7 @@ fn totals(runner_name: &str, records: &[Value]) -> Vec<(&'static str, u64, u64)>
             pixir_sum("output_tokens"),
         ),
         ("chat-completions.v1", number(&completion["prompt_tokens"]), number(&completion["completion_tokens"])),
+        ("open-responses.v1", number(&response["input_tokens"]), number(&response["output_tokens"])),
         (
             "ui-message-stream.v1",
             ["inputTokens", "cacheReadTokens", "cacheCreationTokens"].iter().map(|key| number(&message[*key])).sum(),

@@ -131,4 +131,8 @@ impl Verifier for SseRules {
     fn cursor_key(&self) -> Option<&'static str> {
         Some("event_id")
     }
+
+    fn has_text_cursors(&self) -> bool {
+        true
+    }
 }

@@ -59,6 +59,11 @@ impl Variants {
         &self.key
     }
 
+    /// The rules for objects whose type is that word.
+    pub(in super::super) fn of_word<'s>(&'s self, word: &'s str) -> impl Iterator<Item = &'s Rules> {
+        self.branches.iter().filter(move |branch| branch.text == word).map(|branch| &branch.then)
+    }
+
     /// The rules of all branches.
     pub(super) fn branches(&self) -> impl Iterator<Item = &Rules> {
         self.branches.iter().map(|branch| &branch.then)

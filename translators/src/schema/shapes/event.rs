@@ -24,8 +24,14 @@ fn accepts_every_object(rules: &Rules, fields: &mut Iter<'_, Field>) -> bool {
 }
 
 fn accepts_all_fields(object: &ObjectRules, fields: &mut Iter<'_, Field>) -> bool {
-    let mut seen = 0;
+    let all = fields.clone();
+    let (mut seen, mut word) = (0, None);
     while let Some(field) = fields.next() {
+        if let (Kind::Word(of_type), Some(variants)) = (field.kind, &object.variants)
+            && field.key.name() == variants.key()
+        {
+            word = Some(of_type);
+        }
         let property = match (field.kind, object.position(field.key.name())) {
             (Kind::End, _) => break,
             (_, None) if matches!(object.rest, Rest::Open) => None,
@@ -49,7 +55,11 @@ fn accepts_all_fields(object: &ObjectRules, fields: &mut Iter<'_, Field>) -> boo
             return false;
         }
     }
-    seen & object.required == object.required && object.variants.is_none()
+    // Each key is written once, so the word decides which rules apply.
+    let fits_its_type = object.variants.as_ref().is_none_or(|variants| {
+        word.is_some_and(|word| variants.of_word(word).all(|rules| accepts_every_object(rules, &mut all.clone())))
+    });
+    seen & object.required == object.required && fits_its_type
 }
 
 /// Whether every array of objects of the next shapes is valid.
@@ -176,5 +186,30 @@ mod tests {
             assert_eq!(is_always_valid(&free, &[a, field(key, kind)]), expected, "{key} {kind:?}");
         }
         assert!(!is_always_valid(&free, &[field("h", Kind::Text)]), "a is missing");
+    }
+
+    #[test]
+    fn the_word_of_the_type_decides_which_rules_apply() {
+        let schema = r#"{"type":"object","additionalProperties":false,"required":["type"],
+            "properties":{"type":{"enum":["a","b"]},"x":{"type":["string","null"]},"y":{"type":"integer"}},"allOf":[
+                {"if":{"required":["type"],"properties":{"type":{"const":"a"}}},"then":{"required":["x"],"properties":{"x":{"type":"string"}}}},
+                {"if":{"required":["type"],"properties":{"type":{"const":"b"}}},"then":{"required":["y"],"properties":{"y":true}}}]}"#;
+        let rules = Rules::compile(Json::parse(schema).unwrap()).unwrap();
+        let field = |key, kind| Field { key: Box::leak(Box::new(Key::new(key, ""))), kind };
+        let (x, none, y) = (field("x", Kind::Text), field("x", Kind::Null), field("y", Kind::Integer));
+        for (kind, more, expected) in [
+            (Kind::Word("a"), &[x][..], true),
+            (Kind::Word("a"), &[x, y], true),
+            (Kind::Word("a"), &[y], false),
+            (Kind::Word("a"), &[none], false),
+            (Kind::Word("b"), &[y, none], true),
+            (Kind::Word("b"), &[x], false),
+            (Kind::Word("c"), &[x, y], false),
+            (Kind::Text, &[x, y], false),
+        ] {
+            let fields: Vec<Field> = [&[field("type", kind)], more].concat();
+            assert_eq!(is_always_valid(&rules, &fields), expected, "{kind:?} {more:?}");
+        }
+        assert!(!is_always_valid(&rules, &[x, y]), "the type is missing");
     }
 }
