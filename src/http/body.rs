@@ -90,6 +90,10 @@ impl Source {
 struct Pull {
     /// Sent last if the source ended because a person must answer.
     waiting: Bytes,
+    /// Is called once everything was sent.
+    on_end: Option<Box<dyn FnOnce() + Send>>,
+    /// Breaks the body off if the source was cut, so that the client does not take its part for the whole.
+    breaks_off: bool,
     source: Source,
     lease: Lease,
     /// Sends comments during silence; `None` on wires without comments.
@@ -151,6 +155,8 @@ pub(super) struct ApiStream {
     pub(super) waiting: Bytes,
     /// Chooses which of the encoded events are sent; `None` for all.
     pub(super) select: Option<fn(Bytes) -> Bytes>,
+    /// Is called once the client has taken the last event.
+    pub(super) on_end: Option<Box<dyn FnOnce() + Send>>,
 }
 
 /// Streams events as another API does: without `retry:`, because its clients cannot resume.
@@ -164,7 +170,7 @@ pub(super) fn api_events(
     let pull = pull(source, negotiated, shared, lease);
     let ready = Some(api.first).filter(|first| !first.is_empty()).into_iter().collect();
     let select = api.select.unwrap_or(pull.select);
-    body(Pull { ready, last: api.last, waiting: api.waiting, select, ..pull })
+    body(Pull { ready, last: api.last, waiting: api.waiting, select, on_end: api.on_end, breaks_off: true, ..pull })
 }
 
 /// Streams events to a client while the lease is valid.
@@ -208,6 +214,8 @@ fn pull(source: Source, negotiated: &Negotiated, shared: &Shared, lease: Lease) 
         goodbye: None,
         last: Bytes::new(),
         waiting: Bytes::new(),
+        on_end: None,
+        breaks_off: false,
         select: |bytes| bytes,
         ready: VecDeque::new(),
         has_begun: true,
@@ -243,6 +251,9 @@ impl Pull {
                 return Ok(Some(chunk));
             }
             if self.is_over {
+                if let Some(on_end) = self.on_end.take() {
+                    on_end();
+                }
                 return Ok(None);
             }
             let (source, lease) = (&mut self.source, &mut self.lease);
@@ -279,6 +290,7 @@ impl Pull {
                     self.has_begun = true;
                     self.ready.extend(chunks.into_iter().map(self.select).filter(|chunk| !chunk.is_empty()));
                 }
+                Ok(None) if self.breaks_off && self.source.was_cut() => return Err(Torn),
                 Ok(None) => {
                     self.is_over = true;
                     let is_waiting = matches!(&self.source, Source::Segment(segment) if segment.is_waiting());

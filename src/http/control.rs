@@ -10,6 +10,7 @@ use super::problem::Problem;
 use super::reply::{Body, json_response};
 use super::route::Call;
 use super::shared::Shared;
+use crate::runs::Entry;
 use crate::upstream::{Handle, MessageError};
 use framegate_translators::frame::{Decision, SharedStr, StreamKind};
 use framegate_translators::host::{Answer, HostMessage, SendError};
@@ -20,8 +21,6 @@ use uuid::Uuid;
 
 /// Size limit for an answer, in bytes.
 const MAX_ANSWER: usize = 1 << 20;
-/// Size limit for a message, in bytes: the same as for the prompt of a new run.
-const MAX_MESSAGE: usize = 16 << 20;
 /// How long a runner may take to read a message before the client receives an error.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -127,7 +126,7 @@ pub(super) async fn message(call: Call) -> Result<Response<Body>, Problem> {
              its session_id";
         Problem::new(StatusCode::CONFLICT, detail)
     })?;
-    let Message { prompt } = json_body::read(request, MAX_MESSAGE, "{\"prompt\"}", &shared).await?;
+    let Message { prompt } = json_body::read(request, shared.settings.max_prompt_body, "{\"prompt\"}", &shared).await?;
     if prompt.is_empty() {
         return Err(Problem::bad_request("the prompt is empty"));
     }
@@ -156,33 +155,47 @@ fn handle_of(run_id: &str, shared: &Shared) -> Result<(Uuid, Handle), Problem> {
     Err(Problem::new(StatusCode::CONFLICT, detail))
 }
 
-/// Answers a question of a run that the caller sees. Returns whether the question was still open.
+/// Answers a question of a run that the caller sees. A question that is over already is no error.
 ///
 /// # Errors
-/// The answer does not fit the question, or was not passed on.
-pub(super) async fn answer_if_open(
-    run: Uuid,
+/// The run has no such question or accepts no answers, the answer does not fit, or it was not passed on.
+pub(super) async fn answer_unless_over(
+    entry: &Entry,
     approval_id: &str,
     answer: Answer,
     shared: &Shared,
-) -> Result<bool, Problem> {
-    let Some(handle) = shared.host.handles.find(run) else { return Ok(false) };
+) -> Result<(), Problem> {
+    let Some(handle) = shared.host.handles.find(entry.stream.id) else {
+        let detail = "this run accepts no input, because the proxy did not start it";
+        return if entry.status().ended { Ok(()) } else { Err(Problem::new(StatusCode::CONFLICT, detail)) };
+    };
     let message = HostMessage::Answer { approval_id: SharedStr::from(approval_id), answer };
-    match send(&handle, message, shared).await {
-        Ok(()) => Ok(true),
-        Err(problem) if matches!(problem.status(), StatusCode::CONFLICT | StatusCode::NOT_FOUND) => Ok(false),
-        Err(problem) => Err(problem),
+    match passed_on(&handle, message, shared).await? {
+        Ok(())
+        | Err(
+            MessageError::Answered(_) | MessageError::Gone | MessageError::SendError(SendError::UnknownQuestion(_)),
+        ) => Ok(()),
+        Err(error) => Err(problem_of(&error)),
     }
 }
 
 async fn send(handle: &Handle, message: HostMessage, shared: &Shared) -> Result<(), Problem> {
-    match tokio::time::timeout(PATIENCE, handle.send(message, &shared.caller.name)).await {
-        Ok(said) => said.map_err(|error| problem_of(&error)),
-        Err(_) => {
-            let detail = "the runner has not read the input yet; it may still do so";
-            Err(Problem::new(StatusCode::GATEWAY_TIMEOUT, detail))
-        }
-    }
+    passed_on(handle, message, shared).await?.map_err(|error| problem_of(&error))
+}
+
+/// Passes a message on.
+///
+/// # Errors
+/// 504 if the runner has not read it in time.
+async fn passed_on(
+    handle: &Handle,
+    message: HostMessage,
+    shared: &Shared,
+) -> Result<Result<(), MessageError>, Problem> {
+    tokio::time::timeout(PATIENCE, handle.send(message, &shared.caller.name)).await.map_err(|_| {
+        let detail = "the runner has not read the input yet; it may still do so";
+        Problem::new(StatusCode::GATEWAY_TIMEOUT, detail)
+    })
 }
 
 fn problem_of(error: &MessageError) -> Problem {

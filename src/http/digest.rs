@@ -18,6 +18,11 @@ pub(super) fn digest<'f>(fields: impl Iterator<Item = Option<&'f str>>) -> Diges
     digest.finalize().into()
 }
 
+/// A digest in hexadecimal.
+pub(super) fn hex(digest: &Digest) -> String {
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

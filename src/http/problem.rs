@@ -43,6 +43,12 @@ impl Problem {
         self
     }
 
+    /// Asks SDKs not to send the request again by themselves.
+    #[must_use]
+    pub(super) fn without_retry(self) -> Self {
+        self.with(HeaderName::from_static("x-should-retry"), HeaderValue::from_static("false"))
+    }
+
     /// Adds an extension member.
     #[must_use]
     pub(super) fn and(mut self, name: &str, value: impl Into<Value>) -> Self {

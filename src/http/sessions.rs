@@ -9,14 +9,16 @@
 use super::limits::later;
 use super::problem::Problem;
 use super::repeats::{Once, Slot};
+use super::reply::Body;
 use super::shared::Shared;
 use crate::config::unknown;
 use crate::runs::{Entry, RunStatus};
 use crate::upstream::{StartError, Upstream};
 use framegate_translators::frame::StreamKind;
 use framegate_translators::host::Opening;
+use hyper::Response;
 use hyper::StatusCode;
-use hyper::header::HeaderName;
+use hyper::header::{HeaderName, HeaderValue};
 use std::sync::Arc;
 use std::time::Duration;
 use tracing::Instrument;
@@ -25,7 +27,7 @@ use uuid::Uuid;
 /// The header that names a session, in requests and in responses.
 pub(super) const SESSION: HeaderName = HeaderName::from_static("framegate-session");
 /// The header of a response that names the run.
-pub(super) const RUN: HeaderName = HeaderName::from_static("framegate-run");
+const RUN: HeaderName = HeaderName::from_static("framegate-run");
 
 /// What to start.
 pub(super) struct Order {
@@ -53,7 +55,7 @@ pub(super) struct Claimed {
 /// 422 if its `Idempotency-Key` was sent with another request, 410 if the run of its key is no longer stored.
 pub(super) async fn claim(once: Option<Once>, shared: &Arc<Shared>) -> Result<Claim, Problem> {
     let Some(once) = once else { return Ok(Claim::New(Claimed { shared: shared.clone(), slot: None })) };
-    let slot = shared.repeats.slot(once, &shared.caller.name).await?;
+    let mut slot = shared.repeats.slot(once, &shared.caller.name).await?;
     if let Some(run) = slot.run() {
         match shared.find(StreamKind::Session, run) {
             Some(entry) if slot.applies_to(&entry.status()) => return Ok(Claim::Repeat(entry)),
@@ -62,7 +64,7 @@ pub(super) async fn claim(once: Option<Once>, shared: &Arc<Shared>) -> Result<Cl
                     "the run that this Idempotency-Key started is no longer stored; use a new key to start another one";
                 return Err(Problem::new(StatusCode::GONE, detail));
             }
-            _ => {}
+            _ => slot.clear(),
         }
     }
     Ok(Claim::New(Claimed { shared: shared.clone(), slot: Some(slot) }))
@@ -70,21 +72,24 @@ pub(super) async fn claim(once: Option<Once>, shared: &Arc<Shared>) -> Result<Cl
 
 impl Claimed {
     /// Starts the run in a task of its own, so that a client that leaves meanwhile and sends the request again gets the same run.
+    /// `on_start` is called in this task, before a second request can see the run.
     ///
     /// # Errors
     /// Why there is no run. The request can be sent again then.
-    pub(super) async fn start(self, order: Order) -> Result<Arc<Entry>, Problem> {
+    pub(super) async fn start(
+        self,
+        order: Order,
+        on_start: impl FnOnce(&Entry) + Send + 'static,
+    ) -> Result<Arc<Entry>, Problem> {
         admit(&order, &self.shared)?;
         let Self { shared, slot } = self;
         let task = async move {
-            let begun = begin(order, &shared).await;
+            let entry = begin(order, &shared).await?;
+            on_start(&entry);
             if let Some(slot) = slot {
-                match &begun {
-                    Ok(entry) => slot.started(entry.stream.id),
-                    Err(_) => slot.forget(),
-                }
+                slot.started(entry.stream.id);
             }
-            begun
+            Ok(entry)
         };
         let lost = |_| Err(Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "the run could not be started"));
         tokio::spawn(task.in_current_span()).await.unwrap_or_else(lost)
@@ -151,8 +156,35 @@ pub(super) fn runners_own(session: String, shared: &Shared) -> Result<String, Pr
     }
 }
 
+/// The runner's name of the session that goes on after a run; `None` if the session has moved on, or if the runner has no name for it.
+///
+/// # Errors
+/// 409 if a run of the session is in progress.
+pub(super) fn continuable(entry: &Entry, shared: &Shared) -> Result<Option<String>, Problem> {
+    let session = &entry.stream.session;
+    let Some(newest) = newest_run(session.id, shared) else { return Ok(None) };
+    if newest.ended_at_ms.is_none() {
+        let run = newest.run_id;
+        let detail = format!(
+            "the run of the last prompt is still in progress; GET /v1/runs/{run}/events follows it, POST /v1/runs/{run}/interrupt \
+             ends it"
+        );
+        return Err(Problem::new(StatusCode::CONFLICT, detail));
+    }
+    Ok((newest.run_id == entry.stream.id && !session.name.is_empty()).then(|| session.name.to_string()))
+}
+
+/// Adds the headers that name a run and its session.
+pub(super) fn name_run(response: &mut Response<Body>, entry: &Entry) {
+    for (name, id) in [(SESSION, entry.stream.session.id), (RUN, entry.stream.id)] {
+        if let Ok(value) = HeaderValue::from_str(&id.to_string()) {
+            response.headers_mut().insert(name, value);
+        }
+    }
+}
+
 /// The newest run of a session that the caller sees.
-pub(super) fn newest_run(session: Uuid, shared: &Shared) -> Option<RunStatus> {
+fn newest_run(session: Uuid, shared: &Shared) -> Option<RunStatus> {
     let of_session =
         |status: &RunStatus| status.session_id == session && shared.find(StreamKind::Session, status.run_id).is_some();
     shared.runs.list(&of_session, 0, 1).pop()
@@ -167,7 +199,8 @@ fn problem_of(error: &StartError) -> Problem {
         StartError::LogFull(_) => Problem::new(StatusCode::INSUFFICIENT_STORAGE, detail),
         StartError::Conflict(_) => Problem::new(StatusCode::CONFLICT, detail),
         StartError::Refused(_) => Problem::new(StatusCode::UNPROCESSABLE_ENTITY, detail),
-        StartError::Failed(_) => Problem::new(StatusCode::BAD_GATEWAY, detail),
+        // The runner may have read the prompt.
+        StartError::Failed(_) => Problem::new(StatusCode::BAD_GATEWAY, detail).without_retry(),
     }
 }
 

@@ -1,7 +1,7 @@
-//! The newest run of each conversation that a client names itself, and how much of it the client has.
+//! The newest run of each chat that a client names itself, and where its responses ended.
 //!
-//! Input: a conversation's name, and a run as it begins or waits for a person. Output: the run, and the number of the event that follows
-//! what the client has. Never: more conversations than the setting allows. They are kept only in memory.
+//! Input: a chat's name, and a run as it begins or waits for a person. Output: the run, and where a response to its client ended. Never: more
+//! chats than the setting allows. They are kept only in memory.
 
 use super::digest::Digest;
 use std::collections::{HashMap, VecDeque};
@@ -16,12 +16,19 @@ pub(super) struct Threads {
 }
 
 /// The newest run of a conversation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Thread {
     pub(super) run: Uuid,
-    /// The number of the event that follows those that the client has; `None` before the run has waited for a person.
-    pub(super) position: Option<u64>,
+    /// What identifies the message that the run answers.
+    pub(super) message: Digest,
+    /// What identified the request that started the run.
+    pub(super) identity: Digest,
+    /// The numbers of the events at which a response ended because the run waited for a person, oldest first.
+    pub(super) waits: Vec<u64>,
 }
+
+/// How many responses of a run are remembered.
+const MAX_WAITS: usize = 256;
 
 #[derive(Debug, Default)]
 struct Known {
@@ -36,9 +43,9 @@ impl Threads {
     }
 
     /// Records that a run of the conversation began.
-    pub(super) fn begun(&self, name: Digest, run: Uuid) {
-        let mut known = self.known();
-        known.threads.insert(name, Thread { run, position: None });
+    pub(super) fn begun(&self, name: Digest, thread: Thread) {
+        let (mut known, run) = (self.known(), thread.run);
+        known.threads.insert(name, thread);
         known.order.push_back((name, run));
         while known.order.len() > self.max {
             let Some((oldest, run)) = known.order.pop_front() else { break };
@@ -48,16 +55,18 @@ impl Threads {
         }
     }
 
-    /// Records how much of the newest run the client has.
-    pub(super) fn sent(&self, name: Digest, run: Uuid, position: u64) {
-        if let Some(thread) = self.known().threads.get_mut(&name).filter(|thread| thread.run == run) {
-            thread.position = Some(position);
+    /// Records that a response with the newest run ended before event `position`, because the run waits for a person.
+    pub(super) fn waits(&self, name: Digest, run: Uuid, position: u64) {
+        let mut known = self.known();
+        let Some(thread) = known.threads.get_mut(&name).filter(|thread| thread.run == run) else { return };
+        if thread.waits.last().is_none_or(|last| *last < position) && thread.waits.len() < MAX_WAITS {
+            thread.waits.push(position);
         }
     }
 
     /// The newest run of the conversation.
     pub(super) fn find(&self, name: Digest) -> Option<Thread> {
-        self.known().threads.get(&name).copied()
+        self.known().threads.get(&name).cloned()
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {
@@ -69,25 +78,26 @@ impl Threads {
 mod tests {
     use super::*;
 
+    fn thread(run: u128) -> Thread {
+        Thread { run: Uuid::from_u128(run), message: [0; 32], identity: [0; 32], waits: Vec::new() }
+    }
+
     #[test]
     fn a_thread_has_its_newest_run_and_threads_are_bounded() {
         let threads = Threads::new(3);
         let (one, two) = ([1; 32], [2; 32]);
-        let run = Uuid::from_u128;
-        threads.begun(one, run(1));
-        threads.sent(one, run(1), 7);
-        assert_eq!(threads.find(one), Some(Thread { run: run(1), position: Some(7) }));
-        threads.begun(one, run(2));
-        threads.sent(one, run(1), 9);
-        assert_eq!(
-            threads.find(one),
-            Some(Thread { run: run(2), position: None }),
-            "the position is of an earlier run"
-        );
-        threads.begun(two, run(3));
-        threads.begun(two, run(4));
-        assert_eq!(threads.find(one).map(|thread| thread.run), Some(run(2)));
-        threads.begun(two, run(5));
+        threads.begun(one, thread(1));
+        for position in [7, 7, 9] {
+            threads.waits(one, Uuid::from_u128(1), position);
+        }
+        assert_eq!(threads.find(one), Some(Thread { waits: vec![7, 9], ..thread(1) }));
+        threads.begun(one, thread(2));
+        threads.waits(one, Uuid::from_u128(1), 11);
+        assert_eq!(threads.find(one), Some(thread(2)), "the position is of an earlier run");
+        threads.begun(two, thread(3));
+        threads.begun(two, thread(4));
+        assert_eq!(threads.find(one), Some(thread(2)));
+        threads.begun(two, thread(5));
         assert_eq!((threads.find(one), threads.known().order.len()), (None, 3));
     }
 }

@@ -44,7 +44,7 @@ pub(super) async fn start(call: Call) -> Result<Response<Body>, Problem> {
         Claim::New(claimed) => {
             let session = order.session_id.map(|session| sessions::runners_own(session, &shared)).transpose()?;
             let opening = Opening { prompt: order.prompt, session, cwd: order.cwd, model: order.model };
-            (claimed.start(sessions::Order { upstream, opening }).await?, false)
+            (claimed.start(sessions::Order { upstream, opening }, |_| {}).await?, false)
         }
     };
     let status: RunStatus = entry.status().clone();

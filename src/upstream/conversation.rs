@@ -311,6 +311,7 @@ impl Conversation {
         };
         dialogue.send(None, &HostMessage::Answer { approval_id: approval_id.clone(), answer })?;
         self.questions.answering(stream, approval_id);
+        self.handles.unask(stream, approval_id);
         Ok((stream, resolved))
     }
 
@@ -345,6 +346,7 @@ impl Conversation {
             };
             if own.is_none() {
                 question.state = State::Waits { until_ms: now_ms.saturating_add(policy.timeout_ms) };
+                self.handles.ask(stream, approval_id);
             }
             question.own = own;
         }
@@ -409,6 +411,9 @@ impl Conversation {
                 Err(error) => {
                     tracing::warn!(approval = &*answer.approval_id, %error, "an answer could not be passed on");
                     self.questions.failed(stream, &answer.approval_id);
+                    if self.questions.waits(stream, &answer.approval_id) {
+                        self.handles.ask(stream, &answer.approval_id);
+                    }
                 }
             }
         }

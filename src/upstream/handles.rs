@@ -5,7 +5,7 @@
 //! does not learn that it was not delivered.
 
 use crate::log::StreamId;
-use framegate_translators::frame::StreamKind;
+use framegate_translators::frame::{SharedStr, StreamKind};
 use framegate_translators::host::{HostMessage, SendError};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -100,6 +100,8 @@ struct Entries {
     number: u64,
     /// Sessions for which a runner is being started.
     claimed: HashSet<Uuid>,
+    /// The questions of each stream that no rule answers and whose answer is not being passed on.
+    asked: HashMap<StreamId, HashSet<SharedStr>>,
 }
 
 impl Handles {
@@ -122,6 +124,29 @@ impl Handles {
     pub fn claim(self: &Arc<Self>, session_id: Uuid) -> Option<Claim> {
         let is_first = self.lock().claimed.insert(session_id);
         is_first.then(|| Claim { handles: self.clone(), session_id })
+    }
+
+    /// Records that a person must answer a question. Has no effect if the stream is not registered.
+    pub(super) fn ask(&self, stream: StreamId, approval_id: &SharedStr) {
+        let mut entries = self.lock();
+        if entries.by_id.contains_key(&stream) {
+            entries.asked.entry(stream).or_default().insert(approval_id.clone());
+        }
+    }
+
+    /// Records that nobody needs to answer a question: it is settled, or an answer is being passed on.
+    pub(super) fn unask(&self, stream: StreamId, approval_id: &str) {
+        let mut entries = self.lock();
+        if let Some(asked) = entries.asked.get_mut(&stream) {
+            asked.remove(approval_id);
+        }
+    }
+
+    /// Whether a person must answer one of these questions of a run.
+    pub fn asks_person(&self, run_id: Uuid, approval_ids: &[String]) -> bool {
+        let entries = self.lock();
+        let asked = entries.asked.get(&(StreamKind::Session, run_id));
+        asked.is_some_and(|asked| approval_ids.iter().any(|id| asked.contains(id.as_str())))
     }
 
     /// Registers a run until the returned guard is dropped.
@@ -173,6 +198,7 @@ impl Drop for Entered {
         let mut entries = self.handles.lock();
         if entries.by_id.get(&self.id).is_some_and(|(number, _)| *number == self.number) {
             entries.by_id.remove(&self.id);
+            entries.asked.remove(&self.id);
         }
     }
 }
@@ -205,6 +231,23 @@ mod tests {
         assert!(handles.find(session_id).is_none(), "a session must not be found as a run");
         drop(second);
         assert!(handles.find_session(session_id).is_none());
+    }
+
+    #[test]
+    fn a_question_waits_for_a_person_until_it_is_answered_or_its_run_ends() {
+        let handles = Arc::new(Handles::default());
+        let (run, question) = ((StreamKind::Session, Uuid::from_u128(5)), SharedStr::from("ask"));
+        let ids = ["ask".to_owned()];
+        handles.ask(run, &question);
+        assert!(!handles.asks_person(run.1, &ids), "the run is not registered");
+        let entered = handles.enter(run.1, Handle::new().0);
+        handles.ask(run, &question);
+        assert!(handles.asks_person(run.1, &ids) && !handles.asks_person(run.1, &["other".to_owned()]));
+        handles.unask(run, "ask");
+        assert!(!handles.asks_person(run.1, &ids));
+        handles.ask(run, &question);
+        drop(entered);
+        assert!(!handles.asks_person(run.1, &ids) && handles.lock().asked.is_empty());
     }
 
     #[test]

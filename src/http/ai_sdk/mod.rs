@@ -11,10 +11,11 @@ mod request;
 
 use super::body::{ApiStream, Source, api_events};
 use super::control;
-use super::digest::{Digest, digest};
+use super::digest::{Digest, digest, hex};
 use super::events::{stream_headers, unreadable};
 use super::idempotency::REPLAYED;
 use super::json_body;
+use super::lease::Lease;
 use super::models::Model;
 use super::negotiate::{Form, Negotiated};
 use super::percent;
@@ -25,6 +26,8 @@ use super::route::Call;
 use super::segment::Segment;
 use super::sessions::{self, Claim};
 use super::shared::Shared;
+use super::threads::Thread;
+use crate::auth::Scope;
 use crate::log::LogError;
 use crate::runs::{Ask, Entry, Follower, Wire};
 use bytes::Bytes;
@@ -33,7 +36,10 @@ use framegate_translators::frame::{Decision, StreamKind};
 use framegate_translators::host::{Answer, Opening};
 use hyper::header::{HeaderName, HeaderValue};
 use hyper::{Response, StatusCode};
+use memchr::memmem;
 use request::{Action, Answers, ChatRequest, Prompt};
+use serde::Deserialize;
+use std::borrow::Cow;
 use std::sync::Arc;
 use uuid::Uuid;
 
@@ -50,7 +56,10 @@ const DONE: &str = "data: [DONE]\n\n";
 /// The end of a stream that waits for the user.
 const WAITING: &str = "data: {\"type\":\"finish-step\"}\n\ndata: {\"type\":\"finish\",\"finishReason\":\"tool-calls\"}\n\ndata: [DONE]\n\n";
 
-/// How many events are read at a time to find the end of what is there.
+/// What a chunk with a question contains. Inside a string, its quotes would be escaped.
+const QUESTION: &[u8] = b"\"type\":\"tool-approval-request\"";
+
+/// How many events are read at a time to find a question.
 const AT_ONCE: usize = 256;
 
 /// `POST /ai-sdk/{upstream}`.
@@ -64,16 +73,17 @@ pub(super) async fn create(call: Call) -> Result<Response<Body>, Problem> {
     let mut model = Model::find(&upstream, &shared)?;
     model.name = request.model.or(model.name);
     let thread = thread_name(&shared, model.upstream.name(), &request.chat_id);
+    let lease = shared.stream()?;
     match request.action {
         Action::Prompt(prompt) => {
             let (entry, is_repeat) = run_of(&prompt, &model, thread, &shared).await?;
-            let mut response = stream(&entry, 0, Bytes::new(), thread, &shared).await?;
+            let mut response = stream(&entry, 0, Bytes::new(), thread, lease, &shared).await?;
             if is_repeat {
                 response.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
             }
             Ok(response)
         }
-        Action::Answers(answers) => continued(answers, thread, &shared).await,
+        Action::Answers(answers) => continued(answers, thread, lease, &shared).await,
     }
 }
 
@@ -87,7 +97,7 @@ pub(super) async fn resume(call: Call) -> Result<Response<Body>, Problem> {
     let thread = thread_name(shared, model.upstream.name(), &chat);
     let run = shared.threads.find(thread).and_then(|thread| shared.find(StreamKind::Session, thread.run));
     match run.filter(|entry| !entry.status().ended) {
-        Some(entry) => stream(&entry, 0, Bytes::new(), thread, shared).await,
+        Some(entry) => stream(&entry, 0, Bytes::new(), thread, shared.stream()?, shared).await,
         None => Ok(no_content()),
     }
 }
@@ -104,91 +114,112 @@ async fn run_of(
     thread: Digest,
     shared: &Arc<Shared>,
 ) -> Result<(Arc<Entry>, bool), Problem> {
-    let claimed =
-        match sessions::claim(Some(Once::by_identity(PATH, identity(prompt, model, thread, shared))), shared).await? {
-            Claim::Repeat(entry) => return Ok((entry, true)),
-            Claim::New(claimed) => claimed,
-        };
+    let (message, identity) = identity(prompt, model, thread, shared);
+    let claimed = match sessions::claim(Some(Once::by_message(identity)), shared).await? {
+        Claim::Repeat(entry) => return Ok((entry, true)),
+        Claim::New(claimed) => claimed,
+    };
     let session = session_of(prompt, model, shared)?;
     let transcript = &prompt.transcript;
     let text = if session.is_some() { transcript.prompt.clone() } else { transcript.opening_prompt() };
     let opening = Opening { prompt: text, session, cwd: None, model: model.name.clone() };
-    let entry = claimed.start(sessions::Order { upstream: model.upstream.clone(), opening }).await?;
-    shared.threads.begun(thread, entry.stream.id);
-    Ok((entry, false))
+    let threads = shared.threads.clone();
+    let order = sessions::Order { upstream: model.upstream.clone(), opening };
+    let on_start = move |entry: &Entry| {
+        threads.begun(thread, Thread { run: entry.stream.id, message, identity, waits: Vec::new() });
+    };
+    Ok((claimed.start(order, on_start).await?, false))
 }
 
-/// What identifies a prompt: the message in its chat, with what precedes it. The user may want several answers to one message, one after
-/// the other, so the last run that has ended counts too.
-fn identity(prompt: &Prompt, model: &Model, thread: Digest, shared: &Shared) -> Digest {
-    let known = shared.threads.find(thread).map(|thread| thread.run).filter(|_| prompt.is_again);
-    let ended = known.filter(|run| shared.find(StreamKind::Session, *run).is_none_or(|entry| entry.status().ended));
-    let ended = ended.map(|run| run.to_string());
-    let thread: String = thread.iter().map(|byte| format!("{byte:02x}")).collect();
+/// What identifies a prompt: the message in its chat, with what precedes it; and what identifies the request.
+///
+/// The user may want several answers to one message. The next one can be asked for once the run of the last one has ended.
+fn identity(prompt: &Prompt, model: &Model, thread: Digest, shared: &Shared) -> (Digest, Digest) {
+    let name = hex(&thread);
     let fields = [
-        Some(thread.as_str()),
+        Some(name.as_str()),
         model.name.as_deref(),
         Some(&prompt.message_id),
         prompt.last_answer.as_deref(),
         Some(&prompt.transcript.prompt),
-        ended.as_deref(),
     ];
-    digest(fields.into_iter())
+    let message = digest(fields.into_iter());
+    let Some(newest) = shared.threads.find(thread).filter(|_| prompt.is_again) else { return (message, message) };
+    let is_open = shared.find(StreamKind::Session, newest.run).is_some_and(|entry| !entry.status().ended);
+    if is_open && newest.message == message {
+        return (message, newest.identity);
+    }
+    (message, digest([hex(&message), newest.run.to_string()].iter().map(|field| Some(field.as_str()))))
 }
 
 /// The runner's name of the session that gave the last answer; `None` if there is none, or if the session has moved on.
 ///
 /// # Errors
-/// 409 if the run that gives the last answer is in progress.
+/// 409 if a run of the session is in progress.
 fn session_of(prompt: &Prompt, model: &Model, shared: &Shared) -> Result<Option<String>, Problem> {
     let run = prompt.last_answer.as_deref().and_then(|id| Uuid::try_parse(id).ok());
     let entry = run.and_then(|run| shared.find(StreamKind::Session, run));
-    let Some(entry) = entry.filter(|entry| entry.stream.provider.name == model.upstream.runner().provider.name) else {
-        return Ok(None);
-    };
-    let (run, session) = (entry.stream.id, &entry.stream.session);
-    if !entry.status().ended {
-        let detail = format!("the last answer is still in progress; POST /v1/runs/{run}/interrupt ends its run");
-        return Err(Problem::new(StatusCode::CONFLICT, detail));
-    }
-    let is_newest = sessions::newest_run(session.id, shared).is_some_and(|newest| newest.run_id == run);
-    Ok((is_newest && !session.name.is_empty()).then(|| session.name.to_string()))
+    let is_of_runner = |entry: &Arc<Entry>| entry.stream.provider.name == model.upstream.runner().provider.name;
+    entry.filter(is_of_runner).map_or(Ok(None), |entry| sessions::continuable(&entry, shared))
 }
 
 /// Passes the user's answers on, and streams what follows of the same message.
-async fn continued(answers: Answers, thread: Digest, shared: &Arc<Shared>) -> Result<Response<Body>, Problem> {
+async fn continued(
+    answers: Answers,
+    thread: Digest,
+    lease: Lease,
+    shared: &Arc<Shared>,
+) -> Result<Response<Body>, Problem> {
     let run = answers.run;
-    let entry = shared.find(StreamKind::Session, run);
+    let known = shared.threads.find(thread).filter(|thread| thread.run == run);
+    let entry = shared.find(StreamKind::Session, run).filter(|_| known.is_some() || shared.caller.may(Scope::Read));
     let entry =
         entry.ok_or_else(|| Problem::not_found(format!("there is no run {run}, whose questions are answered")))?;
-    let known = shared.threads.find(thread).filter(|thread| thread.run == run).and_then(|thread| thread.position);
-    let from = match known {
-        Some(position) => position,
-        None => events_so_far(&entry, shared).await?,
-    };
+    let ids: Vec<&str> = answers.answers.iter().map(|answer| answer.id.as_str()).collect();
+    let asked = after_questions(&entry, &ids, shared).await?;
+    // The client also has what followed the question in the same response.
+    let waits = known.map(|thread| thread.waits).unwrap_or_default();
+    let from = waits.into_iter().find(|position| *position >= asked).unwrap_or(asked);
     for answer in answers.answers {
         let decision = if answer.approved { Decision::Approved } else { Decision::Rejected };
         let given = Answer { decision, reason: answer.reason, scope: None, answers: Vec::new() };
-        // A question that is over is no error: the stream shows how it was decided.
-        control::answer_if_open(run, &answer.id, given, shared).await?;
+        control::answer_unless_over(&entry, &answer.id, given, shared).await?;
     }
     let first =
         format!("data: {{\"type\":\"start\",\"messageId\":\"{run}\"}}\n\ndata: {{\"type\":\"start-step\"}}\n\n");
-    stream(&entry, from, first.into(), thread, shared).await
+    stream(&entry, from, first.into(), thread, lease, shared).await
 }
 
-/// The number of the event that follows those that are there.
-async fn events_so_far(entry: &Arc<Entry>, shared: &Shared) -> Result<u64, Problem> {
-    let Some(mut reader) = shared.runs.reader(entry, &V1, &shared.settings.encoder) else { return Ok(0) };
+/// The number of the event that follows the last of these questions.
+///
+/// # Errors
+/// 404 if the run has none of them.
+async fn after_questions(entry: &Arc<Entry>, ids: &[&str], shared: &Shared) -> Result<u64, Problem> {
+    #[derive(Deserialize)]
+    struct Asked<'e> {
+        #[serde(rename = "approvalId", borrow)]
+        approval_id: Cow<'e, str>,
+    }
+    let reader = shared.runs.reader(entry, &V1, &shared.settings.encoder);
+    let mut reader = reader.ok_or_else(|| Problem::not_found("the run has no message stream"))?;
     let frames = entry.tail().borrow().frames;
-    let mut from = 0;
+    let (mut from, mut found) = (0, None);
     loop {
-        let ask = Ask { from, frames, wire: Wire::Sse, max_bytes: usize::MAX, max_events: AT_ONCE };
-        match reader.read(&shared.runs, ask).await {
-            Ok(batch) if batch.next > from => from = batch.next,
-            Ok(_) => return Ok(from),
-            Err(error) => return Err(unreadable(&error)),
+        let ask = Ask { from, frames, wire: Wire::Ndjson, max_bytes: usize::MAX, max_events: AT_ONCE };
+        let batch = reader.read(&shared.runs, ask).await.map_err(|error| unreadable(&error))?;
+        if batch.next <= from {
+            let unknown = || Problem::not_found("the run has none of the questions that are answered");
+            return found.ok_or_else(unknown);
         }
+        let lines = batch.chunks.iter().flat_map(|chunk| chunk.split(|&byte| byte == b'\n'));
+        for (number, line) in (from..).zip(lines.filter(|line| !line.is_empty())) {
+            if memmem::find(line, QUESTION).is_none() {
+                continue;
+            }
+            let asked = serde_json::from_slice::<Asked<'_>>(line).is_ok_and(|asked| ids.contains(&&*asked.approval_id));
+            found = if asked { Some(number + 1) } else { found };
+        }
+        from = batch.next;
     }
 }
 
@@ -198,28 +229,24 @@ async fn stream(
     from: u64,
     first: Bytes,
     thread: Digest,
+    lease: Lease,
     shared: &Arc<Shared>,
 ) -> Result<Response<Body>, Problem> {
-    let lease = shared.stream()?;
     let reader = shared.runs.reader(entry, &V1, &shared.settings.encoder);
     let reader =
         reader.ok_or_else(|| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "the run has no message stream"))?;
     let mut follower = Follower::new(shared.runs.clone(), reader, Wire::Sse, from);
     follower.begin().await.map_err(|error: LogError| unreadable(&error))?;
     let (threads, run) = (shared.threads.clone(), entry.stream.id);
-    let on_wait = Box::new(move |position| threads.sent(thread, run, position));
-    let source = Source::Segment(Box::new(Segment::new(follower, entry.clone(), on_wait)));
+    let on_wait = Box::new(move |position| threads.waits(thread, run, position));
+    let source = Source::Segment(Box::new(Segment::new(follower, entry.clone(), shared.host.handles.clone(), on_wait)));
     let negotiated = Negotiated { contract: &V1, options: shared.settings.encoder.clone(), form: Form::Sse };
     let (last, waiting) = (Bytes::from_static(DONE.as_bytes()), Bytes::from_static(WAITING.as_bytes()));
-    let api = ApiStream { first, last, waiting, select: None };
+    let api = ApiStream { first, last, waiting, ..ApiStream::default() };
     let mut response = Response::new(api_events(source, &negotiated, api, shared, lease));
     stream_headers(&mut response, &negotiated);
     let (name, version) = PROTOCOL;
     response.headers_mut().insert(name, version);
-    for (name, id) in [(sessions::SESSION, entry.stream.session.id), (sessions::RUN, run)] {
-        if let Ok(value) = HeaderValue::from_str(&id.to_string()) {
-            response.headers_mut().insert(name, value);
-        }
-    }
+    sessions::name_run(&mut response, entry);
     Ok(response)
 }

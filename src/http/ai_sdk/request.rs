@@ -60,6 +60,8 @@ struct Body {
     messages: Vec<UiMessage>,
     #[serde(default)]
     trigger: Option<String>,
+    #[serde(default, rename = "messageId")]
+    message_id: Option<String>,
     #[serde(default)]
     model: Option<String>,
 }
@@ -84,7 +86,7 @@ impl ChatRequest {
                 "the body is not a request of useChat ({{\"id\", \"messages\", \"trigger\"}}): {error}"
             ))
         })?;
-        let Body { id: chat_id, messages, trigger, model } = body;
+        let Body { id: chat_id, messages, trigger, message_id, model } = body;
         let is_again = match trigger.as_deref() {
             None | Some("submit-message") => false,
             Some("regenerate-message") => true,
@@ -96,7 +98,10 @@ impl ChatRequest {
         if chat_id.is_empty() {
             return Err(Problem::bad_request("id is empty: it names the chat"));
         }
-        let action = match messages.last() {
+        // The user may have written something before the question was answered.
+        let is_answered = |message: &&UiMessage| Some(&message.id) == message_id.as_ref() && has_answers(message);
+        let answered = messages.iter().rfind(is_answered).filter(|_| !is_again);
+        let action = match answered.or(messages.last()) {
             Some(last) if last.role == "assistant" => Action::Answers(answers(last)?),
             _ => Action::Prompt(prompt(&messages, is_again)?),
         };
@@ -120,13 +125,12 @@ fn prompt(messages: &[UiMessage], is_again: bool) -> Result<Prompt, Problem> {
     }
     let transcript = Transcript::new(instructions, conversation.into_iter())
         .ok_or_else(|| Problem::bad_request("the last message must be the user's, with a text: it is the prompt"))?;
-    let last_id = |role: &str| messages.iter().rfind(|message| message.role == role).map(|message| message.id.clone());
-    Ok(Prompt {
-        transcript,
-        message_id: last_id("user").unwrap_or_default(),
-        last_answer: last_id("assistant"),
-        is_again,
-    })
+    let of = |role: &str| messages.iter().rfind(|message| message.role == role).map(|message| message.id.clone());
+    let id = |role: &str| of(role).filter(|id| !id.is_empty());
+    let message_id = id("user").ok_or_else(|| {
+        Problem::bad_request("the user's message has no id: it distinguishes the message from one with the same text")
+    })?;
+    Ok(Prompt { transcript, message_id, last_answer: id("assistant"), is_again })
 }
 
 /// The text of a message. Tools, reasoning, sources and data are not part of what was said.
@@ -146,10 +150,19 @@ fn text_of(message: &UiMessage, at: usize) -> Result<String, Problem> {
     Ok(texts.join("\n\n"))
 }
 
+/// Whether a part has the answer to a question.
+fn responded(part: &Value) -> bool {
+    part.get("state").and_then(Value::as_str) == Some("approval-responded")
+}
+
+fn has_answers(message: &UiMessage) -> bool {
+    message.role == "assistant" && message.parts.iter().any(responded)
+}
+
 fn answers(message: &UiMessage) -> Result<Answers, Problem> {
-    let responded = |part: &&Value| part.get("state").and_then(Value::as_str) == Some("approval-responded");
     let read = |part: &Value| serde_json::from_value(part.get("approval").cloned().unwrap_or_default());
-    let answers: Result<Vec<ApprovalAnswer>, _> = message.parts.iter().filter(responded).map(read).collect();
+    let answers: Result<Vec<ApprovalAnswer>, _> =
+        message.parts.iter().filter(|part| responded(part)).map(read).collect();
     let answers = answers.map_err(|error| {
         Problem::bad_request(format!("an answered part needs approval: {{\"id\", \"approved\", \"reason\"?}}: {error}"))
     })?;
@@ -200,6 +213,15 @@ mod tests {
         let Action::Answers(answers) = read.action else { panic!("{read:?}") };
         let expected = ApprovalAnswer { id: "one".to_owned(), approved: false, reason: Some("no".to_owned()) };
         assert_eq!((answers.run, answers.answers), (run, vec![expected]));
+        // The user wrote something before the answer.
+        let mut later = body(&run.to_string(), json!(asked));
+        later["messages"]
+            .as_array_mut()
+            .unwrap()
+            .push(json!({"id": "u", "role": "user", "parts": [{"type": "text", "text": "x"}]}));
+        assert!(matches!(ChatRequest::read(later.clone()).unwrap().action, Action::Prompt(_)));
+        later["messageId"] = json!(run);
+        assert!(matches!(ChatRequest::read(later).unwrap().action, Action::Answers(_)));
         for wrong in [body(&run.to_string(), json!([])), body("m", json!(asked))] {
             assert!(ChatRequest::read(wrong).is_err());
         }
@@ -213,6 +235,7 @@ mod tests {
             (json!({"id": "", "messages": user}), "id is empty"),
             (json!({"id": "c", "messages": []}), "the last message"),
             (json!({"id": "c", "messages": user, "trigger": "now"}), "\"now\""),
+            (json!({"id": "c", "messages": [{"role": "user", "parts": [{"type": "text", "text": "x"}]}]}), "has no id"),
             (json!({"id": "c", "messages": [{"id": "u", "role": "user", "parts": [{"type": "file"}]}]}), "is a file"),
             (json!({"id": "c", "messages": [{"id": "u", "role": "root", "parts": []}]}), "\"root\""),
         ] {

@@ -5,12 +5,12 @@
 
 use super::super::body::{ApiStream, Source, api_events};
 use super::super::events::{stream_headers, unreadable};
+use super::super::lease::Lease;
 use super::super::negotiate::{Form, Negotiated};
 use super::super::problem::Problem;
 use super::super::reply::{Body, json_response};
 use super::super::sdk_errors::error;
 use super::super::shared::Shared;
-use crate::log::LogError;
 use crate::runs::{Ask, Entry, Follower, Wire};
 use bytes::Bytes;
 use framegate_translators::contracts::chat_completions::V1;
@@ -48,14 +48,16 @@ fn follower(entry: &Arc<Entry>, wire: Wire, shared: &Arc<Shared>) -> Result<Foll
 pub(super) async fn stream(
     entry: &Arc<Entry>,
     include_usage: bool,
+    lease: Lease,
     shared: &Arc<Shared>,
 ) -> Result<Response<Body>, Problem> {
-    let lease = shared.stream()?;
     let mut follower = follower(entry, Wire::Sse, shared)?;
     follower.begin().await.map_err(|error| unreadable(&error))?;
     let negotiated = negotiated(Form::Sse, shared);
     let select = if include_usage { None } else { Some(without_usage as fn(Bytes) -> Bytes) };
-    let api = ApiStream { last: Bytes::from_static(DONE), select, ..ApiStream::default() };
+    let (repeats, run) = (shared.repeats.clone(), entry.stream.id);
+    let on_end: Box<dyn FnOnce() + Send> = Box::new(move || repeats.delivered(run));
+    let api = ApiStream { last: Bytes::from_static(DONE), select, on_end: Some(on_end), ..ApiStream::default() };
     let mut response = Response::new(api_events(Source::Run(Box::new(follower)), &negotiated, api, shared, lease));
     stream_headers(&mut response, &negotiated);
     Ok(response)
@@ -142,8 +144,19 @@ struct Message {
 }
 
 /// The whole run as one completion, once the run has ended.
-pub(super) async fn whole(entry: &Arc<Entry>, shared: &Arc<Shared>) -> Result<Response<Body>, Problem> {
-    let _slot = shared.stream()?;
+pub(super) async fn whole(
+    entry: &Arc<Entry>,
+    mut lease: Lease,
+    shared: &Arc<Shared>,
+) -> Result<Response<Body>, Problem> {
+    tokio::select! {
+        biased;
+        () = lease.revoked() => Err(Problem::new(StatusCode::UNAUTHORIZED, "the token was removed or has other rights now")),
+        response = gathered(entry, shared) => response,
+    }
+}
+
+async fn gathered(entry: &Arc<Entry>, shared: &Arc<Shared>) -> Result<Response<Body>, Problem> {
     let mut follower = follower(entry, Wire::Ndjson, shared)?;
     let mut message = Message { role: "assistant", ..Message::default() };
     let (mut id, mut created, mut model) = (String::new(), 0, String::new());
@@ -151,6 +164,7 @@ pub(super) async fn whole(entry: &Arc<Entry>, shared: &Arc<Shared>) -> Result<Re
     while let Some(batch) = follower.next().await.map_err(|error| unreadable(&error))? {
         for event in events_of(&batch.chunks) {
             if let Some(failed) = event.error {
+                shared.repeats.delivered(entry.stream.id);
                 return Ok(failure(&failed));
             }
             for choice in event.choices {
@@ -163,13 +177,14 @@ pub(super) async fn whole(entry: &Arc<Entry>, shared: &Arc<Shared>) -> Result<Re
         }
         if message.content.len() + message.reasoning_content.len() > MAX_COMPLETION {
             let detail = format!("the answer has more than {MAX_COMPLETION} bytes: request it with \"stream\": true");
-            return Err(Problem::new(StatusCode::BAD_GATEWAY, detail));
+            return Err(Problem::new(StatusCode::BAD_GATEWAY, detail).without_retry());
         }
     }
     let Some(finish_reason) = finish else {
         let detail = "the proxy stopped before the run ended; the run's events are kept";
-        return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail));
+        return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail).without_retry());
     };
+    shared.repeats.delivered(entry.stream.id);
     let choice = Choice { index: 0, message, logprobs: (), finish_reason };
     Ok(json_response(&Completion { id, object: "chat.completion", created, model, choices: [choice], usage }))
 }
@@ -187,34 +202,35 @@ fn failure(failed: &RunError) -> Response<Body> {
 }
 
 /// Whether a run's answer so far begins with a text. White space is not compared, because clients trim it.
-pub(super) async fn begins_with(entry: &Arc<Entry>, text: &str, shared: &Arc<Shared>) -> Result<bool, Problem> {
+/// A run that cannot be read has no answer.
+pub(super) async fn begins_with(entry: &Arc<Entry>, text: &str, shared: &Arc<Shared>) -> bool {
     let mut wanted = text.chars().filter(|letter| !letter.is_whitespace()).peekable();
-    let Some(mut reader) = shared.runs.reader(entry, &V1, &shared.settings.encoder) else { return Ok(false) };
+    let Some(mut reader) = shared.runs.reader(entry, &V1, &shared.settings.encoder) else { return false };
     let frames = entry.tail().borrow().frames;
     let mut from = 0;
     while wanted.peek().is_some() {
         let ask = Ask { from, frames, wire: Wire::Ndjson, max_bytes: AT_ONCE_BYTES, max_events: AT_ONCE_EVENTS };
         let batch = match reader.read(&shared.runs, ask).await {
             Ok(batch) if batch.next > from => batch,
-            // The answer is shorter, or its beginning is no longer kept.
-            Ok(_) | Err(LogError::Gone { .. } | LogError::Untold { .. } | LogError::Dropped { .. }) => {
-                return Ok(false);
+            Ok(_) => return false,
+            Err(error) => {
+                tracing::warn!(%error, "an answer could not be compared with a conversation");
+                return false;
             }
-            Err(error) => return Err(unreadable(&error)),
         };
         from = batch.next;
         for choice in events_of(&batch.chunks).flat_map(|event| event.choices) {
             let content = choice.delta.content.unwrap_or_default();
             for letter in content.chars().filter(|letter| !letter.is_whitespace()) {
                 match wanted.next() {
-                    None => return Ok(true),
-                    Some(expected) if expected != letter => return Ok(false),
+                    None => return true,
+                    Some(expected) if expected != letter => return false,
                     Some(_) => {}
                 }
             }
         }
     }
-    Ok(true)
+    true
 }
 
 #[cfg(test)]

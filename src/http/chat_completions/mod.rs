@@ -22,16 +22,15 @@ use super::reply::Body;
 use super::route::Call;
 use super::sessions::{self, Claim};
 use super::shared::Shared;
-use super::transcript::Role;
+use super::transcript::{Role, Transcript};
 use crate::runs::Entry;
 use framegate_translators::frame::StreamKind;
 use framegate_translators::host::Opening;
+use hyper::Response;
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
-use hyper::{Response, StatusCode};
 use request::ChatRequest;
 use serde_json::Value;
 use std::sync::Arc;
-use uuid::Uuid;
 
 /// The path.
 pub(super) const PATH: &str = "/v1/chat/completions";
@@ -48,26 +47,24 @@ pub(super) async fn create(call: Call) -> Result<Response<Body>, Problem> {
     let request = ChatRequest::read(body)?;
     let model = Model::find(&request.model, &shared)?;
     let named = session_header(&headers)?;
+    let lease = shared.stream()?;
     let (entry, is_repeat) = run_of(&request, &model, named, &headers, &shared).await?;
     let mut response = if request.stream {
-        answer::stream(&entry, request.include_usage, &shared).await?
+        answer::stream(&entry, request.include_usage, lease, &shared).await?
     } else {
-        answer::whole(&entry, &shared).await?
+        answer::whole(&entry, lease, &shared).await?
     };
+    sessions::name_run(&mut response, &entry);
     let headers = response.headers_mut();
-    let ids = [(sessions::SESSION, entry.stream.session.id), (sessions::RUN, entry.stream.id)];
-    let ids = ids.map(|(name, id)| (name, id.to_string()));
-    let ignored = (!request.ignored.is_empty()).then(|| (IGNORED, request.ignored.join(", ")));
-    for (name, value) in ids.into_iter().chain(ignored) {
-        if let Ok(value) = HeaderValue::from_str(&value) {
-            headers.insert(name, value);
+    if !request.ignored.is_empty() {
+        let names = request.ignored.join(", ");
+        tracing::info!(parameters = names, "parameters of a chat completion were ignored");
+        if let Ok(names) = HeaderValue::from_str(&names) {
+            headers.insert(IGNORED, names);
         }
     }
     if is_repeat {
         headers.insert(REPLAYED, HeaderValue::from_static("true"));
-    }
-    if !request.ignored.is_empty() {
-        tracing::info!(parameters = request.ignored.join(", "), "parameters of a chat completion were ignored");
     }
     Ok(response)
 }
@@ -80,41 +77,48 @@ async fn run_of(
     headers: &HeaderMap,
     shared: &Arc<Shared>,
 ) -> Result<(Arc<Entry>, bool), Problem> {
+    let named = named.map(|named| sessions::runners_own(named, shared)).transpose()?;
     let digest = digest_of(request, model, named.as_deref());
-    let once = Once::by_key(headers, PATH, digest)?.unwrap_or_else(|| Once::by_digest(digest));
+    let once = Once::by_key(headers, PATH, digest)?.unwrap_or_else(|| Once::by_digest(headers, digest));
     let claimed = match sessions::claim(Some(once), shared).await? {
         Claim::Repeat(entry) => return Ok((entry, true)),
         Claim::New(claimed) => claimed,
     };
-    let caller = &shared.caller.name;
+    let transcript = &request.transcript;
     let upstream = model.upstream.name();
+    let caller = author(request, shared);
     let session = match named {
-        Some(named) => Some(sessions::runners_own(named, shared)?),
-        None => known_session(request, upstream, shared).await?,
+        Some(named) => Some(named),
+        None => known_session(transcript, &caller, upstream, shared).await?,
     };
-    let prompt =
-        if session.is_some() { request.transcript.prompt.clone() } else { request.transcript.opening_prompt() };
+    let prompt = if session.is_some() { transcript.prompt.clone() } else { transcript.opening_prompt() };
     let opening = Opening { prompt, session, cwd: None, model: model.name.clone() };
-    let entry = claimed.start(sessions::Order { upstream: model.upstream.clone(), opening }).await?;
-    let prompts = request.transcript.earlier_prompts().chain([request.transcript.prompt.as_str()]);
-    shared.conversations.add(prompts_of(caller, upstream, prompts), entry.stream.id);
+    let prompts = transcript.earlier_prompts().chain([transcript.prompt.as_str()]);
+    let prompts = prompts_of(&caller, upstream, prompts);
+    let conversations = shared.conversations.clone();
+    let order = sessions::Order { upstream: model.upstream.clone(), opening };
+    let entry = claimed.start(order, move |entry| conversations.add(prompts, entry.stream.id)).await?;
     Ok((entry, false))
+}
+
+/// Who writes the prompts: the caller, and the person that the caller names.
+fn author(request: &ChatRequest, shared: &Shared) -> String {
+    format!("{}\n{}", shared.caller.name, request.user)
 }
 
 /// The digest of what makes two requests the same: not the form of the answer.
 fn digest_of(request: &ChatRequest, model: &Model, session: Option<&str>) -> Digest {
-    let history = request
-        .transcript
-        .history
-        .iter()
-        .flat_map(|message| [Some(message.role.as_str()), Some(message.text.as_str())]);
+    let transcript = &request.transcript;
+    let history =
+        transcript.history.iter().flat_map(|message| [Some(message.role.as_str()), Some(message.text.as_str())]);
     let fields = [
         Some(PATH),
+        Some(&request.user),
         Some(model.upstream.name()),
         model.name.as_deref(),
         session,
-        Some(&request.transcript.instructions),
-        Some(&request.transcript.prompt),
+        Some(&transcript.instructions),
+        Some(&transcript.prompt),
     ];
     digest(fields.into_iter().chain(history))
 }
@@ -130,33 +134,27 @@ fn session_header(headers: &HeaderMap) -> Result<Option<String>, Problem> {
 /// The runner's name of the session that a conversation continues; `None` if there is none, or if the session has moved on.
 ///
 /// # Errors
-/// 409 if the run that gives the last answer is still in progress.
-async fn known_session(request: &ChatRequest, upstream: &str, shared: &Arc<Shared>) -> Result<Option<String>, Problem> {
-    let Some(last) = request.transcript.history.iter().rfind(|message| message.role == Role::Assistant) else {
+/// 409 if a run of the session is in progress.
+async fn known_session(
+    transcript: &Transcript,
+    caller: &str,
+    upstream: &str,
+    shared: &Arc<Shared>,
+) -> Result<Option<String>, Problem> {
+    let Some(last) = transcript.history.iter().rfind(|message| message.role == Role::Assistant) else {
         return Ok(None);
     };
-    for run in
-        shared.conversations.find(prompts_of(&shared.caller.name, upstream, request.transcript.earlier_prompts()))
-    {
+    let mut busy = None;
+    for run in shared.conversations.find(prompts_of(caller, upstream, transcript.earlier_prompts())) {
         let Some(entry) = shared.find(StreamKind::Session, run) else { continue };
-        if !answer::begins_with(&entry, &last.text, shared).await? {
+        if !answer::begins_with(&entry, &last.text, shared).await {
             continue;
         }
-        let session = &entry.stream.session;
-        if !entry.status().ended {
-            return Err(busy(run));
-        }
-        let is_newest = sessions::newest_run(session.id, shared).is_some_and(|newest| newest.run_id == run);
-        if is_newest && !session.name.is_empty() {
-            return Ok(Some(session.name.to_string()));
+        match sessions::continuable(&entry, shared) {
+            Ok(Some(session)) => return Ok(Some(session)),
+            Ok(None) => {}
+            Err(problem) => busy = Some(problem),
         }
     }
-    Ok(None)
-}
-
-fn busy(run: Uuid) -> Problem {
-    let detail = format!(
-        "the run of the last prompt is still in progress; GET /v1/runs/{run}/events follows it, POST /v1/runs/{run}/interrupt ends it"
-    );
-    Problem::new(StatusCode::CONFLICT, detail)
+    busy.map_or(Ok(None), Err)
 }

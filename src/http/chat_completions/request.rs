@@ -37,6 +37,8 @@ pub(super) struct ChatRequest {
     pub(super) model: String,
     /// The conversation.
     pub(super) transcript: Transcript,
+    /// The person who writes, if the client has several; empty if it names nobody.
+    pub(super) user: String,
     /// Whether the answer is a stream of chunks.
     pub(super) stream: bool,
     /// Whether the stream has a chunk with the usage.
@@ -114,11 +116,18 @@ impl ChatRequest {
         Ok(Self {
             model: body.model,
             transcript,
+            user: person(&body.more),
             stream: body.stream.unwrap_or_default(),
             include_usage: body.stream_options.unwrap_or_default().include_usage.unwrap_or_default(),
             ignored: ignored.map(|(name, _)| name.clone()).take(MAX_IGNORED).collect(),
         })
     }
+}
+
+/// The person whom the client names.
+fn person(more: &Map<String, Value>) -> String {
+    let name = |key: &str| more.get(key).and_then(Value::as_str);
+    name("safety_identifier").or_else(|| name("user")).unwrap_or_default().to_owned()
 }
 
 /// Whether a parameter's name can be part of a header.

@@ -142,6 +142,11 @@ impl Questions {
         };
     }
 
+    /// Whether a question waits for a person.
+    pub(super) fn waits(&mut self, stream: StreamId, approval_id: &str) -> bool {
+        self.find(stream, approval_id).is_some_and(|question| matches!(question.state, State::Waits { .. }))
+    }
+
     /// Settles a question. Returns `false` if it is not waiting, for example because it was settled before.
     pub(super) fn settle(&mut self, stream: StreamId, approval_id: &str) -> bool {
         let is_it = |(of, question): &(StreamId, Question)| *of == stream && *question.approval_id == *approval_id;
