@@ -1337,6 +1337,11 @@ export interface ResponseIncompleteEvent extends OpenResponsesV1Envelope {
        * @minLength 1
        */
       reason: string;
+      /**
+       * The message for a person; absent if there is none. framegate adds it.
+       * @minLength 1
+       */
+      message?: string;
     };
     /** Null: it has not failed. */
     error: null;

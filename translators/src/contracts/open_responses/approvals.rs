@@ -25,8 +25,7 @@ impl Response {
             arguments: arguments(&request.args),
             parent: parent.and_then(|parent| self.calls.item(&parent)),
         };
-        let index = self.add(Item::Question(question), out);
-        self.done(index, out);
+        let index = self.add_whole(Item::Question(question), out);
         self.questions.0.insert(request.approval_id.clone(), index);
         if let Some(call) = request.tool_id.and_then(|tool| self.calls.item(&tool)) {
             self.items.update_call(call, |call| call.question = Some(index));
@@ -45,7 +44,6 @@ impl Response {
             approve: answer.decision == Decision::Approved,
             reason: answer.reason.as_deref().or(word).map(quoted),
         };
-        let index = self.add(Item::Answer(answer), out);
-        self.done(index, out);
+        self.add_whole(Item::Answer(answer), out);
     }
 }

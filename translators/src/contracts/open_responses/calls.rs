@@ -190,11 +190,18 @@ impl Response {
             CallStatus::Completed | CallStatus::InProgress => "response.mcp_call.completed",
         };
         self.call_event(kind, index, None, out);
-        let (output, error) = (outcome.output.as_deref().map(quoted), outcome.error.as_deref().map(quoted));
-        self.items.update_call(index, |call| {
-            (call.status, call.output, call.error) = (outcome.status, output, error);
+        let Some(Item::Call(open)) = self.items.get(index).cloned() else { return };
+        let Outcome { status, output, error } = outcome;
+        let error = error.as_deref().map(quoted);
+        let whole = Item::Call(Call { status, output: output.as_deref().map(quoted), error, ..open });
+        self.item_event("response.output_item.done", index, &whole, out);
+        let cut = output.as_deref().and_then(cut).as_deref().map(quoted);
+        self.items.update(index, |item| {
+            *item = whole.kept();
+            if let (Item::Call(call), Some(cut)) = (item, cut) {
+                call.output = Some(cut);
+            }
         });
-        self.done(index, out);
     }
 
     /// The run is over: no call stays open.

@@ -155,34 +155,29 @@ impl Response {
     /// Adds an item; returns its index.
     pub(super) fn add(&mut self, item: Item, out: &mut Events) -> u64 {
         self.begin(None, out);
-        let index = self.items.push(item);
-        self.item_event("response.output_item.added", index, out);
+        let index = self.items.next();
+        self.item_event("response.output_item.added", index, &item, out);
+        self.items.push(item);
         index
     }
 
-    /// An item is complete.
-    pub(super) fn done(&mut self, index: u64, out: &mut Events) {
-        self.item_event("response.output_item.done", index, out);
-    }
-
-    fn item_event(&mut self, kind: &'static str, index: u64, out: &mut Events) {
-        if let Some(item) = self.items.get(index) {
-            write_item(&mut self.writer, &self.names, kind, index, item, out);
+    /// Adds an item that is complete at once; returns its index.
+    pub(super) fn add_whole(&mut self, item: Item, out: &mut Events) -> u64 {
+        self.begin(None, out);
+        let index = self.items.next();
+        for kind in ["response.output_item.added", "response.output_item.done"] {
+            self.item_event(kind, index, &item, out);
         }
+        self.items.push(item.kept());
+        index
     }
-}
 
-/// Writes an event about an item as it is now.
-pub(super) fn write_item(
-    writer: &mut Writer,
-    names: &Names,
-    kind: &'static str,
-    index: u64,
-    item: &Item,
-    out: &mut Events,
-) {
-    writer.event(kind, out, |map| {
-        map.entry(key!("output_index"), &index);
-        map.object(key!("item"), |map| Shown { run: &names.run, runner: names.runner, index, item }.fields(map));
-    });
+    /// Writes an event about an item as it is now.
+    pub(super) fn item_event(&mut self, kind: &'static str, index: u64, item: &Item, out: &mut Events) {
+        let Names { run, runner, .. } = self.names;
+        self.writer.event(kind, out, |map| {
+            map.entry(key!("output_index"), &index);
+            map.object(key!("item"), |map| Shown { run: &run, runner, index, item }.fields(map));
+        });
+    }
 }

@@ -25,7 +25,7 @@ impl Response {
                 ("response.completed", Status { word: "completed", completed_at: Some(now), ..Status::IN_PROGRESS })
             }
             Outcome::Incomplete(reason) => {
-                let incomplete = Some(reason);
+                let incomplete = Some((reason, message));
                 ("response.incomplete", Status { word: "incomplete", incomplete, ..Status::IN_PROGRESS })
             }
             Outcome::Failed => {

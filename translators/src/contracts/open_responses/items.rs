@@ -3,9 +3,10 @@
 //! Input: items as they begin and as they are complete. Output: each item as JSON, alone and in the terminal event. Never: more text than
 //! [`ITEM_BYTES`] for each text and [`HELD_BYTES`] for all items, or work that grows with their number.
 //!
-//! A text that is too long is cut in the terminal event, and says so; `response.output_item.done` has it whole. If all items together are
-//! too long, the oldest ones lose their content: first arguments, outputs and reasoning, then messages. If that is not enough, the oldest
-//! items are left out, and the response's metadata has their number.
+//! A text that is too long is cut in the terminal event, and says so; arguments that are too long are `{}`, because they must be JSON.
+//! `response.output_item.done` has both whole. If all items together are too long, the oldest ones lose their content: first arguments,
+//! outputs and reasoning, then messages. If that is not enough, the oldest items are left out, and the response's metadata has their number.
+//! The arguments of an open call are held in any case, and count when it is over.
 
 use crate::encode::{Data, ObjectWriter, key};
 use crate::frame::{RawJson, SharedStr};
@@ -112,12 +113,23 @@ impl Item {
         }
     }
 
+    /// The item as the terminal event has it, with arguments of limited length.
+    pub(super) fn kept(mut self) -> Self {
+        if let Self::Call(Call { arguments, .. }) | Self::Question(Question { arguments, .. }) = &mut self
+            && arguments.get().len() > ITEM_BYTES
+        {
+            *arguments = quoted("{}");
+        }
+        self
+    }
+
     /// The text that it holds, in bytes.
     fn bytes(&self) -> usize {
         let of = |text: Option<&Quoted>| text.map_or(0, |text| text.get().len());
         FIXED_BYTES
             + match self {
                 Self::Message(text) | Self::Reasoning(text) => of(text.as_ref()),
+                Self::Call(call) if call.status == CallStatus::InProgress => call.call_id.len() + call.name.len(),
                 Self::Call(call) => {
                     let names = call.call_id.len() + call.name.len();
                     names + of(Some(&call.arguments)) + of(call.output.as_ref()) + of(call.error.as_ref())
@@ -205,13 +217,17 @@ impl Items {
         (self.left_out..).zip(&self.list)
     }
 
-    /// Adds an item; returns its index.
-    pub(super) fn push(&mut self, item: Item) -> u64 {
-        let index = self.left_out + self.list.len() as u64;
+    /// The index of the next item.
+    pub(super) fn next(&self) -> u64 {
+        self.left_out + self.list.len() as u64
+    }
+
+    /// Adds an item.
+    pub(super) fn push(&mut self, item: Item) {
+        let index = self.next();
         self.bytes += item.bytes();
         self.list.push_back(item);
         self.bound(index);
-        index
     }
 
     fn at(&mut self, index: u64) -> Option<&mut Item> {
@@ -254,7 +270,7 @@ impl Items {
         if passed.is_some_and(|is_message| changed < if is_message { self.messages } else { self.others }) {
             self.shorten(changed);
         }
-        let end = self.left_out + self.list.len() as u64;
+        let end = self.next();
         for of_messages in [false, true] {
             let mut next = if of_messages { self.messages } else { self.others }.max(self.left_out);
             while next < end && self.bytes > HELD_BYTES {

@@ -16,7 +16,8 @@ pub(super) struct Status<'a> {
     pub(super) word: &'static str,
     /// Unix epoch seconds.
     pub(super) completed_at: Option<u64>,
-    pub(super) incomplete: Option<&'a str>,
+    /// The reason, and a message for a person.
+    pub(super) incomplete: Option<(&'a str, Option<&'a str>)>,
     /// The code and the message.
     pub(super) error: Option<(&'a str, &'a str)>,
     /// The run's own code, which the API's words may not express.
@@ -74,6 +75,8 @@ data! {
 
     struct Reason<'a> {
         reason: &'a str,
+        /// Not part of the API.
+        message: Option<&'a str>,
     }
 
     struct Error<'a> {
@@ -164,7 +167,7 @@ impl Data for Resource<'_> {
         map.entry(key!("created_at"), &self.created_at);
         or_null(key!("completed_at"), status.completed_at, map);
         map.word(key!("status"), status.word);
-        or_null(key!("incomplete_details"), status.incomplete.map(|reason| Reason { reason }), map);
+        or_null(key!("incomplete_details"), status.incomplete.map(|(reason, message)| Reason { reason, message }), map);
         or_null(key!("error"), status.error.map(|(code, message)| Error { code, message }), map);
         map.text(key!("model"), self.model);
         let items: Vec<_> = self.items.iter().collect();

@@ -346,3 +346,30 @@ fn the_number_of_items_is_bounded_too() {
     let event = json!({"type": "response.completed", "sequence_number": 1, "response_id": "r", "response": response});
     assert_eq!(schemas.check_value("response.completed", &event), Ok(()));
 }
+
+#[test]
+fn long_arguments_and_outputs_are_whole_in_their_item() {
+    let mut run = Harness::begun();
+    run.takes(text("a", "Before."));
+    run.takes(complete("a", "Before."));
+    let args = json!({"text": "x".repeat(5 * MIB)});
+    let begun = run.takes(Body::ToolStarted { call: call("c", &args), timeout_ms: None });
+    assert_eq!(begun[3]["arguments"].as_str().unwrap(), args.to_string());
+    // Each stream of a tool may have 1 MiB.
+    run.takes(stdout("c", &"\n".repeat(MIB)));
+    run.takes(Body::ToolStderr { tool: tool("c"), chunk: "e".repeat(MIB) });
+    let done = run.takes(ended("c", 1));
+    let item = &done[1]["item"];
+    assert_eq!(
+        (item["arguments"].as_str().unwrap().len(), item["output"].as_str().unwrap().len()),
+        (args.to_string().len(), 2 * MIB)
+    );
+    let response = run.completes();
+    assert_eq!(response["output"][0]["content"][0]["text"], "Before.");
+    let kept = &response["output"][1];
+    assert_eq!(
+        (&kept["arguments"], &kept["error"]["content"][0]["text"]),
+        (&json!("{}"), &json!("the tool failed with exit code 1"))
+    );
+    assert!(kept["output"].as_str().unwrap().ends_with(&format!("\n[{MIB} more bytes]")));
+}

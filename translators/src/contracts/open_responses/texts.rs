@@ -3,7 +3,7 @@
 //! Input: the pieces and the end of each block. Output: the part's events around its pieces, then the item. Never: a part outside its
 //! item, or a text that is held while its block is open (the frame that completes the block has it).
 
-use super::encode::{Response, write_item};
+use super::encode::Response;
 use super::items::{Item, cut, output_text, quoted, summary_text};
 use crate::encode::{Events, PreparedFields, key};
 use crate::frame::{BlockDelta, BlockText, SharedStr};
@@ -154,7 +154,7 @@ impl Response {
         });
         self.part(kind, events.done, &open.place, whole.get(), out);
         let item = kind.item(Some(whole.clone()));
-        write_item(&mut self.writer, &self.names, "response.output_item.done", open.index, &item, out);
+        self.item_event("response.output_item.done", open.index, &item, out);
         let held = cut(text).map_or(whole, |cut| quoted(&cut));
         self.items.update(open.index, |item| *item = kind.item(Some(held)));
     }

@@ -36,7 +36,7 @@ pub(super) fn stand_in(withheld: &Withheld<'_>, out: &mut Events) {
     };
     let status = match kind {
         "response.failed" => Status { word: "failed", error: Some((CODE, &message)), ..Status::IN_PROGRESS },
-        "response.incomplete" => Status { word: "incomplete", incomplete: Some(CODE), ..Status::IN_PROGRESS },
+        "response.incomplete" => Status { word: "incomplete", incomplete: Some((CODE, None)), ..Status::IN_PROGRESS },
         _ => Status::IN_PROGRESS,
     };
     Writer::new(&stream.id, number).event(kind, out, |map| {
