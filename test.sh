@@ -115,7 +115,7 @@ if command -v node >/dev/null && command -v npm >/dev/null; then
             not_done+=("no network namespace is available: the real runners were NOT isolated from the network")
         fi
         "${tests[@]}" --test upstreams --no-run
-        ${alone[@]+"${alone[@]}"} "${tests[@]}" --test upstreams --offline -- --ignored --skip _openai_ \
+        ${alone[@]+"${alone[@]}"} "${tests[@]}" --test upstreams --offline -- --ignored --skip npm_ --skip python_ \
             --test-threads 2
     else
         not_done+=("npm could not install tests/runners: the real runners were NOT started")

@@ -281,16 +281,16 @@ settings! {
 settings! {
     /// Requests that start runs with prompts.
     pub struct Prompts {
-        /// Maximum size of such a request in bytes. Beyond it: 413.
+        /// Maximum size of a request that starts a run with a prompt, in bytes. Beyond it: 413.
         max_request_bytes: usize = 16 << 20, in 1024..=1 << 30;
         /// Number of requests that are remembered, to recognise those that are sent again. Beyond it, the oldest is
         /// forgotten.
         max_requests: usize = 10_000, in 0..=1_000_000;
         /// Time in milliseconds after the end of a run in which the same chat completion request, without an
-        /// Idempotency-Key, gets that run and starts no other.
+        /// Idempotency-Key, may get that run (docs/clients.md says when).
         repeat_ms: u64 = 60_000, in 0..=86_400_000;
-        /// Number of prompts of chat completions that are remembered, to find the session of the next prompt. Beyond it,
-        /// the oldest is forgotten.
+        /// Number of prompts of chat completions, and of the AI SDK's chats, that are remembered to find what goes on.
+        /// Beyond it, the oldest is forgotten.
         max_conversations: usize = 10_000, in 0..=1_000_000;
     }
 }

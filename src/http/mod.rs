@@ -4,7 +4,6 @@
 //! header; a stream delayed by a buffer; a payload in a log line.
 
 mod access;
-mod ai_sdk;
 mod artifacts;
 mod body;
 mod charset;
@@ -56,6 +55,7 @@ mod stop;
 mod threads;
 mod tls;
 mod transcript;
+mod ui_message_stream;
 mod upload;
 mod upstreams;
 mod visit;

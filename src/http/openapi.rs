@@ -3,13 +3,13 @@
 //! Input: the routes, the contracts with their schemas, and the descriptions of the endpoints here. Output: one constant
 //! document without external references. Never: a path that is not served.
 
-pub(super) mod ai_sdk;
 pub(super) mod chat_completions;
 pub(super) mod control;
 mod events;
 pub(super) mod operations;
 pub(super) mod responses;
 mod shapes;
+pub(super) mod ui_message_stream;
 pub(super) mod upstreams;
 
 #[cfg(test)]

@@ -6,15 +6,15 @@
 //! A `GET` route also accepts `HEAD`, and every path accepts `OPTIONS`.
 
 use super::openapi::{
-    self, ai_sdk as ai, chat_completions as chat, control as messages, operations, responses as sdk,
+    self, chat_completions as chat, control as messages, operations, responses as sdk, ui_message_stream as ui,
     upstreams as starting,
 };
 use super::problem::Problem;
 use super::reply::Body;
 use super::route::{Access, Answer, Call, Route};
 use super::{
-    ai_sdk, artifacts, chat_completions, control, events, feeds, hecate, ingest, models, probes, responses, run_status,
-    schemas, upstreams,
+    artifacts, chat_completions, control, events, feeds, hecate, ingest, models, probes, responses, run_status,
+    schemas, ui_message_stream, upstreams,
 };
 use crate::auth::Scope;
 use hyper::{Method, Response};
@@ -111,8 +111,8 @@ pub(super) static ROUTES: &[Route] = &[
     post("/v1/responses/{response_id}/cancel", CONTROL, |call| Box::pin(responses::cancel(call)), sdk::cancel)
         .query(&["upstream"]),
     post(chat_completions::PATH, CONTROL, |call| Box::pin(chat_completions::create(call)), chat::create),
-    post(ai_sdk::PATH, CONTROL, |call| Box::pin(ai_sdk::create(call)), ai::create),
-    get("/ai-sdk/{upstream}/{chat_id}/stream", READ, |call| Box::pin(ai_sdk::resume(call)), ai::resume),
+    post(ui_message_stream::PATH, CONTROL, |call| Box::pin(ui_message_stream::create(call)), ui::create),
+    get("/ai-sdk/{upstream}/{chat_id}/stream", READ, |call| Box::pin(ui_message_stream::resume(call)), ui::resume),
     get("/v1/models", READ, |call| Box::pin(models::list(call)), sdk::models).query(&["upstream"]),
     get("/v1/models/{model}", READ, |call| Box::pin(models::one(call)), sdk::model).query(&["upstream"]),
     get("/v1/contracts", READ, |call| Box::pin(schemas::catalogue(call)), operations::contracts),

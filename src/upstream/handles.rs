@@ -134,7 +134,7 @@ impl Handles {
         }
     }
 
-    /// Records that nobody needs to answer a question: it is settled, or an answer is being passed on.
+    /// Records that no person needs to answer a question: it is settled, or an answer is being passed on.
     pub(super) fn unask(&self, stream: StreamId, approval_id: &str) {
         let mut entries = self.lock();
         if let Some(asked) = entries.asked.get_mut(&stream) {

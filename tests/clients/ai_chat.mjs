@@ -1,9 +1,22 @@
 // The engine of the AI SDK's `useChat` chats with a coding agent. Says one JSON object for each step.
 import { writeFileSync } from 'node:fs';
-import { AbstractChat, DefaultChatTransport, lastAssistantMessageIsCompleteWithApprovalResponses } from 'ai';
+import { AbstractChat, DefaultChatTransport } from 'ai';
 import { plan, say } from './plan.mjs';
 
 const api = new URL('/ai-sdk/fake', plan().base_url).href;
+
+// Waits for a condition, at most half a minute.
+async function until(what, isSo) {
+  for (const end = Date.now() + 30_000; !isSo(); await new Promise((done) => setTimeout(done, 10))) {
+    if (Date.now() > end) throw new Error(`${what} in time`);
+  }
+}
+
+// Whether every question has an answer. Other tools may still be at work.
+function isAnswered({ messages }) {
+  const states = messages.findLast((message) => message.role === 'assistant')?.parts.map((part) => part.state) ?? [];
+  return states.includes('approval-responded') && !states.includes('approval-requested');
+}
 
 // The state of a chat as an application keeps it.
 class State {
@@ -22,7 +35,7 @@ class Chat extends AbstractChat {
       id,
       state: new State(),
       transport: new DefaultChatTransport({ api: at }),
-      sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
+      sendAutomaticallyWhen: isAnswered,
     });
   }
   parts(type) {
@@ -30,9 +43,6 @@ class Chat extends AbstractChat {
   }
   texts(type) {
     return this.parts(type).map((part) => part.text);
-  }
-  async settled() {
-    while (this.status !== 'ready' && this.status !== 'error') await new Promise((done) => setTimeout(done, 20));
   }
 }
 
@@ -47,8 +57,7 @@ for (const approved of [true, false]) {
   say({ asked: tools.map((part) => part.state), tool: tools[0].toolName, input: tools[0].input });
   await chat.addToolApprovalResponse({ id: tools[0].approval.id, approved });
   // The answer is sent by itself.
-  await new Promise((done) => setTimeout(done, 50));
-  await chat.settled();
+  await until('the message does not go on', () => chat.status === 'ready' && chat.texts('text').length > 0);
   const codes = chat.parts('dynamic-tool').map((part) => part.output.exit_code);
   say({ status: chat.status, text: chat.texts('text'), exit_codes: codes, messages: chat.messages.length });
 }
@@ -60,13 +69,13 @@ say({ status: failing.status, error: failing.error?.message });
 // A page that is left and opened again.
 const left = new Chat('left');
 const sending = left.sendMessage({ text: 'slowly' });
-while (left.lastMessage?.role !== 'assistant' || !left.texts('text').join('')) await new Promise((done) => setTimeout(done, 20));
+await until('no answer', () => left.lastMessage?.role === 'assistant' && left.texts('text').join(''));
 await left.stop();
 await sending;
 const opened = new Chat('left');
 opened.messages = left.messages.slice(0, 1);
 const resuming = opened.resumeStream();
-while (opened.status !== 'streaming') await new Promise((done) => setTimeout(done, 20));
+await until('not resumed', () => opened.status === 'streaming');
 writeFileSync(plan().release, '');
 await resuming;
 say({ resumed: opened.texts('text').join(''), status: opened.status });

@@ -1,6 +1,6 @@
 //! Chats of the AI SDK with a coding agent.
 
-use crate::chat_completions::{agent, client, read_by};
+use crate::chat_completions::{agent, agent_with, client, read_by};
 use crate::client::{Answer, get, post};
 use crate::started::Started;
 use serde_json::{Value, json};
@@ -67,12 +67,13 @@ fn a_chat_continues_the_session_of_its_last_answer() {
         let body = json!({"id": "chat", "trigger": "regenerate-message", "messages": history});
         post(started.proxy.address, "/ai-sdk/fake", &[], body.to_string().as_bytes())
     };
-    let (one, two) = (regenerate(), regenerate());
-    let (one_run, two_run) = (one.header("framegate-run").to_owned(), two.header("framegate-run").to_owned());
+    let one = regenerate();
+    let one_run = one.header("framegate-run").to_owned();
     assert!(one_run != newest && one.header("framegate-session") != session);
     assert_eq!(text(&chunks(one)), "Answer 1.");
-    drop(two);
-    started.wait_for_end(&two_run);
+    let two = regenerate();
+    assert!(![&newest, &one_run].contains(&&two.header("framegate-run").to_owned()), "the first answer was complete");
+    assert_eq!(text(&chunks(two)), "Answer 1.");
     assert!(
         started.folder.read("prompts").contains(r"Assistant:\nAnswer 1.\n\nAnswer the user's next message:\n\nmore")
     );
@@ -112,6 +113,80 @@ fn a_question_ends_the_response_and_the_answer_continues_the_message() {
 }
 
 #[test]
+fn an_answer_that_is_asked_for_again_is_not_run_twice_at_once() {
+    let started = agent(&[]);
+    started.folder.write("end", "");
+    let messages = [user("u1", "slowly")];
+    let first = submit(&started, "chat", &messages);
+    let first_run = first.header("framegate-run").to_owned();
+    chunks(first);
+    std::fs::remove_file(started.folder.path("end")).unwrap();
+    let regenerate = || {
+        let body = json!({"id": "chat", "trigger": "regenerate-message", "messages": messages});
+        post(started.proxy.address, "/ai-sdk/fake", &[], body.to_string().as_bytes())
+    };
+    let (one, two) = (regenerate(), regenerate());
+    let run = one.header("framegate-run").to_owned();
+    assert!(run != first_run && two.header("framegate-run") == run);
+    assert_eq!((one.header("idempotency-replayed"), two.header("idempotency-replayed")), ("", "true"));
+    started.folder.write("end", "");
+    assert_eq!(chunks(one), chunks(two));
+}
+
+#[test]
+fn each_question_ends_a_response_and_lost_responses_are_sent_again() {
+    let started = agent(&[]);
+    let first = submit(&started, "chat", &[user("u1", "carefully, twice")]);
+    let run = first.header("framegate-run").to_owned();
+    let asked = |chunks: &[Value]| -> Vec<String> {
+        let questions = chunks.iter().filter(|chunk| chunk["type"] == "tool-approval-request");
+        questions.map(|chunk| chunk["approvalId"].as_str().unwrap().to_owned()).collect()
+    };
+    let one = asked(&chunks(first));
+    assert_eq!(one.len(), 1);
+    let with = |parts: &[Value]| {
+        let message = json!({"id": run, "role": "assistant", "parts": parts});
+        chunks(submit(&started, "chat", &[user("u1", "carefully, twice"), message]))
+    };
+    let second = with(&[answered(&one[0], true)]);
+    let two = asked(&second);
+    assert_eq!((two.len(), &second.last().unwrap()["finishReason"]), (1, &json!("tool-calls")));
+    assert_ne!(two, one);
+    // The client lost this response, so it sends the answer again.
+    assert_eq!(with(&[answered(&one[0], true)]), second);
+    let third = with(&[answered(&one[0], true), answered(&two[0], false)]);
+    assert_eq!((asked(&third), text(&third).as_str()), (vec![], "Answer 1."));
+    let unknown = json!({"id": run, "role": "assistant", "parts": [answered("unknown", true)]});
+    assert_eq!(submit(&started, "chat", &[user("u1", "x"), unknown]).status, 404);
+}
+
+#[test]
+fn a_question_that_a_rule_answers_does_not_end_the_response() {
+    let rule = "[[approvals.rule]]\nname = \"all\"\ntool = \"Bash\"\ndecision = \"allow\"\n";
+    let started = agent_with(rule, &[]);
+    let all = chunks(submit(&started, "chat", &[user("u1", "carefully, twice")]));
+    let decisions = all.iter().filter(|chunk| chunk["type"] == "tool-approval-response" && chunk["approved"] == true);
+    assert_eq!((decisions.count(), text(&all).as_str()), (2, "Answer 1."));
+}
+
+#[test]
+fn a_question_that_another_client_answers_continues_the_message() {
+    let started = agent(&[]);
+    let first = submit(&started, "chat", &[user("u1", "carefully")]);
+    let run = first.header("framegate-run").to_owned();
+    let first = chunks(first);
+    let asked = first.iter().find(|chunk| chunk["type"] == "tool-approval-request").unwrap();
+    let approval = asked["approvalId"].as_str().unwrap();
+    let path = format!("/v1/runs/{run}/approvals/{approval}");
+    assert_eq!(post(started.proxy.address, &path, &[], br#"{"decision":"rejected"}"#).status, 200);
+    started.wait_for_end(&run);
+    let message = json!({"id": run, "role": "assistant", "parts": [answered(approval, true)]});
+    let rest = chunks(submit(&started, "chat", &[user("u1", "carefully"), message]));
+    let decision = rest.iter().find(|chunk| chunk["type"] == "tool-approval-response").unwrap();
+    assert_eq!((&decision["approved"], text(&rest).as_str()), (&json!(false), "Answer 1."));
+}
+
+#[test]
 fn a_chat_in_progress_is_resumed_and_refuses_another_prompt() {
     let started = agent(&[]);
     let nothing = || get(started.proxy.address, "/ai-sdk/fake/chat/stream", &[]).status;
@@ -141,7 +216,7 @@ fn a_chat_in_progress_is_resumed_and_refuses_another_prompt() {
             started.proxy.address,
             "/ai-sdk/fame",
             &[],
-            b"{\"id\":\"c\",\"messages\":[{\"role\":\"user\",\"parts\":[{\"type\":\"text\",\"text\":\"x\"}]}]}"
+            b"{\"id\":\"c\",\"messages\":[{\"id\":\"u\",\"role\":\"user\",\"parts\":[{\"type\":\"text\",\"text\":\"x\"}]}]}"
         )
         .status,
         404

@@ -11,10 +11,15 @@ const PATH: &str = "/v1/chat/completions";
 
 /// A proxy with the upstream `fake`, an agent that counts the prompts of each session.
 pub fn agent(settings: &[(&str, &str)]) -> Started {
+    agent_with("", settings)
+}
+
+/// The same, with more in the configuration.
+pub fn agent_with(more: &str, settings: &[(&str, &str)]) -> Started {
     let program = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/upstreams/fake/agent.sh");
     let table = format!(
         "[[upstream]]\nname = \"fake\"\nkind = \"command\"\npreset = \"claude-code\"\nprogram = \"{program}\"\n\
-         directories = [\"{{folder}}\"]\n"
+         directories = [\"{{folder}}\"]\n{more}\n"
     );
     Started::with(&table, settings)
 }
@@ -119,7 +124,7 @@ fn chunks_end_with_done_and_have_the_usage_only_on_request() {
 
 #[test]
 fn a_conversation_continues_its_session() {
-    let started = agent(&[("FRAMEGATE__PROMPTS__REPEAT_MS", "0")]);
+    let started = agent(&[]);
     let system = json!({"role": "system", "content": "Be brief."});
     let (one, session, _) = started.said(&[system.clone(), user("hello")]);
     assert_eq!(one, "Answer 1.");
@@ -167,7 +172,7 @@ fn a_header_names_the_session() {
     let (_, session, run) = started.said(&[user("hello")]);
     let name = started.status(&run)["session_name"].as_str().unwrap().to_owned();
     for (nth, session_as) in [(2, &session), (3, &name)] {
-        let body = json!({"model": "fake", "messages": [user(&format!("only this {nth}"))]});
+        let body = json!({"model": "fake", "messages": [user("continue")]});
         let answer = started.chat_with(&[("framegate-session", session_as)], &body);
         assert_eq!(answer.header("framegate-session"), session);
         assert_eq!(answer.json()["choices"][0]["message"]["content"], format!("Answer {nth}."));
@@ -198,9 +203,9 @@ fn a_request_that_is_sent_again_starts_nothing() {
     let mut outcomes: Vec<&str> = answers.iter().map(|(_, outcome)| outcome.as_str()).collect();
     outcomes.sort_unstable();
     assert_eq!(outcomes, ["new true", "replayed true", "replayed true", "replayed true"]);
-    // After the end too, for a while, and as a stream.
+    // After the end too, as a stream, if the client says that it tries again.
     let streamed = json!({"model": "fake", "messages": [user("slowly")], "stream": true});
-    let again = started.chat_with(&[], &streamed);
+    let again = started.chat_with(&[("x-stainless-retry-count", "1")], &streamed);
     assert_eq!((again.header("framegate-run"), again.header("idempotency-replayed")), (runs[0].as_str(), "true"));
     // A key makes the same words another prompt.
     let keyed = |key: &str, body: &Value| {
@@ -224,6 +229,35 @@ fn a_request_that_is_sent_again_starts_nothing() {
     assert_eq!((created.0, repeated.0), (201, 200));
     assert_eq!(created.1, repeated.1);
     assert_eq!(started.run_ids().len(), 4);
+    // The answer was delivered, so the same words are another prompt.
+    assert_ne!(started.chat_with(&[], &body).header("framegate-run"), runs[0]);
+    assert_eq!(started.run_ids().len(), 5);
+}
+
+#[test]
+fn an_answer_that_was_not_delivered_is_sent_again() {
+    // The proxy notices that a client has left when it sends something.
+    let started = agent(&[("FRAMEGATE__SERVER__HEARTBEAT_MS", "100")]);
+    let body = json!({"model": "fake", "messages": [user("slowly")], "stream": true});
+    let mut first = started.chat_with(&[], &body);
+    let run = first.header("framegate-run").to_owned();
+    while !first.line().unwrap().contains("I am at it.") {}
+    drop(first);
+    let begin = Instant::now();
+    let is_open = |line: &str| line.starts_with("framegate_clients{") && !line.ends_with(" 0");
+    while get(started.proxy.address, "/metrics", &[]).text().lines().any(is_open) {
+        assert!(begin.elapsed() < PATIENCE, "the stream of the client that left stays open");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    started.folder.write("end", "");
+    started.wait_for_end(&run);
+    let again = started.chat_with(&[], &body);
+    assert_eq!(again.header("framegate-run"), run);
+    assert!(again.text().contains("Answer 1."));
+    // Two people behind one token are not one.
+    let of = |name: &str| json!({"model": "fake", "messages": [user("slowly")], "user": name});
+    let (one, two) = (started.chat_with(&[], &of("one")), started.chat_with(&[], &of("two")));
+    assert_ne!(one.header("framegate-run"), two.header("framegate-run"));
 }
 
 #[test]
@@ -250,7 +284,7 @@ fn a_prompt_for_a_session_at_work_is_refused_and_the_run_goes_on_without_its_cli
 
 #[test]
 fn errors_have_the_form_of_the_api() {
-    let started = agent(&[("FRAMEGATE__PROMPTS__MAX_REQUEST_BYTES", "2000"), ("FRAMEGATE__PROMPTS__REPEAT_MS", "0")]);
+    let started = agent(&[("FRAMEGATE__PROMPTS__MAX_REQUEST_BYTES", "2000")]);
     let error = |body: &Value| {
         let answer = started.chat_with(&[], body);
         let status = answer.status;
@@ -317,6 +351,7 @@ fn a_client_has_a_limited_number_of_open_runs() {
     let begin = Instant::now();
     while started.chat(&[user("another")]).status == 429 {
         assert!(begin.elapsed() < PATIENCE, "the place is not released");
+        std::thread::sleep(Duration::from_millis(20));
     }
 }
 

@@ -110,3 +110,27 @@ fn a_held_end_survives_a_restart() {
     }
     assert!(held > 50, "{held}");
 }
+
+#[test]
+fn a_subagent_that_starts_after_the_held_end_starts_and_ends_in_the_thread() {
+    let recording = recordings().find(|recording| recording.name == "appserver-subagent.ndjson").unwrap();
+    let text = String::from_utf8(recording.bytes).unwrap();
+    let of = |words: [&str; 2]| text.lines().find(|record| words.iter().all(|word| record.contains(word))).unwrap();
+    let (parent, child) = ("\"threadId\":\"01a1ffcb-675e", "\"threadId\":\"01a1ffcb-690b");
+    let order = [
+        of(["\"item/completed\"", "\"tool\":\"spawnAgent\""]),
+        of(["\"turn/completed\"", parent]),
+        of(["\"item/completed\"", child]),
+        of(["\"turn/completed\"", child]),
+    ];
+    let input: String = order.iter().map(|record| format!("{record}\n")).collect();
+    let mut ingest = codex(EndHold::default());
+    let mut frames: Vec<Frame> = ingest.feed(input.as_bytes(), 1_000).collect();
+    frames.extend(ingest.finish(1_000));
+    let streams = |kind: &str| -> Vec<StreamKind> {
+        frames.iter().filter(|frame| frame.body.kind() == kind).map(|frame| frame.stream.kind).collect()
+    };
+    let started = streams("subagent_started");
+    assert!(started.contains(&StreamKind::Thread), "{started:?}");
+    assert_eq!(streams("subagent_ended"), started);
+}

@@ -37,7 +37,7 @@ pub(super) struct ChatRequest {
     pub(super) model: String,
     /// The conversation.
     pub(super) transcript: Transcript,
-    /// The person who writes, if the client has several; empty if it names nobody.
+    /// The person who writes, if the client has several; empty if it names no one.
     pub(super) user: String,
     /// Whether the answer is a stream of chunks.
     pub(super) stream: bool,

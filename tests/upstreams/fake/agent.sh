@@ -34,15 +34,18 @@ while read -r prompt; do
     *secretly*) message think '{"type":"thinking","thinking":"I wonder."}' ;;
     *carefully*)
         input='{"command":"touch file"}'
-        message tool '{"type":"tool_use","id":"toolu_'"$nth"'","name":"Bash","input":'"$input"'}'
-        say '{"type":"control_request","request_id":"ask-'"$nth"'","request":{"subtype":"can_use_tool","tool_name":"Bash","tool_use_id":"toolu_'"$nth"'","input":'"$input"'}}'
-        read -r answer || exit 9
-        say "$answer" >>answers
-        case "$answer" in
-        *'"behavior":"allow"'*) outcome='"content":"done","is_error":false' ;;
-        *) outcome='"content":"refused","is_error":true' ;;
-        esac
-        say '{"type":"user","session_id":"'"$session"'","parent_tool_use_id":null,"message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_'"$nth"'",'"$outcome"'}]}}'
+        case "$prompt" in *twice*) calls="$nth.1 $nth.2" ;; *) calls="$nth" ;; esac
+        for call in $calls; do
+            message "tool$call" '{"type":"tool_use","id":"toolu_'"$call"'","name":"Bash","input":'"$input"'}'
+            say '{"type":"control_request","request_id":"ask-'"$call"'","request":{"subtype":"can_use_tool","tool_name":"Bash","tool_use_id":"toolu_'"$call"'","input":'"$input"'}}'
+            read -r answer || exit 9
+            say "$answer" >>answers
+            case "$answer" in
+            *'"behavior":"allow"'*) outcome='"content":"done","is_error":false' ;;
+            *) outcome='"content":"refused","is_error":true' ;;
+            esac
+            say '{"type":"user","session_id":"'"$session"'","parent_tool_use_id":null,"message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_'"$call"'",'"$outcome"'}]}}'
+        done
         ;;
     *badly*)
         say '{"type":"result","subtype":"error_during_execution","is_error":true,"session_id":"'"$session"'","errors":["it broke"],"duration_ms":1,"num_turns":1}'

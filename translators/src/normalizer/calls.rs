@@ -171,10 +171,13 @@ impl Normalizer {
     pub fn subagent_ended(&mut self, stream: StreamKey, subagent_id: &str, status: &str, summary: Option<String>) {
         let id = named(subagent_id);
         let ended = match self.held.take_alive(stream, id) {
-            Some(alive) => Some(alive),
-            None => self.book(stream).end_subagent(id),
+            Some(alive) => Some((alive, stream)),
+            // A subagent that started after the end of its run did so in the session's thread.
+            None => {
+                self.book(stream).end_subagent(id).map(|ended| (ended, self.held.thread_of(stream).unwrap_or(stream)))
+            }
         };
-        if let Some((subagent_id, parent)) = ended {
+        if let Some(((subagent_id, parent), stream)) = ended {
             let body = Body::SubagentEnded { subagent_id, status: SharedStr::from(status), summary };
             self.emit(Target { stream, parent }, body);
         }

@@ -74,6 +74,11 @@ impl HeldEnds {
         self.ends.iter().any(|held| held.run == run)
     }
 
+    /// The thread stream of the session of a run whose end is held.
+    pub(super) fn thread_of(&self, run: StreamKey) -> Option<StreamKey> {
+        self.ends.iter().rfind(|held| held.run == run).map(|held| held.thread)
+    }
+
     /// Adds an end; returns the oldest one if there are too many.
     pub(super) fn push(&mut self, held: HeldEnd) -> Option<HeldEnd> {
         self.ends.push(held);
