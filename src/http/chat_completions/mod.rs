@@ -5,8 +5,7 @@
 //! that is sent again; a run that ends because its client left.
 //!
 //! The session of a conversation is the one that `Framegate-Session` names, or the one whose prompts and last answer the conversation
-//! repeats ([`super::conversations`]). Otherwise it is a new one, whose
-//! first prompt contains the conversation so far.
+//! repeats ([`super::conversations`]). Otherwise it is a new one, whose first prompt contains the conversation so far.
 
 mod answer;
 mod request;
