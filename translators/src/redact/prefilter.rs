@@ -35,7 +35,7 @@ const LOADED: usize = BLOCK + 2;
 const WINDOW: usize = 4;
 
 /// What may follow the name of a key.
-const BEHIND: &str = r#"(?:\\|[ \t]*[=:>]|["'`][\])]?[ \t\r\n]*(?:[:=]|,[ \t]+["'])|'[ \t]*,|[ \t]+[^\s"\\]{12})"#;
+const BEHIND: &str = r#"(?:[ \t]*(?:\\|[=:>])|["'`][\])]?[ \t\r\n]*(?:[:=]|,[ \t]+["'])|'[ \t]*,|[ \t]+[^\s"\\]{12})"#;
 const BEHIND_FIRST: &[u8] = b"\\ \t=:>\"'`";
 
 /// Spellings that may hide a needle: ASCII characters as escapes, and an escaped slash.

@@ -28,6 +28,12 @@ fn text() -> impl Strategy<Value = String> {
     prop::collection::vec(part, 0..9).prop_map(|parts| parts.concat())
 }
 
+#[test]
+fn a_blank_may_separate_a_name_from_an_escaped_quote() {
+    let record = serde_json::json!({"a": "gitter \":\"aaa000AAA000aAA000AAA000JQQJ9aaa000AAA000"}).to_string();
+    assert!(ALL.is_suspect(record.as_bytes()), "{record}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 3000, ..ProptestConfig::default() })]
 
