@@ -13,7 +13,7 @@ pub(in crate::http) fn create() -> Value {
             "model": text("An upstream, alone or followed by `/` and a model of its runner."),
             "messages": {"type": "array", "minItems": 1,
                 "description": "The conversation. The user's messages after the last answer are the prompt.",
-                "items": {"type": "object", "required": ["role"]}},
+                "items": {"type": "object", "required": ["role"], "properties": {"role": {"type": "string"}}}},
             "stream": {"type": "boolean", "description": "Whether to answer with chunks as the run goes on."},
             "stream_options": {"type": "object", "properties": {"include_usage": {"type": "boolean"}}},
         },

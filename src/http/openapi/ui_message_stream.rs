@@ -10,7 +10,7 @@ pub(in crate::http) fn create() -> Value {
         "required": ["id", "messages"],
         "properties": {
             "id": {"type": "string", "minLength": 1, "description": "The client's id of the chat."},
-            "messages": {"type": "array", "minItems": 1, "items": {"type": "object", "required": ["role"]},
+            "messages": {"type": "array", "minItems": 1, "items": {"type": "object", "required": ["role"], "properties": {"role": {"type": "string"}}},
                 "description": "The chat. It ends with the user's message, or with the assistant's if its questions are answered."},
             "trigger": {"enum": ["submit-message", "regenerate-message"]},
             "model": {"type": "string", "description": "A model of the upstream's runner."},
