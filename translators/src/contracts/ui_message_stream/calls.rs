@@ -4,7 +4,7 @@
 
 use super::output::{Due, Output};
 use crate::frame::{ApprovalRequested, ApprovalResolved, Decision, Frame, SharedStr, Tool};
-use crate::hash::HashMap;
+use crate::hash::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -214,6 +214,9 @@ impl Calls {
         });
         let mut left: Vec<Left> = calls.chain(own).collect();
         left.sort_unstable_by_key(|left| left.order);
+        // A runner may give one id to two calls. The client has them as one.
+        let mut seen = HashSet::default();
+        left.retain(|left| seen.insert(left.id.clone()));
         self.streaming = 0;
         self.due = Due::default();
         left
