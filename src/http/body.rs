@@ -144,6 +144,9 @@ impl Heartbeat {
     }
 }
 
+/// The end of the streams of several APIs.
+pub(super) const DONE: Bytes = Bytes::from_static(b"data: [DONE]\n\n");
+
 /// How the stream of another API differs from framegate's own.
 #[derive(Default)]
 pub(super) struct ApiStream {

@@ -297,4 +297,14 @@ mod tests {
         let other = repeats.slot(key("one", 2), "me").await.err().unwrap();
         assert_eq!(other.status(), StatusCode::UNPROCESSABLE_ENTITY);
     }
+
+    #[test]
+    fn delivered_runs_are_bounded() {
+        let repeats = repeats(2);
+        (1..=3).for_each(|run| repeats.delivered(Uuid::from_u128(run)));
+        repeats.delivered(Uuid::from_u128(3));
+        let known = repeats.known();
+        assert_eq!(known.delivered, HashSet::from([Uuid::from_u128(2), Uuid::from_u128(3)]));
+        assert_eq!(known.delivered_order.len(), 2);
+    }
 }

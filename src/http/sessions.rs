@@ -6,14 +6,17 @@
 //! Whether a session is free, and what a question of the runner's is answered with by rule, is up to the upstream (`crate::upstream`),
 //! so it is the same on every path.
 
+use super::events::unreadable;
 use super::limits::later;
+use super::negotiate::{Form, Negotiated};
 use super::problem::Problem;
 use super::repeats::{Once, Slot};
 use super::reply::Body;
 use super::shared::Shared;
 use crate::config::unknown;
-use crate::runs::{Entry, RunStatus};
+use crate::runs::{Entry, Follower, RunStatus, Wire};
 use crate::upstream::{StartError, Upstream};
+use framegate_translators::contracts::Contract;
 use framegate_translators::frame::StreamKind;
 use framegate_translators::host::Opening;
 use hyper::Response;
@@ -172,6 +175,32 @@ pub(super) fn continuable(entry: &Entry, shared: &Shared) -> Result<Option<Strin
         return Err(Problem::new(StatusCode::CONFLICT, detail));
     }
     Ok((newest.run_id == entry.stream.id && !session.name.is_empty()).then(|| session.name.to_string()))
+}
+
+/// Follows a run in the contract of an API, from the event with number `from`. The first events are read, so that an error can still have
+/// its own status.
+///
+/// # Errors
+/// The events cannot be read.
+pub(super) async fn follow(
+    entry: &Arc<Entry>,
+    contract: &'static Contract,
+    wire: Wire,
+    from: u64,
+    shared: &Shared,
+) -> Result<Follower, Problem> {
+    let reader = shared.runs.reader(entry, contract, &shared.settings.encoder).ok_or_else(|| {
+        let detail = format!("the run has no events in {}", contract.name);
+        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, detail)
+    })?;
+    let mut follower = Follower::new(shared.runs.clone(), reader, wire, from);
+    follower.begin().await.map_err(|error| unreadable(&error))?;
+    Ok(follower)
+}
+
+/// What is sent of a run to a client of an API: server-sent events of its contract.
+pub(super) fn negotiated(contract: &'static Contract, shared: &Shared) -> Negotiated {
+    Negotiated { contract, options: shared.settings.encoder.clone(), form: Form::Sse }
 }
 
 /// Adds the headers that name a run and its session.

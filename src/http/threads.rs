@@ -100,4 +100,13 @@ mod tests {
         threads.begun(two, thread(5));
         assert_eq!((threads.find(one), threads.known().order.len()), (None, 3));
     }
+
+    #[test]
+    fn the_responses_of_a_run_are_bounded() {
+        let threads = Threads::new(1);
+        threads.begun([1; 32], thread(1));
+        (0..=MAX_WAITS as u64).for_each(|position| threads.waits([1; 32], Uuid::from_u128(1), position));
+        let waits = threads.find([1; 32]).unwrap().waits;
+        assert_eq!((waits.len(), waits.last()), (MAX_WAITS, Some(&(MAX_WAITS as u64 - 1))));
+    }
 }

@@ -5,7 +5,7 @@
 //!
 //! [`Runs`] is the façade. What it does is in the modules: `registry` finds streams, `append` adds frames to them, `summaries`
 //! stores their status, `retention` removes streams and the fronts of streams, `checkpoints` saves the states of encoders,
-//! `recovery` and `closing` end what was left open; `view`, `follow` and `feed` serve readers.
+//! `recovery` and `closing` end what was left open; `view`, `follow`, `ingested` and `feed` serve readers.
 
 mod append;
 mod checkpoints;
@@ -13,6 +13,7 @@ mod closing;
 mod entry;
 mod feed;
 mod follow;
+mod ingested;
 mod lag;
 mod pending_replay;
 mod recovery;
@@ -25,7 +26,8 @@ mod view;
 
 pub use entry::Entry;
 pub use feed::{FeedEvent, FeedFollower, NoCursor, Position, Scope};
-pub use follow::{Follower, IngestFollower, Ingested};
+pub use follow::Follower;
+pub use ingested::{IngestFollower, Ingested};
 pub use lag::Lag;
 pub use retention::pruning::PruningBounds;
 pub use status::{Exited, RunState, RunStatus, Waiting};

@@ -323,6 +323,12 @@ fn errors_have_the_form_of_the_api() {
         assert!(found.3.contains(message), "{}", found.3);
     }
     assert!(started.run_ids().is_empty());
+    // At the limit, and one byte over it.
+    let of_size = |size: usize| {
+        let empty = json!({"model": "fake", "messages": [user("")]}).to_string().len();
+        json!({"model": "fake", "messages": [user(&"x".repeat(size - empty))]})
+    };
+    assert_eq!((started.chat_with(&[], &of_size(2000)).status, error(&of_size(2001)).0), (200, 413));
     assert_eq!(get(started.proxy.address, PATH, &[]).status, 405);
     // A run that failed took place: an SDK must not start it again by itself.
     let failed = started.chat(&[user("badly")]);

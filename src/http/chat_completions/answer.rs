@@ -3,15 +3,15 @@
 //! Input: a run. Output: chunks and `[DONE]`; one completion; or the run's error. Never: a chunk with the usage that the client did not
 //! ask for, because many clients expect a choice in each chunk.
 
-use super::super::body::{ApiStream, Source, api_events};
+use super::super::body::{ApiStream, DONE, Source, api_events};
 use super::super::events::{stream_headers, unreadable};
 use super::super::lease::Lease;
-use super::super::negotiate::{Form, Negotiated};
 use super::super::problem::Problem;
 use super::super::reply::{Body, json_response};
 use super::super::sdk_errors::error;
+use super::super::sessions;
 use super::super::shared::Shared;
-use crate::runs::{Ask, Entry, Follower, Wire};
+use crate::runs::{Ask, Entry, Wire};
 use bytes::Bytes;
 use framegate_translators::contracts::chat_completions::V1;
 use hyper::header::HeaderValue;
@@ -19,9 +19,6 @@ use hyper::{Response, StatusCode};
 use memchr::memmem;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-
-/// The end of a stream.
-const DONE: &[u8] = b"data: [DONE]\n\n";
 
 /// What only a chunk with the usage contains. Inside a string, its quotes would be escaped.
 const NO_CHOICES: &[u8] = b"\"choices\":[]";
@@ -33,17 +30,6 @@ const MAX_COMPLETION: usize = 64 << 20;
 const AT_ONCE_BYTES: usize = 64 << 10;
 const AT_ONCE_EVENTS: usize = 256;
 
-fn negotiated(form: Form, shared: &Shared) -> Negotiated {
-    Negotiated { contract: &V1, options: shared.settings.encoder.clone(), form }
-}
-
-fn follower(entry: &Arc<Entry>, wire: Wire, shared: &Arc<Shared>) -> Result<Follower, Problem> {
-    let reader = shared.runs.reader(entry, &V1, &shared.settings.encoder);
-    let reader =
-        reader.ok_or_else(|| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "the run has no chat completion"))?;
-    Ok(Follower::new(shared.runs.clone(), reader, wire, 0))
-}
-
 /// The run as a stream of chunks.
 pub(super) async fn stream(
     entry: &Arc<Entry>,
@@ -51,13 +37,12 @@ pub(super) async fn stream(
     lease: Lease,
     shared: &Arc<Shared>,
 ) -> Result<Response<Body>, Problem> {
-    let mut follower = follower(entry, Wire::Sse, shared)?;
-    follower.begin().await.map_err(|error| unreadable(&error))?;
-    let negotiated = negotiated(Form::Sse, shared);
+    let follower = sessions::follow(entry, &V1, Wire::Sse, 0, shared).await?;
+    let negotiated = sessions::negotiated(&V1, shared);
     let select = if include_usage { None } else { Some(without_usage as fn(Bytes) -> Bytes) };
     let (repeats, run) = (shared.repeats.clone(), entry.stream.id);
     let on_end: Box<dyn FnOnce() + Send> = Box::new(move || repeats.delivered(run));
-    let api = ApiStream { last: Bytes::from_static(DONE), select, on_end: Some(on_end), ..ApiStream::default() };
+    let api = ApiStream { last: DONE, select, on_end: Some(on_end), ..ApiStream::default() };
     let mut response = Response::new(api_events(Source::Run(Box::new(follower)), &negotiated, api, shared, lease));
     stream_headers(&mut response, &negotiated);
     Ok(response)
@@ -157,7 +142,7 @@ pub(super) async fn whole(
 }
 
 async fn gathered(entry: &Arc<Entry>, shared: &Arc<Shared>) -> Result<Response<Body>, Problem> {
-    let mut follower = follower(entry, Wire::Ndjson, shared)?;
+    let mut follower = sessions::follow(entry, &V1, Wire::Ndjson, 0, shared).await?;
     let mut message = Message { role: "assistant", ..Message::default() };
     let (mut id, mut created, mut model) = (String::new(), 0, String::new());
     let (mut finish, mut usage) = (None, None);

@@ -283,4 +283,17 @@ mod tests {
         assert_eq!(request.ignored, ["temperature"]);
         assert!(request.stream && request.include_usage);
     }
+
+    #[test]
+    fn the_names_of_ignored_parameters_are_bounded() {
+        let ignored = |more: Map<String, Value>| {
+            let mut body = json!({"model": "m", "messages": [{"role": "user", "content": "x"}]});
+            body.as_object_mut().unwrap().extend(more);
+            ChatRequest::read(body).unwrap().ignored
+        };
+        let many = (0..=MAX_IGNORED).map(|nth| (format!("p{nth}"), json!(1))).collect();
+        assert_eq!(ignored(many).len(), MAX_IGNORED);
+        let long = [64, 65].map(|length| ("x".repeat(length), json!(1)));
+        assert_eq!(ignored(long.into_iter().collect()), ["x".repeat(64)]);
+    }
 }

@@ -9,7 +9,7 @@
 
 mod request;
 
-use super::body::{ApiStream, Source, api_events};
+use super::body::{ApiStream, DONE, Source, api_events};
 use super::control;
 use super::digest::{Digest, digest, hex};
 use super::events::{stream_headers, unreadable};
@@ -17,7 +17,6 @@ use super::idempotency::REPLAYED;
 use super::json_body;
 use super::lease::Lease;
 use super::models::Model;
-use super::negotiate::{Form, Negotiated};
 use super::percent;
 use super::problem::Problem;
 use super::repeats::Once;
@@ -28,14 +27,13 @@ use super::sessions::{self, Claim};
 use super::shared::Shared;
 use super::threads::Thread;
 use crate::auth::Scope;
-use crate::log::LogError;
-use crate::runs::{Ask, Entry, Follower, Wire};
+use crate::runs::{Ask, Entry, Wire};
 use bytes::Bytes;
 use framegate_translators::contracts::ui_message_stream::V1;
 use framegate_translators::frame::{Decision, StreamKind};
 use framegate_translators::host::{Answer, Opening};
+use hyper::Response;
 use hyper::header::{HeaderName, HeaderValue};
-use hyper::{Response, StatusCode};
 use memchr::memmem;
 use request::{Action, Answers, ChatRequest, Prompt};
 use serde::Deserialize;
@@ -49,9 +47,6 @@ pub(super) const PATH: &str = "/ai-sdk/{upstream}";
 /// The header by which clients recognise the protocol, and its version.
 const PROTOCOL: (HeaderName, HeaderValue) =
     (HeaderName::from_static("x-vercel-ai-ui-message-stream"), HeaderValue::from_static("v1"));
-
-/// The end of a stream.
-const DONE: &str = "data: [DONE]\n\n";
 
 /// The end of a stream that waits for the user.
 const WAITING: &str = "data: {\"type\":\"finish-step\"}\n\ndata: {\"type\":\"finish\",\"finishReason\":\"tool-calls\"}\n\ndata: [DONE]\n\n";
@@ -232,17 +227,12 @@ async fn stream(
     lease: Lease,
     shared: &Arc<Shared>,
 ) -> Result<Response<Body>, Problem> {
-    let reader = shared.runs.reader(entry, &V1, &shared.settings.encoder);
-    let reader =
-        reader.ok_or_else(|| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "the run has no message stream"))?;
-    let mut follower = Follower::new(shared.runs.clone(), reader, Wire::Sse, from);
-    follower.begin().await.map_err(|error: LogError| unreadable(&error))?;
+    let follower = sessions::follow(entry, &V1, Wire::Sse, from, shared).await?;
     let (threads, run) = (shared.threads.clone(), entry.stream.id);
     let on_wait = Box::new(move |position| threads.waits(thread, run, position));
     let source = Source::Segment(Box::new(Segment::new(follower, entry.clone(), shared.host.handles.clone(), on_wait)));
-    let negotiated = Negotiated { contract: &V1, options: shared.settings.encoder.clone(), form: Form::Sse };
-    let (last, waiting) = (Bytes::from_static(DONE.as_bytes()), Bytes::from_static(WAITING.as_bytes()));
-    let api = ApiStream { first, last, waiting, ..ApiStream::default() };
+    let negotiated = sessions::negotiated(&V1, shared);
+    let api = ApiStream { first, last: DONE, waiting: Bytes::from_static(WAITING.as_bytes()), ..ApiStream::default() };
     let mut response = Response::new(api_events(source, &negotiated, api, shared, lease));
     stream_headers(&mut response, &negotiated);
     let (name, version) = PROTOCOL;
