@@ -368,3 +368,15 @@ fn a_background_task_is_a_message_of_its_own() {
     assert_eq!(kinds(&Harness::of(StreamKind::Task).takes(status(TaskStatus::Failed)))[2..], ["error", "finish"]);
     assert_eq!(kinds(&Harness::of(StreamKind::Task).takes(status(TaskStatus::Cancelled)))[2..], ["abort"]);
 }
+
+#[test]
+fn two_open_calls_with_one_id_have_one_result_at_the_end() {
+    let mut run = run();
+    run.takes(started("c"));
+    let twin = ToolCall { tool: Tool { id: Uuid::from_u128(9), ..tool("c") }, ..*call("c") };
+    run.takes(Body::ToolStarted { call: Box::new(twin), timeout_ms: None });
+    run.takes(started("d"));
+    let last = run.takes(end(EndReason::Completed, None));
+    let results = last.iter().filter(|chunk| chunk["type"] == "tool-output-error");
+    assert_eq!(results.map(|chunk| chunk["toolCallId"].as_str().unwrap()).collect::<Vec<_>>(), ["c", "d"]);
+}
