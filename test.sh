@@ -85,8 +85,15 @@ if command -v node >/dev/null && command -v npm >/dev/null; then
     ignored_conversations npm_
     ignored_clients npm_ai
     ignored_clients npm_ag_ui
+    ignored_clients npm_acp
+    ignored_clients npm_claude_agent_sdk
     ignored_clients openapi_typescript
     ignored_clients ajv
+    # The client package needs its compiler and its only dependency; the installation also builds it.
+    if ! npm ls --prefix clients/typescript --all >/dev/null 2>&1; then
+        npm ci --prefix clients/typescript
+    fi
+    ignored_clients npm_framegate
     for browser in ${CHROMIUM:-} chromium chromium-headless-shell chromium-browser google-chrome; do
         if CHROMIUM=$(command -v "$browser"); then break; fi
     done
@@ -97,7 +104,7 @@ if command -v node >/dev/null && command -v npm >/dev/null; then
         not_done+=("Chromium was not found: the browser's EventSource was NOT tested (apt-get install chromium, or set CHROMIUM)")
     fi
 else
-    not_done+=("node or npm is missing: the clients of tests/clients were NOT run (https://nodejs.org)")
+    not_done+=("node or npm is missing: the clients of tests/clients and clients/typescript were NOT run (https://nodejs.org)")
 fi
 stage "real runners"
 # The proxy starts real runners against a scripted model. If the system allows it, they can only reach loopback.
@@ -133,11 +140,13 @@ if command -v python3 >/dev/null && python3 -m pip --version >/dev/null 2>&1; th
     fi
     ignored_clients httpx_sse
     ignored_clients python_openai
+    ignored_clients python_claude_agent_sdk
     ignored_conversations python_
     ignored_clients openapi_spec_validator
     ignored_clients openapi_python_client
+    ignored_clients python_framegate
 else
-    not_done+=("python3 or pip is missing: httpx-sse and openai were NOT run against the proxy (https://www.python.org)")
+    not_done+=("python3 or pip is missing: httpx-sse, openai, claude-agent-sdk and clients/python were NOT run against the proxy (https://www.python.org)")
 fi
 
 stage "benchmarks"

@@ -115,3 +115,13 @@ pub fn runners() -> Vec<RunnerEntry> {
         })
         .collect()
 }
+
+/// The contracts that leave out the user's messages unless they are asked for, as a list in a sentence. `mark` is put around each name.
+pub fn without_user_messages(mark: &str) -> String {
+    let names = CONTRACTS.iter().filter(|contract| contract.has_user_messages);
+    let names: Vec<String> = names.map(|contract| format!("{mark}{}{mark}", contract.name)).collect();
+    match names.split_last() {
+        Some((last, first)) if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        _ => names.concat(),
+    }
+}

@@ -250,9 +250,17 @@ fn the_configuration_of_another_program_is_recognised() {
 
 #[test]
 fn checking_a_runners_output_as_events_is_reported() {
+    let sample = path("bash_ok.ndjson");
+    let runner = std::path::Path::new(&sample).parent().and_then(|folder| folder.file_name()).unwrap();
     for contract in framegate_translators::contracts::names_with_schemas() {
-        let ran = run(&["check", "--contract", contract, &path("bash_ok.ndjson")], "").exits(1);
-        ran.prints(&["error[events.of_a_runner]", "claude-code (stream-json)", "--from auto"]);
+        let ran = run(&["check", "--contract", contract, &path("bash_ok.ndjson")], "");
+        // The events of a contract that is named as the runner are the runner's own output.
+        if contract.split('.').next() == runner.to_str() {
+            ran.exits(0);
+        } else {
+            let ran = ran.exits(1);
+            ran.prints(&["error[events.of_a_runner]", "claude-code (stream-json)", "--from auto"]);
+        }
         let events =
             run(&["translate", "--from", "claude-code", "--to", contract, &path("bash_ok.ndjson")], "").exits(0);
         let ran = run(&["check", "--contract", contract], &events.out).exits(0);

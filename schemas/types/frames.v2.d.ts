@@ -95,7 +95,7 @@ export interface FramesV2Envelope {
 export interface SessionStartedEvent extends FramesV2Envelope {
   /** The event's type. */
   type: "session_started";
-  /** The prompt where the runner tells it, else empty. */
+  /** The prompt if the runner reports it or the proxy sent it, otherwise empty. */
   input: string;
 }
 

@@ -2,6 +2,7 @@
 //!
 //! An unknown name is an error that suggests the nearest name and lists all of them.
 
+use crate::catalogue::without_user_messages;
 use anyhow::Context;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use framegate_translators::contracts::{CONTRACTS, Contract};
@@ -83,7 +84,6 @@ pub(super) fn runner() -> impl TypedValueParser<Value = RunnerName> {
 
 /// The help of the option for the user's messages.
 pub(super) fn user_messages(verb: &str) -> String {
-    let names = CONTRACTS.iter().filter(|contract| contract.has_user_messages).map(|contract| contract.name);
-    let names = names.collect::<Vec<_>>().join(" and ");
-    format!("Also {verb} the user's messages and attachments in {names}, whose core does not have them")
+    let names = without_user_messages("");
+    format!("Also {verb} the user's messages in {names}, which leave them out")
 }

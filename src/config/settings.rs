@@ -286,10 +286,10 @@ settings! {
         /// Number of requests that are remembered, to recognise those that are sent again. Beyond it, the oldest is
         /// forgotten.
         max_requests: usize = 10_000, in 0..=1_000_000;
-        /// Time in milliseconds after the end of a run in which the same chat completion request, without an
+        /// Time in milliseconds after the end of a run in which the same request for a chat completion or a response, without an
         /// Idempotency-Key, may get that run (docs/clients.md says when).
         repeat_ms: u64 = 60_000, in 0..=86_400_000;
-        /// Number of prompts of chat completions, and of the AI SDK's chats, that are remembered to find what goes on.
+        /// Number of prompts of chat completions, of responses, and of chats and threads, that are remembered to find what goes on.
         /// Beyond it, the oldest is forgotten.
         max_conversations: usize = 10_000, in 0..=1_000_000;
     }
@@ -359,7 +359,7 @@ settings! {
         /// Show artifacts and edits in hecate.v1 also to clients that do not ask for experimental events.
         artifacts: bool = false;
         /// Emit user.message and user.attachment, which are not part of the core of hecate.v1, also to clients that do
-        /// not ask for them.
+        /// not ask for them. Other contracts that leave out the user's messages then write them too.
         user_messages: bool = false;
     }
 }

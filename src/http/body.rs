@@ -88,8 +88,8 @@ impl Source {
 }
 
 struct Pull {
-    /// Sent last if the source ended because a person must answer.
-    waiting: Bytes,
+    /// Makes what is sent last if the source ended because a person must answer.
+    waiting: Option<Waiting>,
     /// Is called once everything was sent.
     on_end: Option<Box<dyn FnOnce() + Send>>,
     /// Breaks the body off if the source was cut, so that the client does not take its part for the whole.
@@ -102,8 +102,8 @@ struct Pull {
     goodbye: Option<Bytes>,
     /// Sent last if it was not.
     last: Bytes,
-    /// Chooses what of the source's bytes is sent.
-    select: fn(Bytes) -> Bytes,
+    /// Chooses what of the source's bytes is sent, and how; `None` for all.
+    select: Option<Select>,
     ready: VecDeque<Bytes>,
     meter: ClientMeter,
     is_over: bool,
@@ -147,6 +147,12 @@ impl Heartbeat {
 /// The end of the streams of several APIs.
 pub(super) const DONE: Bytes = Bytes::from_static(b"data: [DONE]\n\n");
 
+/// Makes the end of a response that waits for a person, before the event of this number. `None` if it cannot be made.
+pub(super) type Waiting = Box<dyn FnOnce(u64) -> Pin<Box<dyn Future<Output = Option<Bytes>> + Send>> + Send>;
+
+/// Chooses what of encoded events is sent, and how.
+pub(super) type Select = Box<dyn FnMut(Bytes) -> Bytes + Send>;
+
 /// How the stream of another API differs from framegate's own.
 #[derive(Default)]
 pub(super) struct ApiStream {
@@ -155,14 +161,14 @@ pub(super) struct ApiStream {
     /// Sent after the last event.
     pub(super) last: Bytes,
     /// Sent instead of `last` if a person must answer a question.
-    pub(super) waiting: Bytes,
-    /// Chooses which of the encoded events are sent; `None` for all.
-    pub(super) select: Option<fn(Bytes) -> Bytes>,
+    pub(super) waiting: Option<Waiting>,
+    /// Chooses what of the encoded events is sent, and how; `None` for all.
+    pub(super) select: Option<Select>,
     /// Is called once the client has taken the last event.
     pub(super) on_end: Option<Box<dyn FnOnce() + Send>>,
 }
 
-/// Streams events as another API does: without `retry:`, because its clients cannot resume.
+/// Streams events as another API does: without `retry:`, because its clients do not reconnect by themselves.
 pub(super) fn api_events(
     source: Source,
     negotiated: &Negotiated,
@@ -172,8 +178,8 @@ pub(super) fn api_events(
 ) -> Body {
     let pull = pull(source, negotiated, shared, lease);
     let ready = Some(api.first).filter(|first| !first.is_empty()).into_iter().collect();
-    let select = api.select.unwrap_or(pull.select);
-    body(Pull { ready, last: api.last, waiting: api.waiting, select, on_end: api.on_end, breaks_off: true, ..pull })
+    let ApiStream { last, waiting, select, on_end, .. } = api;
+    body(Pull { ready, last, waiting, select, on_end, breaks_off: true, ..pull })
 }
 
 /// Streams events to a client while the lease is valid.
@@ -216,10 +222,10 @@ fn pull(source: Source, negotiated: &Negotiated, shared: &Shared, lease: Lease) 
         heartbeat,
         goodbye: None,
         last: Bytes::new(),
-        waiting: Bytes::new(),
+        waiting: None,
         on_end: None,
         breaks_off: false,
-        select: |bytes| bytes,
+        select: None,
         ready: VecDeque::new(),
         has_begun: true,
         meter,
@@ -244,6 +250,14 @@ fn body(pull: Pull) -> Body {
 }
 
 impl Pull {
+    /// The number of the next event, if the source ended because a person must answer.
+    fn waits_at(&self) -> Option<u64> {
+        match &self.source {
+            Source::Segment(segment) if segment.is_waiting() => Some(segment.position()),
+            _ => None,
+        }
+    }
+
     /// The next bytes; `None` at the end.
     ///
     /// # Errors
@@ -291,13 +305,20 @@ impl Pull {
                     let bytes = chunks.iter().map(Bytes::len).sum();
                     self.meter.sent(bytes, events, self.source.arrived().map(Moment::elapsed));
                     self.has_begun = true;
-                    self.ready.extend(chunks.into_iter().map(self.select).filter(|chunk| !chunk.is_empty()));
+                    match &mut self.select {
+                        None => self.ready.extend(chunks),
+                        Some(select) => {
+                            self.ready.extend(chunks.into_iter().map(select).filter(|chunk| !chunk.is_empty()));
+                        }
+                    }
                 }
                 Ok(None) if self.breaks_off && self.source.was_cut() => return Err(Torn),
                 Ok(None) => {
                     self.is_over = true;
-                    let is_waiting = matches!(&self.source, Source::Segment(segment) if segment.is_waiting());
-                    let last = std::mem::take(if is_waiting { &mut self.waiting } else { &mut self.last });
+                    let last = match self.waits_at().zip(self.waiting.take()) {
+                        Some((position, waiting)) => waiting(position).await.ok_or(Torn)?,
+                        None => std::mem::take(&mut self.last),
+                    };
                     let last = Some(last).filter(|last| !last.is_empty());
                     self.ready.extend(if self.source.was_cut() { self.goodbye.take() } else { last });
                 }

@@ -3,6 +3,7 @@
 //! Input: small JSON requests. Output: the outcome, once the message was passed on. Never: a message to a run that the sender
 //! may not see; an answer reported as given before it was passed on.
 
+use super::decision::Decided;
 use super::json_body;
 use super::limits::later;
 use super::percent;
@@ -12,7 +13,7 @@ use super::route::Call;
 use super::shared::Shared;
 use crate::runs::Entry;
 use crate::upstream::{Handle, MessageError};
-use framegate_translators::frame::{Decision, SharedStr, StreamKind};
+use framegate_translators::frame::{SharedStr, StreamKind};
 use framegate_translators::host::{Answer, HostMessage, SendError};
 use hyper::{Response, StatusCode};
 use serde::{Deserialize, Serialize};
@@ -21,37 +22,10 @@ use uuid::Uuid;
 
 /// Size limit for an answer, in bytes.
 const MAX_ANSWER: usize = 1 << 20;
+/// How long the answer to a question may take to be stored after the runner has read it.
+const UNTIL_STORED: Duration = Duration::from_secs(5);
 /// How long a runner may take to read a message before the client receives an error.
 const PATIENCE: Duration = Duration::from_secs(30);
-
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Word {
-    #[serde(alias = "approve", alias = "allow")]
-    Approved,
-    #[serde(alias = "reject", alias = "deny")]
-    Rejected,
-    #[serde(alias = "cancel")]
-    Cancelled,
-}
-
-/// The answer to one question: one text, or several.
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-enum Words {
-    One(String),
-    Many(Vec<String>),
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Answered {
-    decision: Word,
-    reason: Option<String>,
-    scope: Option<String>,
-    #[serde(default)]
-    answers: Vec<Words>,
-}
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -68,22 +42,9 @@ pub(super) async fn answer(call: Call) -> Result<Response<Body>, Problem> {
         percent::of_path(approval_id).ok_or_else(|| Problem::bad_request("the approval id is not valid UTF-8"))?;
     // Look up the run first: an unknown run is reported without reading the body.
     let (run, handle) = handle_of(run_id, &shared)?;
-    let given: Answered = json_body::read(request, MAX_ANSWER, form, &shared).await?;
-    let decision = match given.decision {
-        Word::Approved => Decision::Approved,
-        Word::Rejected => Decision::Rejected,
-        Word::Cancelled => Decision::Cancelled,
-    };
-    let words = |words| match words {
-        Words::One(word) => vec![word],
-        Words::Many(words) => words,
-    };
-    let answer = Answer {
-        decision,
-        reason: given.reason,
-        scope: given.scope.map(SharedStr::from),
-        answers: given.answers.into_iter().map(words).collect(),
-    };
+    let given: Decided = json_body::read(request, MAX_ANSWER, form, &shared).await?;
+    let answer = Answer::from(given);
+    let decision = answer.decision.as_str();
     let message = HostMessage::Answer { approval_id: SharedStr::from(approval_id.as_str()), answer };
     send(&handle, message, &shared).await?;
     #[derive(Serialize)]
@@ -93,7 +54,6 @@ pub(super) async fn answer(call: Call) -> Result<Response<Body>, Problem> {
         decision: &'static str,
         by: &'t str,
     }
-    let decision = decision.as_str();
     Ok(json_response(&Reply { run_id: run, approval_id: &approval_id, decision, by: &shared.caller.name }))
 }
 
@@ -179,6 +139,45 @@ pub(super) async fn answer_unless_over(
     }
 }
 
+/// Waits until the run no longer asks these questions, but not for long: what follows an answer is read after it.
+pub(super) async fn until_answered(entry: &Entry, approvals: &[&str]) {
+    let mut tail = entry.tail();
+    let asks = || entry.status().pending_approvals.iter().any(|id| approvals.contains(&&**id));
+    let answered = async {
+        loop {
+            tail.borrow_and_update();
+            if !asks() || tail.changed().await.is_err() {
+                return;
+            }
+        }
+    };
+    if tokio::time::timeout(UNTIL_STORED, answered).await.is_err() {
+        tracing::warn!("an answer was passed on, but the run still asks the question");
+    }
+}
+
+/// Interrupts a run, and waits until it has ended.
+///
+/// # Errors
+/// The run accepts no input, or it has not ended in time.
+pub(super) async fn interrupt_and_wait(entry: &Entry, shared: &Shared) -> Result<(), Problem> {
+    let handle = match handle_of(&entry.stream.id.to_string(), shared) {
+        Ok((_, handle)) => handle,
+        Err(_) if entry.status().ended => return Ok(()),
+        Err(problem) => return Err(problem),
+    };
+    match passed_on(&handle, HostMessage::Interrupt, shared).await? {
+        Ok(()) | Err(MessageError::Gone) => {}
+        Err(error) => return Err(problem_of(&error)),
+    }
+    let mut tail = entry.tail();
+    let ended = async { while !tail.borrow_and_update().ended && tail.changed().await.is_ok() {} };
+    tokio::time::timeout(PATIENCE, ended).await.map_err(|_| {
+        let detail = "the run was asked to end, but has not ended yet; it may still do so";
+        Problem::new(StatusCode::GATEWAY_TIMEOUT, detail)
+    })
+}
+
 async fn send(handle: &Handle, message: HostMessage, shared: &Shared) -> Result<(), Problem> {
     passed_on(handle, message, shared).await?.map_err(|error| problem_of(&error))
 }
@@ -219,29 +218,4 @@ fn accepted<T: Serialize>(value: &T) -> Response<Body> {
     let mut response = json_response(value);
     *response.status_mut() = StatusCode::ACCEPTED;
     response
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_answer_accepts_only_known_decisions_and_fields() {
-        let read = |text: &str| serde_json::from_str::<Answered>(text);
-        for (word, is) in
-            [("approved", "Approved"), ("allow", "Approved"), ("deny", "Rejected"), ("cancel", "Cancelled")]
-        {
-            let given = read(&format!("{{\"decision\":\"{word}\"}}")).unwrap();
-            assert_eq!(format!("{:?}", given.decision), is);
-        }
-        assert_eq!(read(r#"{"decision":"approved","answers":["a",["b","c"]]}"#).unwrap().answers.len(), 2);
-        for wrong in [
-            "{}",
-            r#"{"decision":"timed_out"}"#,
-            r#"{"decision":"approved","answer":["a"]}"#,
-            r#"{"decision":"approved","answers":[1]}"#,
-        ] {
-            assert!(read(wrong).is_err(), "{wrong}");
-        }
-    }
 }

@@ -1,6 +1,6 @@
 //! Finds the session of a conversation by what was said in it.
 //!
-//! The Chat Completions API has no sessions: each request repeats the whole conversation. A conversation continues a session if its
+//! The Chat Completions API has no sessions: each request repeats the whole conversation, and requests to the Responses API may. A conversation continues a session if its
 //! prompts are those of the session's runs, and its last answer is what the last of these runs answered.
 //!
 //! Input: the prompts of each run that was started; later a conversation. Output: the run that gave its last answer. Never: a run of

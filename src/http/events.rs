@@ -37,7 +37,7 @@ fn run_of(run_id: &str, shared: &Shared) -> Result<Arc<Entry>, Problem> {
 }
 
 /// What a request asks for, with all forms and the configured default contract.
-pub(super) fn wanted_of<'r>(request: &'r Request<Incoming>, query: &'r Query, shared: &'r Shared) -> Wanted<'r> {
+pub(super) fn wanted_of<'r, B>(request: &'r Request<B>, query: &'r Query, shared: &'r Shared) -> Wanted<'r> {
     Wanted {
         contract: query.contract.as_deref(),
         experimental: query.experimental,

@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use std::time::Duration;
 
 /// How long the client may take to send the body.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Reads a body of at most `most` bytes, or `server.max_body_bytes` if that is less. `form` describes the valid form for
 /// errors.

@@ -5,7 +5,9 @@
 
 use super::limits::StreamSlot;
 use super::live::Live;
+use super::problem::Problem;
 use crate::auth::Caller;
+use hyper::StatusCode;
 use std::sync::Arc;
 use tokio::sync::watch;
 
@@ -25,6 +27,20 @@ impl Lease {
     /// The permit alone, for a response whose reader's rights are not checked again.
     pub(super) fn into_slot(self) -> StreamSlot {
         self.slot
+    }
+
+    /// The outcome of `work`.
+    ///
+    /// # Errors
+    /// That of `work`; 401 if the reader's token is removed, or its rights change, before it is done.
+    pub(super) async fn during<T>(&mut self, work: impl Future<Output = Result<T, Problem>>) -> Result<T, Problem> {
+        tokio::select! {
+            biased;
+            () = self.revoked() => {
+                Err(Problem::new(StatusCode::UNAUTHORIZED, "the token was removed or has other rights now"))
+            }
+            outcome = work => outcome,
+        }
     }
 
     /// Waits until the reader's token is removed, or its rights change.

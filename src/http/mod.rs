@@ -4,6 +4,7 @@
 //! header; a stream delayed by a buffer; a payload in a log line.
 
 mod access;
+mod ag_ui;
 mod artifacts;
 mod body;
 mod charset;
@@ -13,6 +14,7 @@ mod connection;
 mod control;
 mod conversations;
 mod cors;
+mod decision;
 mod digest;
 mod error;
 mod events;
@@ -22,22 +24,27 @@ mod hecate;
 mod idempotency;
 mod ingest;
 mod json_body;
+mod kept_responses;
 mod lease;
 mod limits;
 mod live;
 mod models;
 mod negotiate;
+mod open_responses;
 mod openapi;
 mod percent;
 mod places;
 mod probes;
 mod problem;
+mod prompted;
 mod query;
 #[cfg(test)]
 mod reference;
 mod repeats;
 mod reply;
+mod response_id;
 mod responses;
+mod responses_api;
 mod route;
 mod router;
 mod routes;
@@ -52,6 +59,7 @@ mod shared;
 mod silent;
 mod socket;
 mod stop;
+mod stored_events;
 mod threads;
 mod tls;
 mod transcript;
@@ -143,6 +151,7 @@ impl Server {
         });
         let conversations = conversations::Conversations::new(settings.max_conversations);
         let threads = threads::Threads::new(settings.max_conversations);
+        let kept_responses = kept_responses::KeptResponses::new(settings.max_conversations);
         let mut feeds = Vec::new();
         for feed in &settings.feeds {
             let name = feed.name.clone();
@@ -164,6 +173,7 @@ impl Server {
             idempotency_keys: Arc::new(idempotency_keys),
             repeats: Arc::new(repeats),
             conversations: Arc::new(conversations),
+            kept_responses: Arc::new(kept_responses),
             threads: Arc::new(threads),
             control,
             shutdown,

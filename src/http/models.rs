@@ -54,6 +54,18 @@ impl Model {
     }
 }
 
+impl Model {
+    /// Whether the caller may start runs of a coding agent, rather than of a server of the Responses API.
+    pub(super) fn any_agent(shared: &Shared) -> bool {
+        agents(shared).any(|upstream| upstream.kind() != KIND)
+    }
+
+    /// Whether a model names such an agent.
+    pub(super) fn is_agent(model: &str, shared: &Shared) -> bool {
+        Self::find(model, shared).is_ok_and(|model| model.upstream.kind() != KIND)
+    }
+}
+
 /// The upstreams whose runs the caller may start.
 fn agents(shared: &Shared) -> impl Iterator<Item = &Arc<dyn Upstream>> {
     let runners = &shared.caller.restriction.runners;
@@ -65,8 +77,7 @@ fn agents(shared: &Shared) -> impl Iterator<Item = &Arc<dyn Upstream>> {
 fn is_ours(call: &Call) -> bool {
     let names_upstream =
         call.request.uri().query().unwrap_or_default().split('&').any(|pair| pair.starts_with("upstream="));
-    let has_agents = agents(&call.shared).any(|upstream| upstream.kind() != KIND);
-    !names_upstream && (has_agents || call.shared.settings.responses.is_empty())
+    !names_upstream && (Model::any_agent(&call.shared) || call.shared.settings.responses.is_empty())
 }
 
 #[derive(Serialize)]

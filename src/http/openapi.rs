@@ -3,6 +3,7 @@
 //! Input: the routes, the contracts with their schemas, and the descriptions of the endpoints here. Output: one constant
 //! document without external references. Never: a path that is not served.
 
+pub(super) mod ag_ui;
 pub(super) mod chat_completions;
 pub(super) mod control;
 mod events;

@@ -8,7 +8,7 @@ use super::route::{Call, PathValues};
 use super::routes::{Found, all_methods, allowed, find};
 use super::shared::Shared;
 use super::visit::Visit;
-use super::{access, cors, guard, responses, sdk_errors, security_headers};
+use super::{access, cors, guard, responses, responses_api, sdk_errors, security_headers};
 use crate::auth::Caller;
 use crate::telemetry::metrics;
 use hyper::body::Incoming;
@@ -88,7 +88,7 @@ async fn route(request: Request<Incoming>, found: Found<'_>, shared: Arc<Shared>
     let (route, values) = match found {
         Found::Route(route, values) => (route, values),
         Found::Path(route) if request.method() == Method::OPTIONS => return Ok(allow(&allowed(route.path))),
-        Found::Path(route) if route.path == responses::PATH && responses::wants_websocket(&request) => {
+        Found::Path(route) if route.path == responses_api::PATH && responses::wants_websocket(&request) => {
             return Ok(responses::upgrade_refused());
         }
         Found::Path(route) => {

@@ -6,15 +6,15 @@
 //! A `GET` route also accepts `HEAD`, and every path accepts `OPTIONS`.
 
 use super::openapi::{
-    self, chat_completions as chat, control as messages, operations, responses as sdk, ui_message_stream as ui,
-    upstreams as starting,
+    self, ag_ui as agui, chat_completions as chat, control as messages, operations, responses as sdk,
+    ui_message_stream as ui, upstreams as starting,
 };
 use super::problem::Problem;
 use super::reply::Body;
 use super::route::{Access, Answer, Call, Route};
 use super::{
-    artifacts, chat_completions, control, events, feeds, hecate, ingest, models, probes, responses, run_status,
-    schemas, ui_message_stream, upstreams,
+    ag_ui, artifacts, chat_completions, control, events, feeds, hecate, ingest, models, probes, responses,
+    responses_api, run_status, schemas, ui_message_stream, upstreams,
 };
 use crate::auth::Scope;
 use hyper::{Method, Response};
@@ -80,7 +80,7 @@ pub(super) static ROUTES: &[Route] = &[
     ]),
     get("/v1/artifacts/{artifact_id}", READ, |call| Box::pin(artifacts::content(call)), operations::artifact),
     // The Responses API: the rest of the query is for the upstream.
-    post(responses::PATH, CONTROL, |call| Box::pin(responses::create(call)), sdk::create).query(&[
+    post(responses_api::PATH, CONTROL, |call| Box::pin(responses_api::create(call)), sdk::create).query(&[
         "upstream",
         "contract",
         "experimental",
@@ -90,7 +90,7 @@ pub(super) static ROUTES: &[Route] = &[
         .query(&["upstream"]),
     post("/v1/responses/input_tokens", CONTROL, |call| Box::pin(responses::count_tokens(call)), sdk::count_tokens)
         .query(&["upstream"]),
-    get("/v1/responses/{response_id}", READ, |call| Box::pin(responses::retrieve(call)), sdk::retrieve).query(&[
+    get("/v1/responses/{response_id}", READ, |call| Box::pin(responses_api::retrieve(call)), sdk::retrieve).query(&[
         "upstream",
         "stream",
         "starting_after",
@@ -99,20 +99,22 @@ pub(super) static ROUTES: &[Route] = &[
         "user_messages",
         "after",
     ]),
-    delete("/v1/responses/{response_id}", CONTROL, |call| Box::pin(responses::delete(call)), sdk::delete)
+    delete("/v1/responses/{response_id}", CONTROL, |call| Box::pin(responses_api::delete(call)), sdk::delete)
         .query(&["upstream"]),
     get(
         "/v1/responses/{response_id}/input_items",
         READ,
-        |call| Box::pin(responses::input_items(call)),
+        |call| Box::pin(responses_api::input_items(call)),
         sdk::input_items,
     )
     .query(&["upstream"]),
-    post("/v1/responses/{response_id}/cancel", CONTROL, |call| Box::pin(responses::cancel(call)), sdk::cancel)
+    post("/v1/responses/{response_id}/cancel", CONTROL, |call| Box::pin(responses_api::cancel(call)), sdk::cancel)
         .query(&["upstream"]),
     post(chat_completions::PATH, CONTROL, |call| Box::pin(chat_completions::create(call)), chat::create),
     post(ui_message_stream::PATH, CONTROL, |call| Box::pin(ui_message_stream::create(call)), ui::create),
     get("/ai-sdk/{upstream}/{chat_id}/stream", READ, |call| Box::pin(ui_message_stream::resume(call)), ui::resume),
+    post(ag_ui::PATH, CONTROL, |call| Box::pin(ag_ui::create(call)), agui::create),
+    get("/ag-ui/{upstream}/{thread_id}", READ, |call| Box::pin(ag_ui::thread(call)), agui::thread),
     get("/v1/models", READ, |call| Box::pin(models::list(call)), sdk::models).query(&["upstream"]),
     get("/v1/models/{model}", READ, |call| Box::pin(models::one(call)), sdk::model).query(&["upstream"]),
     get("/v1/contracts", READ, |call| Box::pin(schemas::catalogue(call)), operations::contracts),

@@ -5,6 +5,7 @@
 //! Input: a follower of a run. Output: its events, until the run ends or a person must answer a question. Never: an end because of a
 //! question that a rule answers; an end before the events that are there were sent.
 
+use super::digest::{Digest, digest};
 use crate::log::LogError;
 use crate::runs::{Batch, Entry, Follower};
 use crate::upstream::Handles;
@@ -14,8 +15,8 @@ use std::time::Duration;
 /// How often an open question is looked at, to see whether a rule answers it.
 const INTERVAL: Duration = Duration::from_millis(50);
 
-/// Is called with the number of the next event when the run waits for a person.
-pub(super) type OnWait = Box<dyn Fn(u64) + Send>;
+/// Is called with the number of the next event when the run waits for a person, and with what identifies the questions.
+pub(super) type OnWait = Box<dyn Fn(u64, Digest) + Send>;
 
 /// Follows a run until it waits for a person.
 pub(super) struct Segment {
@@ -24,11 +25,24 @@ pub(super) struct Segment {
     handles: Arc<Handles>,
     is_waiting: bool,
     on_wait: OnWait,
+    /// The number of the event before which it ends in any case, because it did so before.
+    until: Option<u64>,
 }
 
 impl Segment {
     pub(super) fn new(follower: Follower, entry: Arc<Entry>, handles: Arc<Handles>, on_wait: OnWait) -> Self {
-        Self { follower, entry, handles, is_waiting: false, on_wait }
+        Self { follower, entry, handles, is_waiting: false, on_wait, until: None }
+    }
+
+    /// The same, but it ends at this event in any case. The last events may be later ones.
+    pub(super) fn until(self, until: Option<u64>) -> Self {
+        Self { until, ..self }
+    }
+
+    /// The number of the event that follows the last one.
+    pub(super) fn position(&self) -> u64 {
+        let position = self.follower.position();
+        self.until.map_or(position, |until| position.min(until))
     }
 
     /// Waits for the next events. `None` at the end, and when a person must answer.
@@ -36,6 +50,10 @@ impl Segment {
     /// # Errors
     /// The log's error.
     pub(super) async fn next(&mut self) -> Result<Option<Batch>, LogError> {
+        if self.until.is_some_and(|until| self.follower.position() >= until) {
+            self.is_waiting = true;
+            return Ok(None);
+        }
         loop {
             if !self.is_waiting {
                 tokio::select! {
@@ -49,7 +67,7 @@ impl Segment {
                 return Ok(Some(batch));
             }
             if asks_person(&self.entry, &self.handles) {
-                (self.on_wait)(self.follower.position());
+                (self.on_wait)(self.follower.position(), asked_of(&self.entry));
                 return Ok(None);
             }
             self.is_waiting = false;
@@ -62,8 +80,13 @@ impl Segment {
     }
 }
 
+/// What identifies the open questions of a run.
+pub(super) fn asked_of(entry: &Entry) -> Digest {
+    digest(entry.status().pending_approvals.iter().map(|id| Some(&**id)))
+}
+
 /// Whether the run has a question that a person must answer.
-fn asks_person(entry: &Entry, handles: &Handles) -> bool {
+pub(super) fn asks_person(entry: &Entry, handles: &Handles) -> bool {
     let asked = entry.status().pending_approvals.clone();
     !asked.is_empty() && handles.asks_person(entry.stream.id, &asked)
 }

@@ -7,6 +7,7 @@
 //! so it is the same on every path.
 
 use super::events::unreadable;
+use super::idempotency::REPLAYED;
 use super::limits::later;
 use super::negotiate::{Form, Negotiated};
 use super::problem::Problem;
@@ -31,6 +32,9 @@ use uuid::Uuid;
 pub(super) const SESSION: HeaderName = HeaderName::from_static("framegate-session");
 /// The header of a response that names the run.
 const RUN: HeaderName = HeaderName::from_static("framegate-run");
+
+/// The header of a response that names the parameters that had no effect.
+const IGNORED: HeaderName = HeaderName::from_static("framegate-ignored-parameters");
 
 /// What to start.
 pub(super) struct Order {
@@ -203,6 +207,21 @@ pub(super) fn negotiated(contract: &'static Contract, shared: &Shared) -> Negoti
     Negotiated { contract, options: shared.settings.encoder.clone(), form: Form::Sse }
 }
 
+/// Adds the headers that say what became of a request: whether an earlier one started its run, and which parameters had no effect.
+pub(super) fn tell_outcome<N: AsRef<str>>(response: &mut Response<Body>, is_repeat: bool, ignored: &[N]) {
+    let headers = response.headers_mut();
+    if is_repeat {
+        headers.insert(REPLAYED, HeaderValue::from_static("true"));
+    }
+    let names = ignored.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(", ");
+    if !names.is_empty()
+        && let Ok(value) = HeaderValue::from_str(&names)
+    {
+        tracing::info!(parameters = names, "parameters of a request were ignored");
+        headers.insert(IGNORED, value);
+    }
+}
+
 /// Adds the headers that name a run and its session.
 pub(super) fn name_run(response: &mut Response<Body>, entry: &Entry) {
     for (name, id) in [(SESSION, entry.stream.session.id), (RUN, entry.stream.id)] {
@@ -213,7 +232,7 @@ pub(super) fn name_run(response: &mut Response<Body>, entry: &Entry) {
 }
 
 /// The newest run of a session that the caller sees.
-fn newest_run(session: Uuid, shared: &Shared) -> Option<RunStatus> {
+pub(super) fn newest_run(session: Uuid, shared: &Shared) -> Option<RunStatus> {
     let of_session =
         |status: &RunStatus| status.session_id == session && shared.find(StreamKind::Session, status.run_id).is_some();
     shared.runs.list(&of_session, 0, 1).pop()

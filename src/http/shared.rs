@@ -5,6 +5,7 @@
 
 use super::conversations::Conversations;
 use super::idempotency::Keys;
+use super::kept_responses::KeptResponses;
 use super::lease::Lease;
 use super::limits::Meters;
 use super::live::Control;
@@ -43,8 +44,10 @@ pub(super) struct Shared {
     pub(super) repeats: Arc<Repeats>,
     /// Conversations of chat completions.
     pub(super) conversations: Arc<Conversations>,
-    /// Conversations that clients name themselves.
+    /// Chats that clients name themselves.
     pub(super) threads: Arc<Threads>,
+    /// What requests said about responses of coding agents.
+    pub(super) kept_responses: Arc<KeptResponses>,
     pub(super) control: Control,
     pub(super) shutdown: Arc<Shutdown>,
     /// Cancelled when connections that have not begun a request must end.

@@ -1,30 +1,42 @@
-//! The newest run of each chat that a client names itself, and where its responses ended.
+//! The newest run of each thread, which is a chat that its client names, and where its responses ended.
 //!
-//! Input: a chat's name, and a run as it begins or waits for a person. Output: the run, and where a response to its client ended. Never: more
-//! chats than the setting allows. They are kept only in memory.
+//! Input: a thread's name, and a run as it begins or waits for a person. Output: the run, and where a response to its client ended. Never:
+//! more threads than the setting allows. They are kept only in memory.
 
 use super::digest::Digest;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use uuid::Uuid;
 
-/// The conversations, by the digests of their names.
+/// The threads, by the digests of their names.
 #[derive(Debug)]
 pub(super) struct Threads {
     max: usize,
     known: Mutex<Known>,
 }
 
-/// The newest run of a conversation.
+/// The newest run of a thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Thread {
     pub(super) run: Uuid,
-    /// What identifies the message that the run answers.
+    /// What identifies the prompt that the run answers, within the thread.
     pub(super) message: Digest,
-    /// What identified the request that started the run.
+    /// What identified the request that started the run, or its message.
     pub(super) identity: Digest,
+    /// What identifies the prompts of its session as they were sent, which a client may have from a snapshot.
+    pub(super) shown: Digest,
     /// The numbers of the events at which a response ended because the run waited for a person, oldest first.
     pub(super) waits: Vec<u64>,
+    /// What identifies the questions of the last of them.
+    pub(super) asked: Digest,
+}
+
+impl Thread {
+    /// A thread whose newest run has just begun.
+    pub(super) fn new(run: Uuid, message: Digest, identity: Digest) -> Self {
+        let none = Digest::default();
+        Self { run, message, identity, shown: none, waits: Vec::new(), asked: none }
+    }
 }
 
 /// How many responses of a run are remembered.
@@ -42,7 +54,7 @@ impl Threads {
         Self { max, known: Mutex::default() }
     }
 
-    /// Records that a run of the conversation began.
+    /// Records that a run of the thread began.
     pub(super) fn begun(&self, name: Digest, thread: Thread) {
         let (mut known, run) = (self.known(), thread.run);
         known.threads.insert(name, thread);
@@ -55,16 +67,19 @@ impl Threads {
         }
     }
 
-    /// Records that a response with the newest run ended before event `position`, because the run waits for a person.
-    pub(super) fn waits(&self, name: Digest, run: Uuid, position: u64) {
+    /// Records that a response with the newest run ended before event `position`, because the run waits for a person. `asked` identifies
+    /// the open questions: a second response that ends at the same ones does not count.
+    pub(super) fn waits(&self, name: Digest, run: Uuid, position: u64, asked: Digest) {
         let mut known = self.known();
         let Some(thread) = known.threads.get_mut(&name).filter(|thread| thread.run == run) else { return };
-        if thread.waits.last().is_none_or(|last| *last < position) && thread.waits.len() < MAX_WAITS {
+        let is_new = thread.waits.last().is_none_or(|last| *last < position && thread.asked != asked);
+        if is_new && thread.waits.len() < MAX_WAITS {
             thread.waits.push(position);
+            thread.asked = asked;
         }
     }
 
-    /// The newest run of the conversation.
+    /// The newest run of the thread.
     pub(super) fn find(&self, name: Digest) -> Option<Thread> {
         self.known().threads.get(&name).cloned()
     }
@@ -76,10 +91,11 @@ impl Threads {
 
 #[cfg(test)]
 mod tests {
+    use super::super::digest::digest;
     use super::*;
 
     fn thread(run: u128) -> Thread {
-        Thread { run: Uuid::from_u128(run), message: [0; 32], identity: [0; 32], waits: Vec::new() }
+        Thread::new(Uuid::from_u128(run), [0; 32], [0; 32])
     }
 
     #[test]
@@ -87,12 +103,13 @@ mod tests {
         let threads = Threads::new(3);
         let (one, two) = ([1; 32], [2; 32]);
         threads.begun(one, thread(1));
-        for position in [7, 7, 9] {
-            threads.waits(one, Uuid::from_u128(1), position);
+        // Another reader ends later at the same question.
+        for (position, asked) in [(7, 1), (7, 1), (8, 1), (9, 2)] {
+            threads.waits(one, Uuid::from_u128(1), position, [asked; 32]);
         }
-        assert_eq!(threads.find(one), Some(Thread { waits: vec![7, 9], ..thread(1) }));
+        assert_eq!(threads.find(one), Some(Thread { waits: vec![7, 9], asked: [2; 32], ..thread(1) }));
         threads.begun(one, thread(2));
-        threads.waits(one, Uuid::from_u128(1), 11);
+        threads.waits(one, Uuid::from_u128(1), 11, [3; 32]);
         assert_eq!(threads.find(one), Some(thread(2)), "the position is of an earlier run");
         threads.begun(two, thread(3));
         threads.begun(two, thread(4));
@@ -105,7 +122,14 @@ mod tests {
     fn the_responses_of_a_run_are_bounded() {
         let threads = Threads::new(1);
         threads.begun([1; 32], thread(1));
-        (0..=MAX_WAITS as u64).for_each(|position| threads.waits([1; 32], Uuid::from_u128(1), position));
+        for position in 0..=MAX_WAITS as u64 {
+            threads.waits(
+                [1; 32],
+                Uuid::from_u128(1),
+                position,
+                digest([Some(position.to_string().as_str())].into_iter()),
+            );
+        }
         let waits = threads.find([1; 32]).unwrap().waits;
         assert_eq!((waits.len(), waits.last()), (MAX_WAITS, Some(&(MAX_WAITS as u64 - 1))));
     }

@@ -135,6 +135,11 @@ impl Ingest {
         Self { pipeline: self.pipeline.within_session(session), ..self }
     }
 
+    /// The next run answers this prompt, which the proxy sends.
+    pub fn expect_prompt(&mut self, prompt: &str) {
+        self.pipeline.expect_prompt(prompt);
+    }
+
     /// Stores no run that the log already has. `is_complete`: the input was complete before it was sent.
     #[must_use]
     pub fn recognising_repeats(self, is_complete: bool) -> Self {

@@ -1,7 +1,10 @@
 //! Every contract has a case for each of its rules.
 
 use crate::cases::*;
-use crate::{ag_ui, agent_manager, chat_completions, frames, hecate, open_responses, pixir, sse, ui_message_stream};
+use crate::{
+    acp, ag_ui, agent_manager, chat_completions, claude_code, frames, hecate, open_responses, pixir, sse,
+    ui_message_stream,
+};
 use framegate_translators::contracts::{CONTRACTS, Contract, contract};
 use framegate_translators::verify::RULES;
 use serde_json::Value;
@@ -19,6 +22,8 @@ fn suites() -> impl Iterator<Item = &'static Suite> {
         open_responses::SUITES,
         ui_message_stream::SUITES,
         ag_ui::SUITES,
+        acp::SUITES,
+        claude_code::SUITES,
     ];
     of_each.into_iter().flatten()
 }
@@ -61,8 +66,12 @@ fn fires_for_a_resumed_stream(suite: &Suite) -> Option<bool> {
     let mut events = (suite.clean)();
     (suite.number)(&mut events);
     let key = (contract(suite.contract).unwrap().verifier)().cursor_key()?;
-    // The key may be nested.
-    let cursor_of = |at: usize| key.split('.').fold(&events[at], |value, key| &value[key]);
+    // The key may be nested, and in one of several places.
+    let within = |at: usize, place: &str| place.split('.').fold(&events[at], |value, key| &value[key]);
+    let cursor_of = |at: usize| {
+        let mut found = key.split('|').map(|place| within(at, place));
+        found.find(|value| !value.is_null()).unwrap_or(&Value::Null)
+    };
     let at = (1..events.len()).find(|at| !cursor_of(*at).is_null()).unwrap();
     let cursor = match cursor_of(at) {
         Value::String(text) => text.clone(),

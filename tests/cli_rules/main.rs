@@ -14,11 +14,13 @@
 #[path = "../cli/mod.rs"]
 mod cli;
 
+mod acp;
 mod ag_ui;
 mod agent_manager;
 mod all;
 mod cases;
 mod chat_completions;
+mod claude_code;
 mod frames;
 mod hecate;
 mod open_responses;

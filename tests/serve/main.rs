@@ -9,13 +9,16 @@
     reason = "test code"
 )]
 
+mod acp;
 mod ag_ui;
 mod artifacts;
 mod auth;
 mod beginning;
 mod bounds;
 mod chat_completions;
+mod claude_code;
 mod client;
+mod client_packages;
 mod clients;
 mod codings;
 mod cors;

@@ -1,4 +1,4 @@
-//! The runs of all recordings of all runners, read by clients in JavaScript.
+//! The runs of all recordings of all runners, read by clients in JavaScript and Python.
 
 use crate::client::{Event, get, post};
 use crate::proxy::Proxy;
@@ -44,12 +44,32 @@ pub fn frames_of(proxy: &Proxy, run: &str) -> Vec<Value> {
 
 /// What a script in `tests/clients/` says about each run in that contract, in the order of the runs.
 pub fn read_with(script: &str, proxy: &Proxy, runs: &[String], contract: &str) -> Vec<Value> {
+    read_by(Client::Node, script, proxy, runs, contract)
+}
+
+/// The language of a script.
+#[derive(Clone, Copy, Debug)]
+pub enum Client {
+    Node,
+    Python,
+}
+
+/// As [`read_with`], in that language.
+pub fn read_by(client: Client, script: &str, proxy: &Proxy, runs: &[String], contract: &str) -> Vec<Value> {
     let plan: Vec<Value> = runs
         .iter()
         .map(|run| json!({"run": run, "url": format!("http://{}{}", proxy.address, path(run, contract))}))
         .collect();
-    let mut command = Command::new("node");
-    command.arg(root().join("tests/clients").join(script)).arg(json!(plan).to_string());
+    let clients = root().join("tests/clients");
+    let mut command = match client {
+        Client::Node => Command::new("node"),
+        Client::Python => {
+            let mut command = Command::new("python3");
+            command.env("PYTHONPATH", clients.join("python_modules")).env("PYTHONDONTWRITEBYTECODE", "1");
+            command
+        }
+    };
+    command.arg(clients.join(script)).arg(json!(plan).to_string());
     for name in ["http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"] {
         command.env_remove(name);
     }

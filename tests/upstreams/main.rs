@@ -10,6 +10,8 @@
     reason = "test code; not all helpers shared with the tests of the server are used"
 )]
 
+mod ag_ui;
+mod agent_responses;
 mod ai_sdk;
 mod approvals;
 mod chat_completions;

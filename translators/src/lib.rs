@@ -65,6 +65,7 @@ mod tally;
 
 mod contract;
 pub mod encode;
+pub mod event_kind;
 
 pub mod drift;
 pub mod dropped;

@@ -9,6 +9,7 @@ mod bounds;
 mod calls;
 mod closing;
 mod held;
+mod prompts;
 mod reopen;
 mod stream_state;
 mod streams;
@@ -64,6 +65,8 @@ pub struct Normalizer {
     unknown: Option<String>,
     /// Running totals from earlier inputs.
     memory: Option<Arc<dyn Memory>>,
+    /// What the host said to the runner.
+    prompts: prompts::Prompts,
     frames: Vec<Frame>,
 }
 
@@ -92,6 +95,7 @@ impl Normalizer {
             held: HeldEnds::default(),
             unknown: None,
             memory: None,
+            prompts: prompts::Prompts::default(),
             frames: Vec::new(),
         }
     }

@@ -6,9 +6,9 @@
 use crate::artifacts::{Artifact, Artifacts, Bounds};
 use crate::decode::Record;
 use crate::drift::{DriftKey, LiveDrift};
-use crate::frame::{ApprovalResolved, Frame, StreamKind};
+use crate::frame::Frame;
 use crate::framing::{Framing, Limits, Reader};
-use crate::normalizer::{EndHold, Memory, Normalizer, RunEnd};
+use crate::normalizer::{EndHold, Memory, Normalizer};
 use crate::recognise::{MismatchDetector, Recognised, Verdict, Window};
 use crate::redact::{Redactor, Rules};
 use crate::runners::Runner;
@@ -16,9 +16,9 @@ use crate::sequence::Identity;
 use crate::tally::Counting;
 use std::collections::VecDeque;
 use std::sync::Arc;
-use uuid::Uuid;
 
 mod holding;
+mod hosted;
 mod pauses;
 mod state;
 mod translator;
@@ -247,47 +247,11 @@ impl Ingest {
         self.take()
     }
 
-    /// The host answered a question in an open stream at `now_ms`; returns the frame that reports it. A later answer from the
-    /// runner itself is then ignored. Returns nothing if the question is not open there. The answer is not part of a record, so
-    /// it is not redacted here: [`crate::redact::words_of`] keeps secrets out of it.
-    pub fn resolve(
-        &mut self,
-        stream: (StreamKind, Uuid),
-        answer: ApprovalResolved,
-        now_ms: u64,
-    ) -> std::vec::Drain<'_, Frame> {
-        if let Phase::Reading(reading) = &mut self.phase {
-            reading.state.normalizer.resolve(stream, answer, now_ms);
-        }
-        self.take()
-    }
-
-    /// Sets how runs end that are still open at the end of the input, instead of as interrupted with `stream_ended`.
-    pub fn cut_by(&mut self, end: RunEnd) {
-        if let Phase::Reading(reading) = &mut self.phase {
-            reading.state.normalizer.cut_by(end);
-        }
-    }
-
     /// The input broke off at `now_ms` and continues after a gap of unknown size. Reads the incomplete unit as it is; every
     /// open run then reports the gap.
     pub fn gap(&mut self, reason: &str, now_ms: u64) -> std::vec::Drain<'_, Frame> {
         if let Phase::Reading(reading) = &mut self.phase {
             reading.gap(reason, now_ms);
-        }
-        self.take()
-    }
-
-    /// Ends an open run, whose end was lost, as interrupted. Returns nothing if there is no such run.
-    pub fn give_up(&mut self, run: Uuid, code: &str, message: &str, now_ms: u64) -> std::vec::Drain<'_, Frame> {
-        if let Phase::Reading(reading) = &mut self.phase {
-            let State { decoder, normalizer, .. } = &mut reading.state;
-            normalizer.at(now_ms);
-            if let Some(run) = normalizer.run_of(run) {
-                decoder.give_up(run, RunEnd::interrupted(code, message), normalizer);
-                // No more records of it arrive.
-                normalizer.release_ends();
-            }
         }
         self.take()
     }

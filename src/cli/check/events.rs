@@ -7,6 +7,7 @@ use super::super::lines::LineCounter;
 use super::place::{Place, line_within};
 use super::sse::SseRules;
 use framegate_translators::contracts::Contract;
+use framegate_translators::event_kind::kind_in;
 use framegate_translators::framing::{Form, Framing, Limits, Reader, Unit};
 use framegate_translators::json::{FirstValue, Json, Kind, first_value};
 use framegate_translators::recognise::{Recogniser, Verdict, Window};
@@ -209,8 +210,7 @@ impl Check<'_> {
         let place = self.place();
         let text = self.wrapped(text).unwrap_or(text);
         if !self.is_familiar && self.checker.records() < LOOKED_AT {
-            let kind =
-                Json::parse(text).ok().and_then(|json| Some(json.object()?.str(self.contract.type_key)?.into_owned()));
+            let kind = Json::parse(text).ok().and_then(|json| kind_in(self.contract.type_key, &json.object()?));
             self.is_familiar = kind.is_some_and(|kind| self.contract.schemas.iter().any(|file| file.kind == kind));
         }
         self.checker.event(text.as_bytes(), &mut |located| sink(located, Some(text), place));
@@ -224,7 +224,7 @@ impl Check<'_> {
         let fields = Json::parse(text).ok().and_then(Json::object)?;
         let data = fields.get("data").filter(|data| data.kind() == Kind::Object)?;
         let is_wrapper =
-            fields.str("object").as_deref() == Some("event") && fields.get(self.contract.type_key).is_none();
+            fields.str("object").as_deref() == Some("event") && kind_in(self.contract.type_key, &fields).is_none();
         is_wrapper.then(|| data.text())
     }
 

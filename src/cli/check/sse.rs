@@ -6,6 +6,7 @@
 
 use framegate_translators::contracts::{Contract, SseStyle};
 use framegate_translators::encode::EventId;
+use framegate_translators::event_kind::kind_in;
 use framegate_translators::framing::Unit;
 use framegate_translators::json::{Json, Object};
 use framegate_translators::verify::Finding;
@@ -45,10 +46,11 @@ impl SseRules {
         }
         // An event that is not an object has already been reported.
         let Some(fields) = Json::parse(text).ok().and_then(Json::object) else { return findings };
-        let kind = fields.str(self.type_key);
+        let kind = kind_in(self.type_key, &fields);
         self.kind = kind.as_ref().map(|kind| kind.chars().take(64).collect());
         let name = unit.event_name;
-        let pointer = |key: &str| format!("/{}", key.replace('.', "/"));
+        // Of several places, the first one.
+        let pointer = |key: &str| format!("/{}", key.split('|').next().unwrap_or_default().replace('.', "/"));
         match name {
             Some(name) if self.named && kind.as_deref().is_some_and(|kind| kind != name) => {
                 let message = format!("the event: line differs from the event's own {}", self.type_key);
@@ -66,7 +68,7 @@ impl SseRules {
             _ => {}
         }
         let Some(key) = self.cursor_key else { return findings };
-        let cursor = nested(&fields, key).map(|cursor| match cursor.str() {
+        let cursor = key.split('|').find_map(|place| nested(&fields, place)).map(|cursor| match cursor.str() {
             Some(text) => text.into_owned(),
             None => cursor.text().to_owned(),
         });

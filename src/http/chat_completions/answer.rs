@@ -3,7 +3,7 @@
 //! Input: a run. Output: chunks and `[DONE]`; one completion; or the run's error. Never: a chunk with the usage that the client did not
 //! ask for, because many clients expect a choice in each chunk.
 
-use super::super::body::{ApiStream, DONE, Source, api_events};
+use super::super::body::{ApiStream, DONE, Select, Source, api_events};
 use super::super::events::{stream_headers, unreadable};
 use super::super::lease::Lease;
 use super::super::problem::Problem;
@@ -11,7 +11,7 @@ use super::super::reply::{Body, json_response};
 use super::super::sdk_errors::error;
 use super::super::sessions;
 use super::super::shared::Shared;
-use crate::runs::{Ask, Entry, Wire};
+use crate::runs::{Entry, Wire};
 use bytes::Bytes;
 use framegate_translators::contracts::chat_completions::V1;
 use hyper::header::HeaderValue;
@@ -26,10 +26,6 @@ const NO_CHOICES: &[u8] = b"\"choices\":[]";
 /// The longest completion that is gathered, in bytes.
 const MAX_COMPLETION: usize = 64 << 20;
 
-/// How much of an answer is read at a time to compare it.
-const AT_ONCE_BYTES: usize = 64 << 10;
-const AT_ONCE_EVENTS: usize = 256;
-
 /// The run as a stream of chunks.
 pub(super) async fn stream(
     entry: &Arc<Entry>,
@@ -39,7 +35,7 @@ pub(super) async fn stream(
 ) -> Result<Response<Body>, Problem> {
     let follower = sessions::follow(entry, &V1, Wire::Sse, 0, shared).await?;
     let negotiated = sessions::negotiated(&V1, shared);
-    let select = if include_usage { None } else { Some(without_usage as fn(Bytes) -> Bytes) };
+    let select = if include_usage { None } else { Some(Box::new(without_usage) as Select) };
     let (repeats, run) = (shared.repeats.clone(), entry.stream.id);
     let on_end: Box<dyn FnOnce() + Send> = Box::new(move || repeats.delivered(run));
     let api = ApiStream { last: DONE, select, on_end: Some(on_end), ..ApiStream::default() };
@@ -134,11 +130,7 @@ pub(super) async fn whole(
     mut lease: Lease,
     shared: &Arc<Shared>,
 ) -> Result<Response<Body>, Problem> {
-    tokio::select! {
-        biased;
-        () = lease.revoked() => Err(Problem::new(StatusCode::UNAUTHORIZED, "the token was removed or has other rights now")),
-        response = gathered(entry, shared) => response,
-    }
+    lease.during(gathered(entry, shared)).await
 }
 
 async fn gathered(entry: &Arc<Entry>, shared: &Arc<Shared>) -> Result<Response<Body>, Problem> {
@@ -184,38 +176,6 @@ fn failure(failed: &RunError) -> Response<Body> {
     let mut response = error(StatusCode::BAD_GATEWAY, &failed.code, &failed.message);
     response.headers_mut().insert("x-should-retry", HeaderValue::from_static("false"));
     response
-}
-
-/// Whether a run's answer so far begins with a text. White space is not compared, because clients trim it.
-/// A run that cannot be read has no answer.
-pub(super) async fn begins_with(entry: &Arc<Entry>, text: &str, shared: &Arc<Shared>) -> bool {
-    let mut wanted = text.chars().filter(|letter| !letter.is_whitespace()).peekable();
-    let Some(mut reader) = shared.runs.reader(entry, &V1, &shared.settings.encoder) else { return false };
-    let frames = entry.tail().borrow().frames;
-    let mut from = 0;
-    while wanted.peek().is_some() {
-        let ask = Ask { from, frames, wire: Wire::Ndjson, max_bytes: AT_ONCE_BYTES, max_events: AT_ONCE_EVENTS };
-        let batch = match reader.read(&shared.runs, ask).await {
-            Ok(batch) if batch.next > from => batch,
-            Ok(_) => return false,
-            Err(error) => {
-                tracing::warn!(%error, "an answer could not be compared with a conversation");
-                return false;
-            }
-        };
-        from = batch.next;
-        for choice in events_of(&batch.chunks).flat_map(|event| event.choices) {
-            let content = choice.delta.content.unwrap_or_default();
-            for letter in content.chars().filter(|letter| !letter.is_whitespace()) {
-                match wanted.next() {
-                    None => return true,
-                    Some(expected) if expected != letter => return false,
-                    Some(_) => {}
-                }
-            }
-        }
-    }
-    true
 }
 
 #[cfg(test)]

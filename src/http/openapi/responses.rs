@@ -6,16 +6,18 @@ use serde_json::{Value, json};
 /// `POST /v1/responses`.
 pub(in crate::http) fn create() -> Value {
     let own = own();
-    let streams = streams("The upstream's own answer; with a `contract`, the translation of its run, live.", false);
+    let about = "A coding agent's run as a response; or the upstream's own answer; with a `contract`, the translation of its run, live.";
+    let streams = streams(about, false);
     let content = [streams.get("content"), own.pointer("/200/content")].map(|part| part.cloned().unwrap_or_default());
     let answer = json!({"200": {"description": streams.get("description"), "content": merged(&content)}});
     let operation = described(
         "createResponse",
-        "Ask the upstream for a response. The answer passes byte for byte and is stored as a run.",
-        merged(&[answer, refusals(&[400, 403, 404, 406, 413, 429, 500, 502, 503, 504, 507])]),
+        "Ask the coding agent that `model` names for a response, or the upstream of kind `responses`, whose answer passes byte for byte. Either \
+         is stored as a run.",
+        merged(&[answer, refusals(&[400, 403, 404, 406, 408, 409, 410, 413, 422, 429, 500, 502, 503, 504, 507])]),
         &["upstream", "contract", "experimental", "user_messages"],
     );
-    let schema = json!({"type": "object", "description": "The request that the upstream accepts."});
+    let schema = json!({"type": "object", "description": "The request that the agent or the upstream accepts."});
     merged(&[
         operation,
         json!({"requestBody": {"required": true, "content": {"application/json": {"schema": schema}}}}),
@@ -27,8 +29,8 @@ pub(in crate::http) fn retrieve() -> Value {
     described(
         "getResponse",
         "A response. With `stream=true`: its stored events after `starting_after`, then live events. Otherwise: \
-             the response as last received. If the response is not stored: the upstream's answer.",
-        merged(&[own(), refusals(&[400, 404, 406, 500, 502, 503, 504])]),
+             the response as last received, or as it is if a coding agent works on it. If the response is not stored: the upstream's answer.",
+        merged(&[own(), refusals(&[400, 404, 406, 410, 429, 500, 502, 503, 504])]),
         &["upstream", "stream", "starting_after", "contract", "experimental", "user_messages", "after"],
     )
 }
@@ -37,7 +39,7 @@ pub(in crate::http) fn retrieve() -> Value {
 pub(in crate::http) fn input_items() -> Value {
     described(
         "listResponseInputItems",
-        "The upstream's answer.",
+        "The prompt of a coding agent's response, or the upstream's answer.",
         merged(&[own(), refusals(&[400, 404, 500, 502, 503, 504])]),
         &["upstream"],
     )
@@ -47,8 +49,8 @@ pub(in crate::http) fn input_items() -> Value {
 pub(in crate::http) fn cancel() -> Value {
     described(
         "cancelResponse",
-        "The upstream's answer.",
-        merged(&[own(), refusals(&[400, 404, 413, 500, 502, 503, 504])]),
+        "Interrupt the run of a coding agent's response, or the upstream's answer.",
+        merged(&[own(), refusals(&[400, 404, 409, 413, 500, 502, 503, 504])]),
         &["upstream"],
     )
 }
@@ -95,7 +97,7 @@ pub(in crate::http) fn model() -> Value {
 pub(in crate::http) fn delete() -> Value {
     described(
         "deleteResponse",
-        "The upstream's answer; a stored run of the response stays.",
+        "The upstream's answer; a stored run of the response stays. A coding agent's response cannot be deleted.",
         merged(&[own(), refusals(&[400, 404, 500, 502, 503, 504])]),
         &["upstream"],
     )

@@ -1,5 +1,6 @@
 //! Shared parts of operations: parameters, bodies, errors.
 
+use crate::catalogue::without_user_messages;
 use framegate_translators::contracts::CONTRACTS;
 use framegate_translators::runners::RUNNERS;
 use serde_json::{Value, json};
@@ -17,11 +18,12 @@ pub(in crate::http) fn parameters() -> Value {
     let runners: Vec<&str> = RUNNERS.iter().map(|runner| runner.name).collect();
     let (text, uuid) = (json!({"type": "string"}), json!({"type": "string", "format": "uuid"}));
     let number = |least: u64| json!({"type": "integer", "minimum": least});
+    let user_messages = format!("Also emit the user's messages in {}.", without_user_messages("`"));
     let flag = json!({"enum": ["0", "1", "true", "false"]});
     json!({
         "contract": query("contract", "The contract; takes precedence over `Accept`.", &json!({"enum": contracts})),
         "experimental": query("experimental", "Also emit the groups that the contract calls experimental.", &flag),
-        "user_messages": query("user_messages", "Also emit the user's messages in `hecate.v1`.", &flag),
+        "user_messages": query("user_messages", &user_messages, &flag),
         "after": query("after",
             "The cursor of the last received event; -1 for none. It is an event id in `sse.v1`, and a number in the \
              other contracts.", &text),

@@ -25,11 +25,12 @@ use crate::shutdown::Phase;
 use crate::upstream::responses::{
     Answer, Asking, BoundedReceiver, Credentials, InFlightRequest, Mode, Refusal, Responses,
 };
+use bytes::Bytes;
 use errors::{Failure, answered};
 use framegate_translators::runners::RESPONSES;
 use futures_util::stream;
 use http_body_util::{BodyExt, Limited, StreamBody};
-use hyper::body::{Body as _, Frame, Incoming};
+use hyper::body::{Body as HttpBody, Frame, Incoming};
 use hyper::header::{self, ACCEPT, AUTHORIZATION, HeaderName, HeaderValue};
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 use std::sync::Arc;
@@ -50,7 +51,7 @@ struct Asked {
 }
 
 impl Asked {
-    fn of(request: &Request<Incoming>) -> Result<Self, Problem> {
+    fn of<B>(request: &Request<B>) -> Result<Self, Problem> {
         let mut asked = Self::default();
         for pair in request.uri().query().unwrap_or_default().split('&').filter(|pair| !pair.is_empty()) {
             let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
@@ -80,7 +81,7 @@ impl Asked {
     }
 
     /// The contract that the request names; `None` if it names none and thus wants the upstream's own bytes.
-    fn negotiated(&self, request: &Request<Incoming>, shared: &Shared) -> Result<Option<Negotiated>, Problem> {
+    fn negotiated<B>(&self, request: &Request<B>, shared: &Shared) -> Result<Option<Negotiated>, Problem> {
         let accept = request.headers().get(ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
         if self.query.contract.is_none() && !accept.contains("contract=") {
             return Ok(None);
@@ -107,15 +108,20 @@ impl Asked {
     }
 }
 
-/// The path of [`create`].
-pub(super) const PATH: &str = "/v1/responses";
-
 /// `POST /v1/responses`.
-pub(super) async fn create(call: Call) -> Result<Response<Body>, Problem> {
-    Ok(answered(created(call.request, call.shared).await))
+pub(super) async fn create<B>(request: Request<B>, shared: Arc<Shared>) -> Response<Body>
+where
+    B: HttpBody<Data = Bytes> + Send + 'static,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    answered(created(request, shared).await)
 }
 
-async fn created(request: Request<Incoming>, shared: Arc<Shared>) -> Result<Response<Body>, Failure> {
+async fn created<B>(request: Request<B>, shared: Arc<Shared>) -> Result<Response<Body>, Failure>
+where
+    B: HttpBody<Data = Bytes> + Send + 'static,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
     let asked = Asked::of(&request)?;
     let upstream = asked.upstream(&shared)?.clone();
     let restriction = &shared.caller.restriction;
@@ -295,14 +301,18 @@ fn own_answer(answer: Answer) -> Result<Response<Body>, Failure> {
 }
 
 /// Sends a request to the upstream in a task of its own, so that a client that leaves does not abort it halfway.
-async fn send(
-    request: Request<Incoming>,
+async fn send<B>(
+    request: Request<B>,
     path: &str,
     asked: &Asked,
     upstream: Arc<Responses>,
     mode: Mode,
     shared: &Arc<Shared>,
-) -> Result<Answer, Failure> {
+) -> Result<Answer, Failure>
+where
+    B: HttpBody<Data = Bytes> + Send + 'static,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
     let settings = upstream.settings();
     let limit = settings.max_request_bytes;
     let too_large = || {
@@ -366,11 +376,11 @@ async fn place(upstream: &Responses, shared: &Shared) -> Result<OwnedSemaphorePe
     })
 }
 
-fn ingest_place(shared: &Shared) -> Result<OwnedSemaphorePermit, Failure> {
+pub(super) fn ingest_place(shared: &Shared) -> Result<OwnedSemaphorePermit, Problem> {
     shared.ingests.clone().try_acquire_owned().map_err(|_| {
         let limit = shared.settings.max_ingests;
         let detail = format!("{limit} ingests are open, which is the limit (ingest.max_open); try again later");
-        later(StatusCode::SERVICE_UNAVAILABLE, detail, SOON).into()
+        later(StatusCode::SERVICE_UNAVAILABLE, detail, SOON)
     })
 }
 

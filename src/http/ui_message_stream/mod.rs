@@ -11,9 +11,9 @@ mod request;
 
 use super::body::{ApiStream, DONE, Source, api_events};
 use super::control;
+use super::decision::bare;
 use super::digest::{Digest, digest, hex};
-use super::events::{stream_headers, unreadable};
-use super::idempotency::REPLAYED;
+use super::events::stream_headers;
 use super::json_body;
 use super::lease::Lease;
 use super::models::Model;
@@ -25,9 +25,10 @@ use super::route::Call;
 use super::segment::Segment;
 use super::sessions::{self, Claim};
 use super::shared::Shared;
+use super::stored_events;
 use super::threads::Thread;
 use crate::auth::Scope;
-use crate::runs::{Ask, Entry, Wire};
+use crate::runs::{Entry, Wire};
 use bytes::Bytes;
 use framegate_translators::contracts::ui_message_stream::V1;
 use framegate_translators::frame::{Decision, StreamKind};
@@ -38,6 +39,7 @@ use memchr::memmem;
 use request::{Action, Answers, ChatRequest, Prompt};
 use serde::Deserialize;
 use std::borrow::Cow;
+use std::future::ready;
 use std::sync::Arc;
 use uuid::Uuid;
 
@@ -53,9 +55,6 @@ const WAITING: &str = "data: {\"type\":\"finish-step\"}\n\ndata: {\"type\":\"fin
 
 /// What a chunk with a question contains. Inside a string, its quotes would be escaped.
 const QUESTION: &[u8] = b"\"type\":\"tool-approval-request\"";
-
-/// How many events are read at a time to find a question.
-const AT_ONCE: usize = 256;
 
 /// `POST /ai-sdk/{upstream}`.
 pub(super) async fn create(call: Call) -> Result<Response<Body>, Problem> {
@@ -73,9 +72,7 @@ pub(super) async fn create(call: Call) -> Result<Response<Body>, Problem> {
         Action::Prompt(prompt) => {
             let (entry, is_repeat) = run_of(&prompt, &model, thread, &shared).await?;
             let mut response = stream(&entry, 0, Bytes::new(), thread, lease, &shared).await?;
-            if is_repeat {
-                response.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
-            }
+            sessions::tell_outcome::<&str>(&mut response, is_repeat, &[]);
             Ok(response)
         }
         Action::Answers(answers) => continued(answers, thread, lease, &shared).await,
@@ -121,7 +118,7 @@ async fn run_of(
     let threads = shared.threads.clone();
     let order = sessions::Order { upstream: model.upstream.clone(), opening };
     let on_start = move |entry: &Entry| {
-        threads.begun(thread, Thread { run: entry.stream.id, message, identity, waits: Vec::new() });
+        threads.begun(thread, Thread::new(entry.stream.id, message, identity));
     };
     Ok((claimed.start(order, on_start).await?, false))
 }
@@ -175,11 +172,12 @@ async fn continued(
     // The client also has what followed the question in the same response.
     let waits = known.map(|thread| thread.waits).unwrap_or_default();
     let from = waits.into_iter().find(|position| *position >= asked).unwrap_or(asked);
-    for answer in answers.answers {
+    for answer in &answers.answers {
         let decision = if answer.approved { Decision::Approved } else { Decision::Rejected };
-        let given = Answer { decision, reason: answer.reason, scope: None, answers: Vec::new() };
+        let given = Answer { reason: answer.reason.clone(), ..bare(decision) };
         control::answer_unless_over(&entry, &answer.id, given, shared).await?;
     }
+    control::until_answered(&entry, &ids).await;
     let first =
         format!("data: {{\"type\":\"start\",\"messageId\":\"{run}\"}}\n\ndata: {{\"type\":\"start-step\"}}\n\n");
     stream(&entry, from, first.into(), thread, lease, shared).await
@@ -195,27 +193,16 @@ async fn after_questions(entry: &Arc<Entry>, ids: &[&str], shared: &Shared) -> R
         #[serde(rename = "approvalId", borrow)]
         approval_id: Cow<'e, str>,
     }
-    let reader = shared.runs.reader(entry, &V1, &shared.settings.encoder);
-    let mut reader = reader.ok_or_else(|| Problem::not_found("the run has no message stream"))?;
-    let frames = entry.tail().borrow().frames;
-    let (mut from, mut found) = (0, None);
-    loop {
-        let ask = Ask { from, frames, wire: Wire::Ndjson, max_bytes: usize::MAX, max_events: AT_ONCE };
-        let batch = reader.read(&shared.runs, ask).await.map_err(|error| unreadable(&error))?;
-        if batch.next <= from {
-            let unknown = || Problem::not_found("the run has none of the questions that are answered");
-            return found.ok_or_else(unknown);
+    let mut found = None;
+    let look = |number: u64, event: &[u8]| {
+        if memmem::find(event, QUESTION).is_some() {
+            let asked = serde_json::from_slice::<Asked<'_>>(event);
+            found = found.max(asked.is_ok_and(|asked| ids.contains(&&*asked.approval_id)).then_some(number + 1));
         }
-        let lines = batch.chunks.iter().flat_map(|chunk| chunk.split(|&byte| byte == b'\n'));
-        for (number, line) in (from..).zip(lines.filter(|line| !line.is_empty())) {
-            if memmem::find(line, QUESTION).is_none() {
-                continue;
-            }
-            let asked = serde_json::from_slice::<Asked<'_>>(line).is_ok_and(|asked| ids.contains(&&*asked.approval_id));
-            found = if asked { Some(number + 1) } else { found };
-        }
-        from = batch.next;
-    }
+        true
+    };
+    stored_events::each_kept(entry, &V1, shared, look).await?;
+    found.ok_or_else(|| Problem::not_found("the run has none of the questions that are answered"))
 }
 
 /// The events of a run from number `from` on, after `first`.
@@ -229,10 +216,15 @@ async fn stream(
 ) -> Result<Response<Body>, Problem> {
     let follower = sessions::follow(entry, &V1, Wire::Sse, from, shared).await?;
     let (threads, run) = (shared.threads.clone(), entry.stream.id);
-    let on_wait = Box::new(move |position| threads.waits(thread, run, position));
+    let on_wait = Box::new(move |position, asked| threads.waits(thread, run, position, asked));
     let source = Source::Segment(Box::new(Segment::new(follower, entry.clone(), shared.host.handles.clone(), on_wait)));
     let negotiated = sessions::negotiated(&V1, shared);
-    let api = ApiStream { first, last: DONE, waiting: Bytes::from_static(WAITING.as_bytes()), ..ApiStream::default() };
+    let api = ApiStream {
+        first,
+        last: DONE,
+        waiting: Some(Box::new(|_| Box::pin(ready(Some(Bytes::from_static(WAITING.as_bytes())))))),
+        ..ApiStream::default()
+    };
     let mut response = Response::new(api_events(source, &negotiated, api, shared, lease));
     stream_headers(&mut response, &negotiated);
     let (name, version) = PROTOCOL;

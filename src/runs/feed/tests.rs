@@ -73,7 +73,7 @@ async fn a_reader_gets_a_notice_in_its_contract_if_a_run_is_dropped_before_it_wa
         let notices: Vec<&Value> = more.iter().filter(|event| is_notice(event)).collect();
         assert_eq!(notices.len(), 1, "{}: {more:?}", contract.name);
         assert!(is_notice(&more[0]), "{}: the notice must be first", contract.name);
-        let kind = notices[0][contract.type_key].as_str().unwrap();
+        let kind = framegate_translators::event_kind::kind_of(contract.type_key, notices[0]).unwrap();
         assert_eq!(schemas.check_value(kind, notices[0]), Ok(()), "{}", notices[0]);
         assert_eq!(kind, contract.notice_type);
         // A notice that says what is missing is exact. Whether it says so is up to its schema.

@@ -126,12 +126,13 @@ impl CommandUpstream {
             redaction: self.host.factory.settings().redaction.clone(),
         });
         conversation.open(&opening);
+        let mut ingest = self.host.factory.ingest(Some(self.runner), None, restriction);
+        ingest.expect_prompt(&opening.prompt);
         let mut writer = Writer::new(started.input);
         if invocation.input == Input::Prompt {
             writer.send(Outgoing::Input(opening.prompt.into_bytes()));
             writer.close();
         }
-        let ingest = self.host.factory.ingest(Some(self.runner), None, restriction);
         let ingested = ingest.ingested();
         let (run_begins, run) = oneshot::channel();
         let (exits, exit) = oneshot::channel();

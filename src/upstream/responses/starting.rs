@@ -123,7 +123,7 @@ impl Upstream for Starting {
         let mut phase = self.host.shutdown.phase();
         let (answer, answered) = oneshot::channel();
         let host = self.host.clone();
-        let conversation = opening.session.unwrap_or_default();
+        let (conversation, prompt) = (opening.session.unwrap_or_default(), opening.prompt);
         let in_flight = InFlightRequest {
             upstream: self.responses.clone(),
             request,
@@ -133,7 +133,9 @@ impl Upstream for Starting {
             cancels: false,
             make: Box::new(move |framing, _| {
                 // Not every server repeats the conversation.
-                let ingest = host.factory.ingest(Some(RESPONSES), framing, restriction).within_session(&conversation);
+                let ingest = host.factory.ingest(Some(RESPONSES), framing, restriction);
+                let mut ingest = ingest.within_session(&conversation);
+                ingest.expect_prompt(&prompt);
                 (ingest, host.runs.metrics().ingest(RESPONSES.name))
             }),
             document_bytes: self.host.factory.settings().limits.record_bytes,

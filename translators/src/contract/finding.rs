@@ -117,7 +117,8 @@ pub trait Verifier: Send {
         false
     }
 
-    /// The key of an event's cursor, which is also the `id:` of its server-sent event: a dot separates the keys of nested objects.
+    /// The key of an event's cursor, which is also the `id:` of its server-sent event: a dot separates the keys of nested objects,
+    /// and `|` places of which an event has one.
     /// An event without the key has no cursor. The default is `None`: no event has one.
     fn cursor_key(&self) -> Option<&'static str> {
         None

@@ -23,7 +23,7 @@ pub struct Contract {
     pub document: Option<&'static str>,
     /// The form of its events on an SSE stream.
     pub sse: SseStyle,
-    /// The key that holds an event's type.
+    /// The key that holds an event's type, or several places of it: see [`event_kind`](crate::event_kind).
     pub type_key: &'static str,
     /// Whether an event belongs in the contract's log, which excludes events for live display only; `None` if its document
     /// defines no log.

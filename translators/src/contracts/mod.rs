@@ -1,5 +1,6 @@
 //! The contracts that clients can request: for each, one folder and one entry in [`CONTRACTS`].
 
+mod live_output;
 mod tool_output;
 mod wire;
 
@@ -29,12 +30,14 @@ macro_rules! document_schema {
     };
 }
 
-mod ag_ui;
+mod acp;
+pub mod ag_ui;
 mod agent_manager;
 pub mod chat_completions;
+mod claude_code;
 mod frames;
 pub mod hecate;
-mod open_responses;
+pub mod open_responses;
 mod pixir;
 mod raw;
 pub mod sse;
@@ -52,11 +55,16 @@ pub const CONTRACTS: &[Contract] = &[
     open_responses::V1,
     ui_message_stream::V1,
     ag_ui::V1,
+    acp::V1,
+    claude_code::V1,
     raw::RAW,
 ];
 
 /// The contract that clients get if neither they nor the settings name another one.
 pub const DEFAULT: &Contract = &frames::V2;
+
+/// The contract that shows every frame.
+pub const FRAMES: &Contract = &frames::V2;
 
 /// The runner's own records as plain bytes, and as numbered objects for wires with their own framing.
 pub const RECORDS: &Contract = &raw::RAW;

@@ -21,7 +21,7 @@ pub type SharedStr = Arc<str>;
 pub enum Body {
     /// A run begins.
     SessionStarted {
-        /// The prompt if the runner reports it, otherwise "".
+        /// The prompt if the runner reports it or the proxy sent it, otherwise "".
         input: String,
     },
     /// A run ended; this is the last frame of its stream.

@@ -98,6 +98,7 @@ impl Normalizer {
         if !matches!(body, Body::SessionStarted { .. }) {
             self.record_on(target.stream);
         }
+        self.say_prompt_before(target, &body);
         self.number(target, body);
     }
 

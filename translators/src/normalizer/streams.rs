@@ -45,7 +45,9 @@ impl Normalizer {
             *self.open_of.entry(stream.session.id).or_default() += 1;
         }
         self.open.insert(run, StreamState::default());
-        self.emit(Target::main(run), Body::SessionStarted { input: input.into() });
+        self.say_earlier_prompt();
+        let input = self.prompts.begin(run, input.into());
+        self.emit(Target::main(run), Body::SessionStarted { input });
         run
     }
 
@@ -118,6 +120,7 @@ impl Normalizer {
         let open = self.open.remove(&run).unwrap_or_default();
         let alive = open.alive();
         let last_text = open.cut_text.filter(|_| !is_whole).or(open.final_text);
+        self.say_prompt(run);
         self.runs.remove(&run);
         let is_followed = self.one_less_of(session.id) > 0;
         if !is_followed && self.held.is_enabled() {

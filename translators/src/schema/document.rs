@@ -5,6 +5,7 @@
 //! schemas of the single types.
 
 use super::{Registry, SchemaFile, Validator, Violation, check, of};
+use crate::event_kind::kind_of_schema;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
@@ -56,17 +57,22 @@ impl DocumentSchema {
         }
     }
 
-    /// Whether a violation is about the event's type, the only string that `other` matches against a pattern.
+    /// Whether a violation is about the event's type: the only string that `other` matches against a pattern, or that it lacks.
     fn is_of_type(&self, violation: &Violation) -> bool {
-        violation.keyword == "pattern" && violation.pointer.strip_prefix('/') == Some(&self.type_key)
+        let mut places = self.type_key.split('|').map(|place| format!("/{}", place.replace('.', "/")));
+        match &*violation.keyword {
+            "pattern" => places.any(|place| violation.pointer == place),
+            "required" => self.type_key.contains('|') && violation.pointer.is_empty(),
+            _ => false,
+        }
     }
 }
 
 /// The event types that a document schema defines. A definition counts if it requires its own name as the event's type.
-pub fn types_of<'s>(schema: &'s Value, type_key: &str) -> impl Iterator<Item = &'s str> {
+pub fn types_of<'s>(schema: &'s Value, type_key: &'s str) -> impl Iterator<Item = &'s str> {
     let definitions = schema.get("$defs").and_then(Value::as_object);
-    let is_type = format!("/properties/{type_key}/const");
-    definitions.into_iter().flatten().filter_map(move |(name, definition)| {
-        (definition.pointer(&is_type).and_then(Value::as_str) == Some(name)).then_some(name.as_str())
-    })
+    definitions
+        .into_iter()
+        .flatten()
+        .filter_map(move |(name, definition)| (kind_of_schema(type_key, definition)? == name).then_some(name.as_str()))
 }

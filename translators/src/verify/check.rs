@@ -5,6 +5,7 @@
 use super::excuse::Excuses;
 use super::{Basis, Finding, Rule, Severity, Verifier};
 use crate::contract::Contract;
+use crate::event_kind::{kind_of, kind_pointer};
 use crate::schema::Schemas;
 use crate::schema::document::DocumentSchema;
 use serde_json::Value;
@@ -104,14 +105,14 @@ impl<'c> Checker<'c> {
     pub fn value(&mut self, event: &Value, sink: &mut dyn FnMut(Located)) {
         self.records += 1;
         let type_key = self.contract.type_key;
-        let kind = event.get(type_key).and_then(Value::as_str);
+        let kind = kind_of(type_key, event);
         match kind {
             _ if !event.is_object() => {
                 self.findings.push(Finding::error("json", "", "not an object: each event must be one JSON object"));
             }
             None => {
                 let message = format!("missing {type_key}: it must name the event's type");
-                self.findings.push(Finding::error("schema.type", format!("/{type_key}"), message));
+                self.findings.push(Finding::error("schema.type", kind_pointer(type_key, event), message));
             }
             Some(kind) => self.schema(kind, event),
         }
@@ -153,7 +154,7 @@ impl<'c> Checker<'c> {
                 let known: Vec<&str> = self.contract.schemas.iter().map(|file| file.kind).collect();
                 let message =
                     format!("{} has no such event type; its types are {}", self.contract.name, known.join(", "));
-                self.findings.push(Finding::error("schema.type", format!("/{}", self.contract.type_key), message));
+                self.findings.push(Finding::error("schema.type", kind_pointer(self.contract.type_key, event), message));
             }
             Err(Some(violations)) => {
                 for violation in violations {

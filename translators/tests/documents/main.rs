@@ -14,8 +14,10 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod acp;
 mod ag_ui;
 mod agent_manager;
+mod claude_code;
 mod frames;
 mod hecate;
 mod open_responses;

@@ -29,9 +29,11 @@ fn runs(name: &'static str) -> Vec<(String, Vec<Value>)> {
     runs.filter(|(_, events)| events.len() > 4).take(40).collect()
 }
 
-/// The cursor of an event, whose key may be nested.
+/// The cursor of an event, whose key may be nested, and in one of several places.
 fn cursor_of(event: &Value, key: &str) -> Option<String> {
-    match key.split('.').fold(event, |value, key| &value[key]) {
+    let within = |place: &str| place.split('.').fold(event, |value, key| &value[key]);
+    let found = key.split('|').map(within).find(|value| !value.is_null());
+    match found.unwrap_or(&Value::Null) {
         Value::Null => None,
         Value::String(text) => Some(text.clone()),
         number => Some(number.to_string()),

@@ -37,6 +37,8 @@ fn totals(runner_name: &str, records: &[Value]) -> Vec<(&'static str, u64, u64)>
     let response = last_of("open-responses.v1", "/response/usage");
     let message = last_of("ui-message-stream.v1", "/messageMetadata/usage");
     let ag_ui = last_of("ag-ui.v1", "/usage/0");
+    let acp = events_of(runner_name, "acp.v1", records);
+    let acp = acp.last().and_then(|last| last.pointer("/result/usage").or(last.pointer("/error/data/usage"))).unwrap();
     let frames = events_of(runner_name, "frames.v2", records);
     let runs: Vec<_> =
         frames.iter().filter(|frame| frame["type"] == "usage_reported" && frame["scope"] == "run").collect();
@@ -62,6 +64,11 @@ fn totals(runner_name: &str, records: &[Value]) -> Vec<(&'static str, u64, u64)>
             number(&message["outputTokens"]),
         ),
         ("ag-ui.v1", number(&ag_ui["inputTokens"]), number(&ag_ui["outputTokens"])),
+        (
+            "acp.v1",
+            ["inputTokens", "cachedReadTokens", "cachedWriteTokens"].iter().map(|key| number(&acp[*key])).sum(),
+            number(&acp["outputTokens"]),
+        ),
         ("hecate.v1", number(&last["cumulative_input_tokens"]), number(&last["cumulative_output_tokens"])),
     ]
 }

@@ -134,6 +134,12 @@ pub fn events(runner: &'static Runner, contract: &'static Contract, bytes: &[u8]
         .collect()
 }
 
+/// Gives an event another type.
+pub fn set_kind(type_key: &str, event: &mut serde_json::Value, kind: &str) {
+    let pointer = framegate_translators::event_kind::kind_pointer(type_key, event);
+    *event.pointer_mut(&pointer).unwrap() = kind.into();
+}
+
 /// The compiled schemas of a contract.
 pub fn schemas(contract: &'static Contract) -> &'static Schemas {
     static ALL: LazyLock<HashMap<&'static str, Schemas>> = LazyLock::new(|| {

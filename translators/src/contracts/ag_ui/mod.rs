@@ -15,7 +15,7 @@
 //! - **Tools.** `toolCallId` is the id that framegate gives the call: a runner may use its own id again, in the same run or in a later
 //!   one. The runner's id is `callId` in the metadata. Arguments are streamed if the runner streams them; those of a tool that takes
 //!   free text are that text, not JSON. The text of a result is the standard output, then the standard error; exit code and duration
-//!   are in its metadata. Live output is an activity, see [`output`]. A tool that failed, was refused or has no result at the end has `failure` in the metadata of its result; a call that the
+//!   are in its metadata. Live output is an activity, see the module `output`. A tool that failed, was refused or has no result at the end has `failure` in the metadata of its result; a call that the
 //!   runner leaves to its client has no result and is in `pendingToolCallIds`.
 //! - **Approvals** are `CUSTOM` events: the run stays open while the runner waits.
 //! - **Subagents.** Each invocation has a fresh `subagentRunId`, and everything that it does carries that id. A frame of a subagent
@@ -31,6 +31,7 @@
 
 mod blocks;
 mod calls;
+mod conversation;
 mod custom;
 mod data;
 mod dropped;
@@ -38,6 +39,7 @@ mod encode;
 mod ending;
 mod output;
 mod rules;
+mod segment;
 mod subagents;
 mod task;
 #[cfg(test)]
@@ -48,9 +50,11 @@ mod withheld;
 mod writer;
 
 use super::{Contract, SseStyle};
+pub use conversation::Conversation;
+pub use segment::{Names, Segment};
 
 /// The contract.
-pub(super) const V1: Contract = Contract {
+pub const V1: Contract = Contract {
     name: "ag-ui.v1",
     about: "AG-UI 1.0 events: text, reasoning, tools with live output, subagents, plan, usage",
     document: Some("AG-UI protocol 1.0"),

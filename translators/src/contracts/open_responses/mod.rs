@@ -23,7 +23,7 @@
 //!   interrupted; `response.failed`.
 //! - **Left out**: turns, plans, checkpoints, file changes, notices, the user's messages, and background tasks.
 //!
-//! The terminal event repeats the items, so their content is held until then, within the bounds of [`items`].
+//! The terminal event repeats the items, so their content is held until then, within the bounds of the module `items`.
 
 mod approvals;
 mod calls;
@@ -33,6 +33,7 @@ mod ending;
 mod items;
 mod response;
 mod rules;
+mod segment;
 #[cfg(test)]
 mod tests;
 mod texts;
@@ -40,9 +41,10 @@ mod withheld;
 mod writer;
 
 use super::{Contract, SseStyle};
+pub use segment::{About, Segment, queued};
 
 /// The contract.
-pub(super) const V1: Contract = Contract {
+pub const V1: Contract = Contract {
     name: "open-responses.v1",
     about: "a run as one streamed response: text, reasoning, tools with their output, approvals, usage",
     document: Some("Open Responses 2026-04-24 (OpenAI Responses API), streaming"),

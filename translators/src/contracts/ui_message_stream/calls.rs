@@ -2,7 +2,7 @@
 //!
 //! Input: calls, questions and answers. Output: the state of each call that is not over. Never: a call that is over.
 
-use super::output::{Due, Output};
+use crate::contracts::live_output::{Due, Output, Piece};
 use crate::frame::{ApprovalRequested, ApprovalResolved, Decision, Frame, SharedStr, Tool};
 use crate::hash::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
@@ -130,7 +130,7 @@ impl Calls {
     }
 
     /// Adds to a call's output; the result so far may become due.
-    pub(super) fn add_output(&mut self, tool: &Uuid, piece: super::output::Piece<'_>, now_ms: u64) {
+    pub(super) fn add_output(&mut self, tool: &Uuid, piece: Piece<'_>, now_ms: u64) {
         if let Some(call) = self.open.get_mut(tool) {
             call.output.add(piece);
             self.due.add(*tool, &mut call.output, now_ms);

@@ -1,6 +1,7 @@
 //! The fields of each chunk.
 
 use super::metadata::MessageMetadata;
+use crate::contracts::live_output::Output;
 use crate::encode::{Flat, Word, data};
 use serde_json::value::RawValue;
 use uuid::Uuid;
@@ -190,3 +191,15 @@ data! {
 
 /// The same for each call.
 pub(super) const EXECUTED: Flat<Executed> = Flat(Executed { dynamic: true, provider_executed: true });
+
+/// The fields of a result with that output.
+pub(super) fn fields(output: &Output) -> ToolOutput<'_> {
+    ToolOutput {
+        stdout: output.stdout(),
+        stderr: output.stderr(),
+        exit_code: None,
+        duration_ms: None,
+        artifacts: None,
+        omitted_bytes: output.omitted_bytes(),
+    }
+}

@@ -14,7 +14,7 @@
 //!   tool, a steering message, the end of a step and the end.
 //! - **Tools** are `dynamic` and `providerExecuted`: the client must not run them. A call's id is the runner's own. Its result is
 //!   `{stdout, stderr, exit_code, duration_ms, artifacts?, omitted_bytes?}`, also if the tool failed with an exit code; live output
-//!   is the same object as `preliminary`, see `output`. A tool that never ran is `tool-output-error`, or `tool-output-denied` if it
+//!   is the same object as `preliminary`, see `live_output`. A tool that never ran is `tool-output-error`, or `tool-output-denied` if it
 //!   was refused. So is a call without a result at the end.
 //! - **Approvals** belong to their call. A question about no open call, or about one that already waits for an answer, is a call of
 //!   its own, which ends with the answer.
@@ -38,7 +38,6 @@ mod encode;
 mod ending;
 mod metadata;
 mod notices;
-mod output;
 mod rules;
 mod task;
 #[cfg(test)]

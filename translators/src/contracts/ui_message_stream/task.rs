@@ -1,9 +1,9 @@
 //! A background task: a message of its own with one `data-task` part, which each chunk replaces.
 
-use super::data::{Abort, ErrorText, Finish, Start, Task, TaskData};
+use super::data::{Abort, ErrorText, Finish, Start, Task, TaskData, fields};
 use super::metadata::{EMPTY, MessageMetadata};
-use super::output::{Output, Piece};
 use super::writer::Writer;
+use crate::contracts::live_output::{Output, Piece};
 use crate::encode::{Events, StreamEncoder, Word};
 use crate::frame::{Body, Frame, OutputStream, RawJson, SharedStr, Stream, TaskEvent, TaskStatus};
 use serde::{Deserialize, Serialize};
@@ -106,7 +106,7 @@ impl TaskMessage {
             title: self.title.as_deref(),
             cwd: self.cwd.as_deref(),
             input: self.input.as_deref(),
-            output: super::data::ToolOutput { exit_code, ..self.output.fields() },
+            output: super::data::ToolOutput { exit_code, ..fields(&self.output) },
             error,
         };
         self.writer.chunk("data-task", &Task { id, data }, out);

@@ -3,10 +3,10 @@
 use super::calls::{Question, own_id};
 use super::data::{
     ApprovalRequest, ApprovalResponse, EXECUTED, InputAvailable, InputDelta, InputStart, OutputAvailable, OutputDenied,
-    OutputError, ToolMetadata, ToolOutput,
+    OutputError, ToolMetadata, ToolOutput, fields,
 };
 use super::encode::UiMessage;
-use super::output::Output;
+use crate::contracts::live_output::Output;
 use crate::encode::{Events, Word};
 use crate::frame::{ApprovalRequested, ApprovalResolved, Decision, Frame, RawJson, SharedStr, Tool, ToolCall};
 use serde_json::value::RawValue;
@@ -69,7 +69,7 @@ impl UiMessage {
         while let Some(tool) = self.calls.due.take(now_ms) {
             let Some(call) = self.calls.get_mut(&tool) else { continue };
             call.output.show();
-            let output = call.output.fields();
+            let output = fields(&call.output);
             let data = OutputAvailable { tool_call_id: &call.id, output, executed: EXECUTED, preliminary: Some(true) };
             self.writer.chunk("tool-output-available", &data, out);
         }
@@ -82,7 +82,7 @@ impl UiMessage {
             exit_code: Some(result.exit_code),
             duration_ms: Some(result.duration_ms),
             artifacts: result.artifacts.map(|artifacts| &**artifacts),
-            ..call.output.fields()
+            ..fields(&call.output)
         };
         self.result(&call.id, output, out);
     }
@@ -149,7 +149,7 @@ impl UiMessage {
         if let Question::Own(_) = question {
             let id = own_id(&answer.approval_id);
             if approved {
-                self.result(&id, Output::default().fields(), out);
+                self.result(&id, fields(&Output::default()), out);
             } else {
                 self.no_result(&id, true, NO_RESULT, out);
             }

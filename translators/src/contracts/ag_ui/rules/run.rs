@@ -21,6 +21,8 @@ enum Phase {
 struct Call {
     is_complete: bool,
     has_result: bool,
+    /// The last run waits for an answer. The next one may open the call again.
+    goes_on: bool,
     args: Args,
 }
 
@@ -190,7 +192,9 @@ impl Run {
             Phase::Before | Phase::Open => {}
         }
         if is_start && self.phase != Phase::Open {
-            (self.work, self.is_cut) = (Work::default(), false);
+            // The calls that wait for an answer go on.
+            let calls = std::mem::take(&mut self.work.calls);
+            (self.work, self.is_cut) = (Work { calls, ..Work::default() }, false);
         }
         if self.phase == Phase::Before || is_start {
             self.phase = Phase::Open;
@@ -298,9 +302,12 @@ impl Run {
         let Work { calls_open, calls, call_owners, messages, .. } = &mut self.work;
         match kind {
             "TOOL_CALL_START" => {
-                reused(calls.contains_key(id) && !calls_open.is_open(id), "/toolCallId", findings);
+                let earlier = calls.remove(id);
+                let goes_on = earlier.as_ref().is_some_and(|call| call.goes_on);
+                reused(earlier.is_some() && !goes_on && !calls_open.is_open(id), "/toolCallId", findings);
                 calls_open.open(id, findings);
-                calls.insert(id.to_owned(), Call::default());
+                let args = earlier.filter(|_| goes_on).map(|call| call.args).unwrap_or_default();
+                calls.insert(id.to_owned(), Call { args, ..Call::default() });
                 // A call belongs to the owner of the message that has it.
                 let parent = event.get("parentMessageId").and_then(Value::as_str);
                 let of_message = parent.and_then(|parent| messages.get(parent)).map(|owner| owner.map(str::to_owned));
@@ -424,6 +431,11 @@ impl Run {
             let message = "RUN_FINISHED must have the runId of RUN_STARTED";
             findings.push(Finding::error("end.other_run", "/runId", message).on(Basis::Usual));
         }
+        self.phase = if failed { Phase::Failed } else { Phase::Finished };
+        if event.pointer("/outcome/type").and_then(Value::as_str) == Some("interrupt") {
+            self.work.calls.retain(|_, call| !call.has_result);
+            return self.work.calls.values_mut().for_each(|call| call.goes_on = true);
+        }
         let pending = event.pointer("/outcome/pendingToolCallIds").and_then(Value::as_array);
         let is_pending = |id: &str| pending.is_some_and(|pending| pending.iter().any(|one| one.as_str() == Some(id)));
         let open = self.work.calls.iter().filter(|(id, call)| !call.has_result && !is_pending(id)).count();
@@ -432,6 +444,5 @@ impl Run {
             findings.push(Finding::error("call.left_open", "", message).on(Basis::Ours));
         }
         self.work.calls.clear();
-        self.phase = if failed { Phase::Failed } else { Phase::Finished };
     }
 }

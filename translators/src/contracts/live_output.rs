@@ -1,20 +1,19 @@
-//! The output of running tools, and when it is shown before the tool is over.
+//! The output of running tools, for contracts that show all of it again whenever there is more.
 //!
 //! Input: pieces of output with their times. Output: the whole output so far, at useful moments. Never: a cost per piece that
 //! grows with the output, or a decision by a clock.
 //!
-//! A preliminary result has all output so far, so it is due only if the output has grown by a quarter since the last one. It
-//! waits [`HOLD_MS`] for the tool's end: a runner that reports a tool's output together with its end gets no preliminary result.
-//! The frames' times decide alone, so a replay shows the same results as the live stream.
+//! Each event has all output so far, so it is due only if the output has grown by a quarter since the last one. It waits
+//! [`HOLD_MS`] for the tool's end: a runner that reports a tool's output together with its end gets no such event. The frames'
+//! times decide alone, so a replay shows the same output as the live stream.
 
-use super::data::ToolOutput;
 use crate::encode::HOLD_MS;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use uuid::Uuid;
 
 /// Maximum bytes that are held of each of a tool's streams; the rest is only counted.
-pub(super) const MAX_BYTES: usize = 1 << 20;
+const MAX_BYTES: usize = 1 << 20;
 
 /// The output of one tool.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -25,7 +24,7 @@ pub(super) struct Output {
     omitted_bytes: u64,
     /// The length of the output that was shown last.
     shown: usize,
-    /// The key of the preliminary result that is due.
+    /// The key of the event that is due.
     due: Option<u64>,
 }
 
@@ -67,16 +66,24 @@ impl Output {
         self.due = None;
     }
 
-    /// The fields of a result.
-    pub(super) fn fields(&self) -> ToolOutput<'_> {
-        ToolOutput {
-            stdout: &self.stdout,
-            stderr: &self.stderr,
-            exit_code: None,
-            duration_ms: None,
-            artifacts: None,
-            omitted_bytes: Some(self.omitted_bytes).filter(|bytes| *bytes > 0),
-        }
+    /// Whether there may be output that was not shown.
+    pub(super) fn has_more(&self) -> bool {
+        self.held_bytes() > self.shown || self.omitted_bytes > 0
+    }
+
+    /// Standard output, or the result of a tool without separate streams.
+    pub(super) fn stdout(&self) -> &str {
+        &self.stdout
+    }
+
+    /// Standard error.
+    pub(super) fn stderr(&self) -> &str {
+        &self.stderr
+    }
+
+    /// How many bytes were left out, if any.
+    pub(super) fn omitted_bytes(&self) -> Option<u64> {
+        Some(self.omitted_bytes).filter(|bytes| *bytes > 0)
     }
 }
 
@@ -88,7 +95,7 @@ fn append(held: &mut String, text: &str) -> u64 {
     rest.len() as u64
 }
 
-/// The preliminary results that are due, in the order of their times.
+/// The events that are due, in the order of their times.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Due {
@@ -114,12 +121,12 @@ impl Due {
         }
     }
 
-    /// Whether a result is due at that time.
+    /// Whether an event is due at that time.
     pub(super) fn is_due(&self, now_ms: u64) -> bool {
         self.waiting.first_key_value().is_some_and(|(_, (due_ms, _))| *due_ms <= now_ms)
     }
 
-    /// The next tool whose result is due at that time.
+    /// The next tool whose output is due at that time.
     pub(super) fn take(&mut self, now_ms: u64) -> Option<Uuid> {
         if !self.is_due(now_ms) {
             return None;

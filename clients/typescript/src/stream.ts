@@ -1,0 +1,193 @@
+// A stream of events that continues by itself.
+//
+// In: the events of a run or of a feed as SSE. Out: each event once, in order, until the run has ended or the reader stops. After a
+// lost connection, a silence longer than the heartbeat or an end without a reason, the stream is opened again after the last id. The
+// proxy answers 204 if a run has nothing more: that is the end, in every contract. Never: an event twice, as long as the proxy's
+// memory of the run lasts.
+//
+// What the proxy sends again is known by its text: an event without an `id:` (an open question, or what a contract only shows live)
+// begins a resumed connection with the bytes that it had before.
+import { createParser, type EventSourceMessage } from "eventsource-parser";
+import { ApiError, ConnectionError, FramegateError, TimeoutError } from "./errors.js";
+import { type Call, type Http, reasonOf, sleep } from "./http.js";
+
+/** Settings of a stream. */
+export interface StreamOptions {
+  /** Ends the stream; the iterator then throws the signal's reason. */
+  signal?: AbortSignal | undefined;
+  /** Called before the stream is opened again. */
+  onReconnect?: ((reconnect: { cursor: string | undefined; failures: number; error: Error | undefined }) => void) | undefined;
+}
+
+/** How many texts of events, and of which length in total, are kept to recognise repetitions. */
+const REMEMBERED_EVENTS = 4_096;
+const REMEMBERED_LENGTH = 1_000_000;
+
+/** The pause before the first attempt to reconnect, until the proxy names one. */
+const RETRY_MS = 1_000;
+/** A connection that lasted this long was a good one, even if it gave nothing. */
+const GOOD_CONNECTION_MS = 10_000;
+
+/** The events of a run or a feed: an async iterable that can be read once. */
+export class EventStream<E> implements AsyncIterable<E> {
+  readonly #http: Http;
+  readonly #call: Call;
+  readonly #options: StreamOptions;
+  readonly #seen = new Seen();
+  #cursor: string | undefined;
+  #retryMs = RETRY_MS;
+  #isRead = false;
+
+  /** `after` is the id of the last event that was received earlier. */
+  constructor(http: Http, call: Call, after: string | undefined, options: StreamOptions) {
+    this.#http = http;
+    this.#call = call;
+    this.#cursor = after;
+    this.#options = options;
+  }
+
+  /** The id of the last event that the iterator gave. Store it to continue there later (`after`). */
+  get cursor(): string | undefined {
+    return this.#cursor;
+  }
+
+  [Symbol.asyncIterator](): AsyncGenerator<E, void, undefined> {
+    if (this.#isRead) throw new FramegateError("a stream can be read once; ask for another one");
+    this.#isRead = true;
+    return this.#read();
+  }
+
+  async *#read(): AsyncGenerator<E, void, undefined> {
+    const { maxReconnects, maxRetries } = this.#http.options;
+    const { signal } = this.#options;
+    let failures = 0;
+    let wasOpen = false;
+    for (;;) {
+      const connection = new AbortController();
+      const stop = () => connection.abort(signal?.reason);
+      signal?.throwIfAborted();
+      signal?.addEventListener("abort", stop, { once: true });
+      let lost: FramegateError | undefined;
+      let began = Infinity;
+      try {
+        const response = await this.#open(connection.signal);
+        if (response === undefined) return;
+        began = Date.now();
+        wasOpen = true;
+        const messages = this.#messages(response, connection);
+        for (;;) {
+          const next = await messages.next();
+          if (next.done) break;
+          failures = 0;
+          if (this.#isRepeated(next.value)) continue;
+          const event = parsed<E>(next.value.data);
+          this.#cursor = next.value.id ?? this.#cursor;
+          yield event;
+        }
+      } catch (error) {
+        if (signal?.aborted) throw signal.reason;
+        if (!isPassing(error)) throw error;
+        lost = error;
+      } finally {
+        // If the reader left, this closes the connection.
+        connection.abort();
+        signal?.removeEventListener("abort", stop);
+      }
+      if (Date.now() - began >= GOOD_CONNECTION_MS) failures = 0;
+      failures += 1;
+      const error = lost ?? new ConnectionError("the stream ends without a reason");
+      if (failures > (wasOpen ? maxReconnects : maxRetries)) throw error;
+      this.#options.onReconnect?.({ cursor: this.#cursor, failures, error: lost });
+      // A stream that ended properly is mostly that of a run that ended.
+      const isEnd = lost === undefined && failures === 1;
+      const after = lost instanceof ApiError ? lost.retryAfterMs : undefined;
+      await sleep(isEnd ? 0 : Math.max(after ?? 0, this.#http.backoff(failures, this.#retryMs)), signal);
+    }
+  }
+
+  /** Opens the stream after the cursor; `undefined` if there is nothing more. */
+  async #open(signal: AbortSignal): Promise<Response | undefined> {
+    const headers: Record<string, string> = { ...this.#call.headers, accept: "text/event-stream", "cache-control": "no-store" };
+    const query = { ...this.#call.query };
+    if (this.#cursor === "latest") query["after"] = "latest";
+    else if (this.#cursor !== undefined) headers["last-event-id"] = this.#cursor;
+    const response = await this.#http.open({ ...this.#call, query, headers, signal });
+    if (response.status === 204) return undefined;
+    const type = response.headers.get("content-type") ?? "";
+    if (!type.startsWith("text/event-stream")) throw new FramegateError(`the answer is no event stream but ${type || "untyped"}`);
+    return response;
+  }
+
+  async *#messages(response: Response, connection: AbortController): AsyncGenerator<EventSourceMessage, void, undefined> {
+    const { heartbeatTimeoutMs } = this.#http.options;
+    const ready: EventSourceMessage[] = [];
+    const parser = createParser({
+      onEvent: (message) => void ready.push(message),
+      onRetry: (ms) => void (this.#retryMs = ms),
+    });
+    const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+    const decoder = new TextDecoder();
+    let isSilent = false;
+    for (;;) {
+      const silent = () => {
+        isSilent = true;
+        connection.abort();
+      };
+      const timer = heartbeatTimeoutMs > 0 ? setTimeout(silent, heartbeatTimeoutMs) : undefined;
+      let chunk;
+      try {
+        chunk = await reader.read();
+      } catch (error) {
+        if (isSilent) throw new TimeoutError(`the stream was silent for ${heartbeatTimeoutMs} ms`);
+        throw new ConnectionError(`the stream broke off: ${reasonOf(error)}`, { cause: error });
+      } finally {
+        clearTimeout(timer);
+      }
+      if (chunk.done) return;
+      parser.feed(decoder.decode(chunk.value, { stream: true }));
+      yield* ready.splice(0);
+    }
+  }
+
+  #isRepeated({ id, data }: EventSourceMessage): boolean {
+    const isKnown = id === undefined && this.#seen.has(data);
+    if (!isKnown) this.#seen.add(data);
+    return isKnown;
+  }
+}
+
+/** Whether another attempt may succeed. */
+function isPassing(error: unknown): error is FramegateError {
+  if (!(error instanceof FramegateError)) return false;
+  if (error instanceof ApiError) return error.status === 429 || error.status >= 500;
+  return error instanceof ConnectionError || error instanceof TimeoutError;
+}
+
+function parsed<E>(data: string): E {
+  try {
+    return JSON.parse(data) as E;
+  } catch (error) {
+    throw new FramegateError(`an event is not JSON: ${data.slice(0, 200)}`, { cause: error });
+  }
+}
+
+/** The last texts, within bounds. */
+class Seen {
+  readonly #texts = new Set<string>();
+  #length = 0;
+
+  has(text: string): boolean {
+    return this.#texts.has(text);
+  }
+
+  add(text: string): void {
+    if (this.#texts.has(text)) return;
+    this.#texts.add(text);
+    this.#length += text.length;
+    for (const oldest of this.#texts) {
+      if (this.#texts.size <= REMEMBERED_EVENTS && this.#length <= REMEMBERED_LENGTH) break;
+      this.#texts.delete(oldest);
+      this.#length -= oldest.length;
+    }
+  }
+}

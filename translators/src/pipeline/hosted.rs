@@ -1,0 +1,55 @@
+//! What a host tells an ingest besides the runner's output.
+//!
+//! Input: prompts and answers that the host has sent, and why the input ends. Output: the frames that follow from them. Never: a secret of
+//! a prompt.
+
+use super::{Ingest, Phase, State};
+use crate::frame::{ApprovalResolved, Frame, StreamKind};
+use crate::normalizer::RunEnd;
+use uuid::Uuid;
+
+impl Ingest {
+    /// The host sends this prompt, and the next run answers it. Secrets are removed from it as from the runner's records.
+    pub fn expect_prompt(&mut self, prompt: &str) {
+        let prompt = self.rules.as_ref().map_or_else(|| prompt.to_owned(), |rules| rules.without_secrets(prompt));
+        if let Phase::Reading(reading) = &mut self.phase {
+            reading.state.normalizer.expect_prompt(prompt);
+        }
+    }
+
+    /// The host answered a question in an open stream at `now_ms`; returns the frame that reports it. A later answer from the
+    /// runner itself is then ignored. Returns nothing if the question is not open there. The answer is not part of a record, so
+    /// it is not redacted here: [`crate::redact::words_of`] keeps secrets out of it.
+    pub fn resolve(
+        &mut self,
+        stream: (StreamKind, Uuid),
+        answer: ApprovalResolved,
+        now_ms: u64,
+    ) -> std::vec::Drain<'_, Frame> {
+        if let Phase::Reading(reading) = &mut self.phase {
+            reading.state.normalizer.resolve(stream, answer, now_ms);
+        }
+        self.take()
+    }
+
+    /// Sets how runs end that are still open at the end of the input, instead of as interrupted with `stream_ended`.
+    pub fn cut_by(&mut self, end: RunEnd) {
+        if let Phase::Reading(reading) = &mut self.phase {
+            reading.state.normalizer.cut_by(end);
+        }
+    }
+
+    /// Ends an open run, whose end was lost, as interrupted. Returns nothing if there is no such run.
+    pub fn give_up(&mut self, run: Uuid, code: &str, message: &str, now_ms: u64) -> std::vec::Drain<'_, Frame> {
+        if let Phase::Reading(reading) = &mut self.phase {
+            let State { decoder, normalizer, .. } = &mut reading.state;
+            normalizer.at(now_ms);
+            if let Some(run) = normalizer.run_of(run) {
+                decoder.give_up(run, RunEnd::interrupted(code, message), normalizer);
+                // No more records of it arrive.
+                normalizer.release_ends();
+            }
+        }
+        self.take()
+    }
+}
