@@ -4,6 +4,7 @@
 
 mod artifacts;
 mod bad;
+mod bridge;
 mod check;
 mod diagnostics;
 mod frame_log;
@@ -11,6 +12,7 @@ mod health;
 mod input;
 mod lines;
 mod list;
+mod named_upstream;
 mod names;
 mod output;
 mod run;

@@ -4,12 +4,13 @@
 //! runner's standard error; the runner's exit status, or a status other than 0 if its run failed. Never: a question that waits
 //! for ever (no user can answer, so the rules and the timeout decide), a runner that is left running.
 
+use super::named_upstream;
 use super::names::{self, ContractName};
 use super::run_end::Ending;
 use super::serve::{encoder_options, ingest_settings};
 use crate::auth::Restriction;
-use crate::config::upstream::{Command, Kind, Preset, Upstream as Configured};
-use crate::config::{Config, Sources, unknown};
+use crate::config::upstream::{Command, Kind, Upstream as Configured};
+use crate::config::{Config, Sources};
 use crate::gate::Gate;
 use crate::log::MemoryLog;
 use crate::runs::{IngestFollower, Runs, Wire};
@@ -22,7 +23,6 @@ use framegate_translators::encode::EncoderOptions;
 use framegate_translators::frame::StreamKind;
 use framegate_translators::host::{HostMessage, Opening};
 use framegate_translators::normalizer::EndHold;
-use framegate_translators::runners::presets;
 use std::io::{IsTerminal, Read, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -128,49 +128,27 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(code))
 }
 
-/// Returns the configured upstream of that name, or the preset of that name.
+/// Returns the upstream, which must be a program, and its settings.
 fn upstream(config: &Config, args: &Args) -> anyhow::Result<(Configured, Command)> {
     let name = args.upstream.as_str();
-    let found = config.upstream.iter().find(|upstream| upstream.name == name).cloned();
-    let configured = match found {
-        Some(found) => found,
-        None => preset(name, args).with_context(|| {
-            let configured = config.upstream.iter().map(|upstream| upstream.name.as_str());
-            let known: Vec<&str> = configured.chain(preset_names()).collect();
-            unknown("upstream or preset", name, known.into_iter())
-        })?,
-    };
-    let Kind::Command(settings) = &configured.kind else {
+    let mut configured = named_upstream::find(config, name)?;
+    let is_preset = !config.upstream.iter().any(|upstream| upstream.name == name);
+    let Kind::Command(settings) = &mut configured.kind else {
         bail!("the upstream {name:?} does not start a program, because its kind is not \"command\"");
     };
-    // There is only one prompt, so the runner may exit when it is done. It gets the whole environment of the caller, who could
-    // have started it directly.
-    let pass_environment = settings.pass_environment.clone().or_else(|| Some(vec!["*".to_owned()]));
-    let settings = Command { linger_ms: 0, pass_environment, ..Command::clone(settings) };
+    // There is only one prompt, so the runner may exit when it is done.
+    settings.linger_ms = 0;
+    if is_preset {
+        // The caller could have started it in any directory.
+        settings.directories = args.cwd.as_deref().and_then(|path| path.canonicalize().ok()).into_iter().collect();
+    }
+    let settings = Command::clone(settings);
     Ok((configured, settings))
-}
-
-/// The names of the presets, then their aliases.
-fn preset_names<'n>() -> impl Iterator<Item = &'n str> {
-    presets().map(|(_, preset)| preset.name).chain(presets().flat_map(|(_, preset)| preset.aliases).copied())
 }
 
 /// The help of the first argument.
 fn upstream_help() -> String {
-    let names = presets().map(|(_, preset)| match preset.aliases {
-        [] => preset.name.to_owned(),
-        aliases => format!("{} (or {})", preset.name, aliases.join(" or ")),
-    });
-    format!("A configured upstream of kind \"command\", or a preset: {}", names.collect::<Vec<_>>().join(", "))
-}
-
-/// A preset without settings. The runner may work in the directory that the caller names.
-fn preset(name: &str, args: &Args) -> Option<Configured> {
-    let preset = Preset::find(name, true)?;
-    let directories = args.cwd.as_deref().and_then(|path| path.canonicalize().ok()).into_iter().collect();
-    let kind = Kind::Command(Box::new(Command { preset, directories, ..Command::default() }));
-    let (name, runner) = (name.to_owned(), preset.runner().to_owned());
-    Some(Configured { name, runner, max_runs: 1, kind })
+    format!("A configured upstream of kind \"command\", or a preset: {}", named_upstream::presets_help())
 }
 
 fn absolute(path: &std::path::Path) -> anyhow::Result<String> {

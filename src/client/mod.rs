@@ -6,6 +6,10 @@
 //!
 //! It speaks HTTP/1.1 over plain TCP or TLS. Idle connections are kept for a while and reused.
 
+mod cursor;
+
+pub(crate) use cursor::Cursor;
+
 use crate::clock::Clock;
 use bytes::Bytes;
 use http_body_util::combinators::UnsyncBoxBody;

@@ -1,7 +1,7 @@
 //! `import`: appends frames that `export --to stored` printed to a log. Frames that the log already has are skipped if they are
 //! identical, so that an interrupted import can be repeated.
 
-use crate::cli::serve::log_options;
+use crate::cli::serve::engine::log_options;
 use crate::cli::{EXIT_CLEAN, input};
 use crate::clock::Clock;
 use crate::config::GateMode;

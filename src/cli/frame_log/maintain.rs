@@ -2,7 +2,8 @@
 
 use super::Database;
 use crate::cli::EXIT_CLEAN;
-use crate::cli::serve::{encoder_options, log_options};
+use crate::cli::serve::encoder_options;
+use crate::cli::serve::engine::log_options;
 use crate::clock::Clock;
 use crate::config::{self, GateMode};
 use crate::gate::Gate;

@@ -2,6 +2,7 @@
 //!
 //! The first line on stdout contains the address, so that a caller that asked for port 0 learns the port.
 
+pub(in crate::cli) mod engine;
 mod hangup;
 mod reload;
 mod settings;
@@ -9,30 +10,23 @@ mod system;
 mod upstreams;
 
 use super::{EXIT_CLEAN, EXIT_CONFIGURATION, LogArgs, threads};
-use crate::artifacts::{ArtifactStore, MemoryStore};
-use crate::clock::{Clock, Moment};
-use crate::config::{self, FsyncKind, LogKind, Sources};
-use crate::gate::Gate;
+use crate::clock::Clock;
+use crate::config::{self, LogKind, Sources};
 use crate::http::{Listening, ServeError, Server, Settings};
-use crate::log::sqlite::{self, Fsync};
-use crate::log::{FrameLog, MemoryLog, SqliteLog};
-use crate::runs::{PruningBounds, Runs};
+use crate::runs::Runs;
 use crate::{demo, telemetry};
-use anyhow::{Context, anyhow};
-use framegate_translators::artifacts::Bounds;
+use anyhow::Context;
+use engine::Upkeep;
 use framegate_translators::contracts::CONTRACTS;
-use framegate_translators::normalizer::EndHold;
 use framegate_translators::redact::Rules;
 use framegate_translators::runners::RUNNERS;
 use hangup::Terminal;
 use reload::Reload;
-pub(super) use settings::{encoder_options, ingest_settings};
+pub(super) use settings::{encoder_options, ingest_settings, settings};
 use std::io::Write;
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{Notify, oneshot};
 use uuid::Uuid;
@@ -79,38 +73,7 @@ pub(super) fn run(args: &Args, log_args: &LogArgs) -> anyhow::Result<ExitCode> {
     };
     // The demo leaves no files.
     let kind = if args.demo { LogKind::Memory } else { config.log.kind };
-    let max_artifact_bytes = config.artifacts.max_total_bytes;
-    let (log, store): (Arc<dyn FrameLog>, Arc<dyn ArtifactStore>) = match kind {
-        LogKind::Memory => (
-            Arc::new(
-                MemoryLog::new(config.log.max_bytes, config.log.max_runs)
-                    .with_max_age(max_age(&config.log), Clock::System),
-            ),
-            Arc::new(MemoryStore::new(max_artifact_bytes)),
-        ),
-        LogKind::Sqlite => {
-            let options = sqlite::Options { max_artifact_bytes, ..log_options(&config.log) };
-            let log = Arc::new(SqliteLog::open(options)?);
-            (log.clone(), log)
-        }
-    };
-    let runs = Runs::new(log, Gate::new(config.gate.mode).map_err(|error| anyhow!(error))?)
-        .with_view_bytes(config.server.view_bytes)
-        .with_end_hold(EndHold::Ms(config.ingest.end_hold_ms))
-        .with_open_tools(config.ingest.max_open_tools)
-        .with_pruning(pruning_bounds(&config.log), settings.encoder.clone());
-    let artifacts = &config.artifacts;
-    let runs = if artifacts.enabled {
-        let bounds = Bounds {
-            inline_bytes: artifacts.inline_bytes,
-            preview_bytes: artifacts.preview_bytes,
-            max_bytes: artifacts.max_bytes,
-            max_open_bytes: artifacts.max_open_bytes,
-        };
-        runs.with_artifacts(store, bounds)
-    } else {
-        runs
-    };
+    let runs = engine::runs(&config, engine::storage(&config, kind)?, &settings.encoder)?;
     let reload = Reload { sources, config, log: log_args.clone() };
     let otlp = reload.config.otlp.clone();
     // The demo is for showing to others, so it redacts whatever the configuration says.
@@ -119,16 +82,10 @@ pub(super) fn run(args: &Args, log_args: &LogArgs) -> anyhow::Result<ExitCode> {
         runs.recover(Clock::System.now_ms()).await?;
         let (runs, spans) = watched(runs, &otlp)?;
         let runs = Arc::new(runs);
-        runs.start_checkpointing();
-        let keeping = tokio::spawn(keep(runs.clone()));
-        let closing = tokio::spawn({
-            let runs = runs.clone();
-            async move { runs.close_left_open().await }
-        });
+        let upkeep = Upkeep::start(&runs);
         let place = place_of(kind, &reload.config.log.path);
         let served = serve((listening, settings), runs.clone(), demo_rules, reload, &place).await;
-        keeping.abort();
-        closing.abort();
+        drop(upkeep);
         runs.keep_counts().await;
         if let Some(spans) = spans {
             spans.stop().await;
@@ -203,55 +160,6 @@ enum Untold {}
 impl Untold {
     async fn stop(self) {
         match self {}
-    }
-}
-
-/// The interval of dropping old frames and of storing the counters of runs.
-const KEEP_EVERY: Duration = Duration::from_secs(60);
-
-async fn keep(runs: Arc<Runs>) {
-    let start = Moment::now();
-    loop {
-        tokio::time::sleep(KEEP_EVERY).await;
-        runs.drop_aged(start.elapsed(), Clock::System.now_ms()).await;
-        runs.forget_dropped().await;
-        runs.keep_counts().await;
-    }
-}
-
-/// The limits beyond which the first frames of a run are pruned, from the settings.
-fn pruning_bounds(log: &config::Log) -> PruningBounds {
-    let some = |number: u64| Some(number).filter(|number| *number > 0);
-    PruningBounds {
-        max_frames: some(log.run_max_frames),
-        max_bytes: some(log.run_max_bytes),
-        max_age: some(log.run_max_age_hours).map(|hours| Duration::from_secs(hours * 3600)),
-    }
-}
-
-/// How long idle streams are kept; `None` means without limit.
-fn max_age(log: &config::Log) -> Option<Duration> {
-    (log.max_age_hours > 0).then(|| Duration::from_secs(log.max_age_hours * 3600))
-}
-
-/// The options of the database, from the settings.
-pub(super) fn log_options(log: &config::Log) -> sqlite::Options {
-    let at_least_one = |number: usize| NonZeroUsize::new(number).unwrap_or(NonZeroUsize::MIN);
-    sqlite::Options {
-        fsync: match log.fsync {
-            FsyncKind::Always => Fsync::Always,
-            FsyncKind::Interval => Fsync::Interval(Duration::from_millis(log.fsync_interval_ms)),
-            FsyncKind::Never => Fsync::Never,
-        },
-        queue: at_least_one(log.queue_appends),
-        readers: at_least_one(log.read_connections),
-        max_runs: log.max_runs,
-        max_bytes: log.max_bytes,
-        max_age: max_age(log),
-        check: log.check_on_open,
-        max_file_bytes: Some(log.max_file_bytes).filter(|bytes| *bytes > 0),
-        recent_bytes: log.recent_bytes,
-        ..sqlite::Options::new(&log.path)
     }
 }
 

@@ -18,7 +18,7 @@ use std::time::Duration;
 ///
 /// # Errors
 /// A token or a certificate cannot be read, or a setting cannot be used.
-pub(super) fn settings(config: &Config) -> anyhow::Result<Settings> {
+pub(in crate::cli) fn settings(config: &Config) -> anyhow::Result<Settings> {
     let server = &config.server;
     let above_zero = |ms: u64| (ms > 0).then(|| Duration::from_millis(ms));
     Ok(Settings {

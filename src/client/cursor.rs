@@ -11,7 +11,7 @@ const LONGEST: usize = 512;
 
 /// The position in one feed.
 #[derive(Debug, Default)]
-pub(super) struct Cursor {
+pub(crate) struct Cursor {
     line: Vec<u8>,
     /// Whether the line exceeds what is examined.
     is_long: bool,
@@ -24,23 +24,23 @@ pub(super) struct Cursor {
 
 impl Cursor {
     /// The id of the last complete event that had one.
-    pub(super) fn last_event_id(&self) -> Option<&HeaderValue> {
+    pub(crate) fn last_event_id(&self) -> Option<&HeaderValue> {
         self.last.as_ref()
     }
 
     /// How long the feed asks clients to wait before a reconnect; `None` if it has not said.
-    pub(super) fn retry(&self) -> Option<Duration> {
+    pub(crate) fn retry(&self) -> Option<Duration> {
         self.retry
     }
 
     /// Discards an incomplete event after a loss of the connection.
-    pub(super) fn lost(&mut self) {
+    pub(crate) fn lost(&mut self) {
         self.line.clear();
         (self.is_long, self.after_cr, self.coming) = (false, false, None);
     }
 
     /// Reads the next bytes.
-    pub(super) fn feed(&mut self, chunk: &[u8]) {
+    pub(crate) fn feed(&mut self, chunk: &[u8]) {
         for &byte in chunk {
             let is_second = byte == b'\n' && std::mem::take(&mut self.after_cr);
             match byte {

@@ -1,0 +1,77 @@
+//! Why a proxy did not do what a command asked for.
+//!
+//! Input: an error response, or none. Output: its reason, for a user. Never: a secret.
+
+use crate::client::{Lost, NoAnswer};
+use hyper::StatusCode;
+use serde::Deserialize;
+use std::time::Duration;
+
+/// Why a request had no success.
+#[derive(Clone, Debug, thiserror::Error)]
+pub(in crate::cli) enum Failure {
+    /// The proxy refused the request.
+    #[error("{detail} (status {})", .status.as_u16())]
+    Refused {
+        /// The status of the response.
+        status: StatusCode,
+        /// The reason in the proxy's words.
+        detail: String,
+        /// When the request may succeed; `None` if the proxy did not say.
+        later: Option<Duration>,
+    },
+    /// There was no response.
+    #[error("the proxy does not answer: {0}")]
+    NoAnswer(#[from] NoAnswer),
+    /// The response broke off.
+    #[error("the proxy's answer broke off: {0}")]
+    Lost(#[from] Lost),
+    /// The response is not what a proxy sends.
+    #[error("the answer is not that of a framegate proxy: {0}")]
+    Strange(String),
+}
+
+/// The part of `application/problem+json` that users read.
+#[derive(Deserialize)]
+struct Problem {
+    detail: Option<String>,
+    title: Option<String>,
+}
+
+impl Failure {
+    /// The failure in an error response.
+    pub(super) fn of(status: StatusCode, later: Option<Duration>, body: &[u8]) -> Self {
+        let problem: Option<Problem> = serde_json::from_slice(body).ok();
+        let detail = problem.and_then(|problem| problem.detail.or(problem.title));
+        let detail = detail.unwrap_or_else(|| status.canonical_reason().unwrap_or("refused").to_owned());
+        Self::Refused { status, detail, later }
+    }
+
+    /// The status of the response; `None` if there was none.
+    pub(in crate::cli) fn status(&self) -> Option<StatusCode> {
+        match self {
+            Self::Refused { status, .. } => Some(*status),
+            _ => None,
+        }
+    }
+
+    /// Whether the same request may have success soon, because the connection failed or the proxy is starting or busy.
+    pub(super) fn is_passing(&self) -> bool {
+        match self {
+            Self::Refused { status, .. } => {
+                matches!(*status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE)
+            }
+            Self::NoAnswer(reason) => !matches!(reason, NoAnswer::TooLarge),
+            Self::Lost(_) => true,
+            Self::Strange(_) => false,
+        }
+    }
+
+    /// How long the proxy asks to wait before the request is sent again; `None` if it does not say.
+    pub(super) fn later(&self) -> Option<Duration> {
+        match self {
+            Self::Refused { later, .. } => *later,
+            _ => None,
+        }
+    }
+}

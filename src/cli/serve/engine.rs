@@ -1,0 +1,134 @@
+//! The runs of a proxy and their storage, without the server in front of them.
+//!
+//! Input: the configuration. Output: the runs, and the background work on them. Never: a connection.
+
+use crate::artifacts::{ArtifactStore, MemoryStore};
+use crate::clock::{Clock, Moment};
+use crate::config::{self, Config, FsyncKind, LogKind};
+use crate::gate::Gate;
+use crate::log::sqlite::{self, Fsync};
+use crate::log::{FrameLog, MemoryLog, SqliteLog};
+use crate::runs::{PruningBounds, Runs};
+use anyhow::anyhow;
+use framegate_translators::artifacts::Bounds;
+use framegate_translators::encode::EncoderOptions;
+use framegate_translators::normalizer::EndHold;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::task::AbortOnDropHandle;
+
+/// Where frames and artifacts are kept.
+pub(in crate::cli) type Storage = (Arc<dyn FrameLog>, Arc<dyn ArtifactStore>);
+
+/// Opens the storage.
+///
+/// # Errors
+/// The database cannot be used.
+pub(in crate::cli) fn storage(config: &Config, kind: LogKind) -> anyhow::Result<Storage> {
+    let max_artifact_bytes = config.artifacts.max_total_bytes;
+    Ok(match kind {
+        LogKind::Memory => (
+            Arc::new(
+                MemoryLog::new(config.log.max_bytes, config.log.max_runs)
+                    .with_max_age(max_age(&config.log), Clock::System),
+            ),
+            Arc::new(MemoryStore::new(max_artifact_bytes)),
+        ),
+        LogKind::Sqlite => {
+            let options = sqlite::Options { max_artifact_bytes, ..log_options(&config.log) };
+            let log = Arc::new(SqliteLog::open(options)?);
+            (log.clone(), log)
+        }
+    })
+}
+
+/// The runs in a storage.
+///
+/// # Errors
+/// The gate cannot be set up.
+pub(in crate::cli) fn runs(config: &Config, (log, store): Storage, encoder: &EncoderOptions) -> anyhow::Result<Runs> {
+    let runs = Runs::new(log, Gate::new(config.gate.mode).map_err(|error| anyhow!(error))?)
+        .with_view_bytes(config.server.view_bytes)
+        .with_end_hold(EndHold::Ms(config.ingest.end_hold_ms))
+        .with_open_tools(config.ingest.max_open_tools)
+        .with_pruning(pruning_bounds(&config.log), encoder.clone());
+    let artifacts = &config.artifacts;
+    if !artifacts.enabled {
+        return Ok(runs);
+    }
+    let bounds = Bounds {
+        inline_bytes: artifacts.inline_bytes,
+        preview_bytes: artifacts.preview_bytes,
+        max_bytes: artifacts.max_bytes,
+        max_open_bytes: artifacts.max_open_bytes,
+    };
+    Ok(runs.with_artifacts(store, bounds))
+}
+
+/// The background work on the runs, until it is dropped.
+pub(in crate::cli) struct Upkeep(
+    #[expect(dead_code, reason = "dropping the handles ends the tasks")] [AbortOnDropHandle<()>; 2],
+);
+
+impl Upkeep {
+    /// Starts it. Must be called in a runtime.
+    pub(in crate::cli) fn start(runs: &Arc<Runs>) -> Self {
+        runs.start_checkpointing();
+        let keeping = tokio::spawn(keep(runs.clone()));
+        let closing = tokio::spawn({
+            let runs = runs.clone();
+            async move { runs.close_left_open().await }
+        });
+        Self([keeping, closing].map(AbortOnDropHandle::new))
+    }
+}
+
+/// The interval of dropping old frames and of storing the counters of runs.
+const KEEP_EVERY: Duration = Duration::from_secs(60);
+
+async fn keep(runs: Arc<Runs>) {
+    let start = Moment::now();
+    loop {
+        tokio::time::sleep(KEEP_EVERY).await;
+        runs.drop_aged(start.elapsed(), Clock::System.now_ms()).await;
+        runs.forget_dropped().await;
+        runs.keep_counts().await;
+    }
+}
+
+/// The limits beyond which the first frames of a run are pruned, from the settings.
+fn pruning_bounds(log: &config::Log) -> PruningBounds {
+    let some = |number: u64| Some(number).filter(|number| *number > 0);
+    PruningBounds {
+        max_frames: some(log.run_max_frames),
+        max_bytes: some(log.run_max_bytes),
+        max_age: some(log.run_max_age_hours).map(|hours| Duration::from_secs(hours * 3600)),
+    }
+}
+
+/// How long idle streams are kept; `None` means without limit.
+fn max_age(log: &config::Log) -> Option<Duration> {
+    (log.max_age_hours > 0).then(|| Duration::from_secs(log.max_age_hours * 3600))
+}
+
+/// The options of the database, from the settings.
+pub(in crate::cli) fn log_options(log: &config::Log) -> sqlite::Options {
+    let at_least_one = |number: usize| NonZeroUsize::new(number).unwrap_or(NonZeroUsize::MIN);
+    sqlite::Options {
+        fsync: match log.fsync {
+            FsyncKind::Always => Fsync::Always,
+            FsyncKind::Interval => Fsync::Interval(Duration::from_millis(log.fsync_interval_ms)),
+            FsyncKind::Never => Fsync::Never,
+        },
+        queue: at_least_one(log.queue_appends),
+        readers: at_least_one(log.read_connections),
+        max_runs: log.max_runs,
+        max_bytes: log.max_bytes,
+        max_age: max_age(log),
+        check: log.check_on_open,
+        max_file_bytes: Some(log.max_file_bytes).filter(|bytes| *bytes > 0),
+        recent_bytes: log.recent_bytes,
+        ..sqlite::Options::new(&log.path)
+    }
+}
