@@ -2,6 +2,7 @@
 //!
 //! A new command is a module with its arguments and a `run`, a variant of `Command` and an arm of [`run`].
 
+mod acp;
 mod artifacts;
 mod bad;
 mod bridge;
@@ -75,6 +76,8 @@ enum Command {
     Serve(serve::Args),
     /// Start a runner, translate its output, and pass its exit status on
     Run(run::Args),
+    /// Be an agent of the Agent Client Protocol on standard input and output, for an editor
+    Acp(acp::Args),
     /// Translate a runner's output to a contract's events, record by record
     Translate(translate::Args),
     /// Check a stream of events against its contract: schemas, order, pairing
@@ -111,6 +114,7 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     match cli.command {
         Command::Serve(args) => serve::run(&args, &cli.log),
         Command::Run(args) => run::run(&args),
+        Command::Acp(args) => acp::run(&args),
         Command::Translate(args) => translate::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Log(args) => frame_log::run(&args),

@@ -10,6 +10,7 @@
     reason = "test code; not all helpers shared with the tests of the server are used"
 )]
 
+mod acp_agent;
 mod ag_ui;
 mod agent_responses;
 mod ai_sdk;

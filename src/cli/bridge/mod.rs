@@ -14,7 +14,7 @@ mod stdio;
 pub(super) use embedded::Embedded;
 pub(super) use failure::Failure;
 pub(super) use follow::Events;
-pub(super) use proxy::{Order, Proxy};
+pub(super) use proxy::{Order, Proxy, Started};
 pub(super) use stdio::{Input, Line, Output};
 
 use super::named_upstream;

@@ -92,13 +92,31 @@ impl Output {
         Ok((Self(sender), Written(writer)))
     }
 
+    /// Waits until there is room for a line.
+    ///
+    /// # Errors
+    /// Standard output is closed.
+    pub(in crate::cli) async fn place(&self) -> Result<Room<'_>, Closed> {
+        self.0.reserve().await.map(Room).map_err(|_| Closed)
+    }
+
     /// Writes a line; its end is added. Waits if the reader of standard output is slow.
     ///
     /// # Errors
     /// Standard output is closed.
-    pub(in crate::cli) async fn line(&self, mut line: Vec<u8>) -> Result<(), Closed> {
+    pub(in crate::cli) async fn line(&self, line: Vec<u8>) -> Result<(), Closed> {
+        self.place().await.map(|room| room.send(line))
+    }
+}
+
+/// Room for one line.
+pub(in crate::cli) struct Room<'o>(mpsc::Permit<'o, Vec<u8>>);
+
+impl Room<'_> {
+    /// Writes the line; its end is added.
+    pub(in crate::cli) fn send(self, mut line: Vec<u8>) {
         line.push(b'\n');
-        self.0.send(line).await.map_err(|_| Closed)
+        self.0.send(line);
     }
 }
 
