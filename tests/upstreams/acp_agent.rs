@@ -12,12 +12,12 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Instant;
 
 /// A client of an agent that runs as a program.
-struct Client {
+pub struct Client {
     child: Child,
     input: Option<ChildStdin>,
     lines: Receiver<Value>,
     /// The updates and questions that were read while an answer was awaited.
-    seen: Vec<Value>,
+    pub seen: Vec<Value>,
     last: u64,
 }
 
@@ -55,8 +55,13 @@ impl Client {
 
     /// An agent in front of a proxy.
     fn before(started: &Started, arguments: &[&str]) -> Self {
+        Self::of_upstream("fake", started, arguments)
+    }
+
+    /// The same, for another upstream.
+    pub fn of_upstream(upstream: &str, started: &Started, arguments: &[&str]) -> Self {
         let mut command = framegate();
-        command.args(["acp", "fake", "--url", &format!("http://{}", started.proxy.address)]).args(arguments);
+        command.args(["acp", upstream, "--url", &format!("http://{}", started.proxy.address)]).args(arguments);
         command.env("XDG_STATE_HOME", started.folder.path("state"));
         Self::start(command)
     }
@@ -65,7 +70,7 @@ impl Client {
         writeln!(self.input.as_mut().unwrap(), "{message}").unwrap();
     }
 
-    fn tell(&mut self, method: &str, params: Value) {
+    pub fn tell(&mut self, method: &str, params: Value) {
         self.write(&json!({"jsonrpc": "2.0", "method": method, "params": params}));
     }
 
@@ -85,7 +90,7 @@ impl Client {
     }
 
     /// Reads up to the answer to a request.
-    fn answer(&mut self, id: u64) -> Value {
+    pub fn answer(&mut self, id: u64) -> Value {
         loop {
             let message = self.next();
             if message.get("method").is_none() && message["id"] == id {
@@ -96,7 +101,7 @@ impl Client {
     }
 
     /// Reads up to a message that fits.
-    fn until(&mut self, fits: impl Fn(&Value) -> bool) -> Value {
+    pub fn until(&mut self, fits: impl Fn(&Value) -> bool) -> Value {
         loop {
             let message = self.next();
             self.seen.push(message.clone());
@@ -106,37 +111,37 @@ impl Client {
         }
     }
 
-    fn question(&mut self) -> Value {
+    pub fn question(&mut self) -> Value {
         self.until(|message| message["method"] == "session/request_permission")
     }
 
-    fn choose(&mut self, question: &Value, option: &str) {
+    pub fn choose(&mut self, question: &Value, option: &str) {
         let outcome = json!({"outcome": {"outcome": "selected", "optionId": option}});
         self.write(&json!({"jsonrpc": "2.0", "id": question["id"], "result": outcome}));
     }
 
-    fn session_in(&mut self, folder: &Path) -> String {
+    pub fn session_in(&mut self, folder: &Path) -> String {
         let answer = self.ask("session/new", json!({"cwd": folder, "mcpServers": []}));
         answer["result"]["sessionId"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
     }
 
-    fn prompt(&mut self, session: &str, text: &str) -> u64 {
+    pub fn prompt(&mut self, session: &str, text: &str) -> u64 {
         self.send("session/prompt", json!({"sessionId": session, "prompt": [{"type": "text", "text": text}]}))
     }
 
-    fn turn(&mut self, session: &str, text: &str) -> Value {
+    pub fn turn(&mut self, session: &str, text: &str) -> Value {
         self.seen.clear();
         let id = self.prompt(session, text);
         self.answer(id)
     }
 
     /// The updates of one kind that were seen.
-    fn updates(&self, kind: &str) -> Vec<&Value> {
+    pub fn updates(&self, kind: &str) -> Vec<&Value> {
         let updates = self.seen.iter().map(|message| &message["params"]["update"]);
         updates.filter(|update| update["sessionUpdate"] == kind).collect()
     }
 
-    fn text(&self) -> String {
+    pub fn text(&self) -> String {
         let chunks = self.updates("agent_message_chunk").into_iter();
         chunks.map(|chunk| chunk["content"]["text"].as_str().unwrap()).collect()
     }
@@ -148,7 +153,7 @@ impl Client {
     }
 
     /// Closes standard input, and returns the exit code and standard error.
-    fn leave(mut self) -> (Option<i32>, String) {
+    pub fn leave(mut self) -> (Option<i32>, String) {
         drop(self.input.take());
         let mut text = String::new();
         self.child.stderr.take().unwrap().read_to_string(&mut text).unwrap();

@@ -28,6 +28,7 @@ mod presets;
 #[path = "../serve/proxy.rs"]
 mod proxy;
 mod real;
+mod real_clients;
 mod real_codex;
 mod real_feed;
 #[path = "../serve/resources.rs"]

@@ -109,54 +109,6 @@ fn opencode_run_continues_a_session() {
     continue_session("opencode-run", "opencode");
 }
 
-/// Two prompts of one conversation over the Chat Completions API.
-fn converse(preset: &str, name: &str) {
-    let model = Model::with_script(vec![vec![Say::Text("The first answer.")], vec![Say::Text("The second answer.")]]);
-    let started = real(preset, name, &model, "");
-    let mut messages = vec![json!({"role": "user", "content": "The first question."})];
-    let ask = |messages: &[Value]| {
-        let body = json!({"model": "real", "messages": messages}).to_string();
-        let answer = post(started.proxy.address, "/v1/chat/completions", &[], body.as_bytes());
-        let session = answer.header("framegate-session").to_owned();
-        let completion = answer.json();
-        let content = completion["choices"][0]["message"]["content"].clone();
-        assert!(content.is_string(), "{completion}\n{}", started.folder.read("log"));
-        (content, session)
-    };
-    let (first, session) = ask(&messages);
-    assert_eq!(first, json!("The first answer."));
-    messages.push(json!({"role": "assistant", "content": first}));
-    messages.push(json!({"role": "user", "content": "The second question."}));
-    assert_eq!(ask(&messages), (json!("The second answer."), session));
-    let last = model.requests().pop().unwrap().to_string();
-    assert!(last.contains("The first question.") && last.contains("The first answer."), "{last}");
-    assert!(!last.contains("The conversation so far"), "the session must continue: {last}");
-}
-
-#[test]
-#[ignore = "needs node and tests/runners/node_modules: ./test.sh runs it"]
-fn claude_code_holds_a_conversation() {
-    converse("claude-code", "claude");
-}
-
-#[test]
-#[ignore = "needs node and tests/runners/node_modules: ./test.sh runs it"]
-fn codex_exec_holds_a_conversation() {
-    converse("codex-exec", "codex");
-}
-
-#[test]
-#[ignore = "needs node and tests/runners/node_modules: ./test.sh runs it"]
-fn codex_app_server_holds_a_conversation() {
-    converse("codex-app-server", "codex");
-}
-
-#[test]
-#[ignore = "needs node and tests/runners/node_modules: ./test.sh runs it"]
-fn opencode_run_holds_a_conversation() {
-    converse("opencode-run", "opencode");
-}
-
 fn answer(started: &Started, run: &str, approval: &str, answer: &Value) -> u16 {
     let path = format!("/v1/runs/{run}/approvals/{approval}");
     post(started.proxy.address, &path, &[], answer.to_string().as_bytes()).status
