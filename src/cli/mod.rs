@@ -5,6 +5,7 @@
 mod artifacts;
 mod bad;
 mod check;
+mod demo_agent;
 mod diagnostics;
 mod frame_log;
 mod health;
@@ -93,6 +94,9 @@ enum Command {
     Completions(shell::CompletionsArgs),
     /// Print a manual page
     Man(shell::ManArgs),
+    /// Play a coding agent by a script, for `serve --demo`
+    #[command(hide = true)]
+    DemoAgent(demo_agent::Args),
 }
 
 /// Runs the command.
@@ -119,6 +123,7 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Health(args) => health::run(&args),
         Command::Completions(args) => shell::completions(&args),
         Command::Man(args) => shell::man(&args),
+        Command::DemoAgent(args) => demo_agent::run(&args),
     }
 }
 
