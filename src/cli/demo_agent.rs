@@ -5,7 +5,7 @@
 
 use super::{EXIT_CLEAN, EXIT_FAILED};
 use framegate_translators::framing::{Framing, Limits, Reader};
-use framegate_translators::runners::{DEMO_COMMAND, DemoAgent, DemoStart, DemoStep, demo};
+use framegate_translators::runners::{DemoAgent, DemoStart, DemoStep, demo};
 use std::io::{Read, Write};
 use std::process::ExitCode;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -13,7 +13,6 @@ use std::time::Duration;
 use uuid::Uuid;
 
 #[derive(Debug, clap::Args)]
-#[command(name = DEMO_COMMAND)]
 pub(super) struct Args {
     /// The session to continue
     #[arg(long, value_name = "SESSION")]

@@ -23,6 +23,7 @@ mod translate;
 
 use crate::config::{LogFormat, Telemetry};
 use clap::{Args, Parser, Subcommand};
+use framegate_translators::runners::DEMO_COMMAND;
 use std::io::ErrorKind;
 use std::process::ExitCode;
 
@@ -95,7 +96,7 @@ enum Command {
     /// Print a manual page
     Man(shell::ManArgs),
     /// Play a coding agent by a script, for `serve --demo`
-    #[command(hide = true)]
+    #[command(name = DEMO_COMMAND, hide = true)]
     DemoAgent(demo_agent::Args),
 }
 

@@ -32,6 +32,9 @@ pub struct DemoStart {
     pub seed: Uuid,
 }
 
+/// Creates a scripted agent.
+pub type MakeDemo = fn(DemoStart) -> Box<dyn DemoAgent>;
+
 /// What the agent does next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DemoStep {

@@ -19,7 +19,7 @@ mod opencode;
 mod preset;
 mod stops;
 
-pub use demo::{DEMO_COMMAND, DEMO_PRESET, DemoAgent, DemoStart, DemoStep};
+pub use demo::{DEMO_COMMAND, DEMO_PRESET, DemoAgent, DemoStart, DemoStep, MakeDemo};
 pub use preset::{Preset, Start};
 
 /// One runner.
@@ -50,7 +50,7 @@ pub struct Runner {
     /// The built-in ways to start its program, the usual one first. Empty: users name the program and its arguments.
     pub presets: &'static [&'static Preset],
     /// Creates a scripted agent that speaks this runner's protocol; `None` if there is none for it. It needs a dialogue.
-    pub demo: Option<fn(DemoStart) -> Box<dyn DemoAgent>>,
+    pub demo: Option<MakeDemo>,
     /// Reads the id of a response from one of the first records of a run; `None` if its runs are not responses of the Responses
     /// API.
     pub response_id: Option<fn(&Object<'_>) -> Option<String>>,
@@ -168,7 +168,7 @@ pub fn presets() -> impl Iterator<Item = (&'static Runner, &'static Preset)> {
 }
 
 /// The runner with a scripted agent, and what creates the agent.
-pub fn demo() -> Option<(&'static Runner, fn(DemoStart) -> Box<dyn DemoAgent>)> {
+pub fn demo() -> Option<(&'static Runner, MakeDemo)> {
     RUNNERS.iter().find_map(|runner| Some((runner, runner.demo?)))
 }
 

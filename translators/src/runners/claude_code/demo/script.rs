@@ -29,6 +29,12 @@ pub(super) struct Call {
     pub(super) input: Value,
 }
 
+impl Call {
+    fn argument(&self, name: &str) -> Option<&Value> {
+        self.input.get(name)
+    }
+}
+
 /// One message of the agent, by what it does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
@@ -260,13 +266,16 @@ impl Script {
             }
             Stage::Change => self.change(call),
             Stage::Run => {
-                let output = format!("pretended to run: {}", call.input["command"].as_str().unwrap_or_default());
+                let output = format!(
+                    "pretended to run: {}",
+                    call.argument("command").and_then(Value::as_str).unwrap_or_default()
+                );
                 let result = json!({"stdout": output, "stderr": "", "interrupted": false, "isImage": false,
                     "noOutputExpected": false});
                 (output, result)
             }
             Stage::Plan { .. } => {
-                let todos = &call.input["todos"];
+                let todos = call.argument("todos");
                 ("The plan is written.".to_owned(), json!({"oldTodos": [], "newTodos": todos}))
             }
             Stage::Slow | Stage::Fail | Stage::Answer => (String::new(), Value::Null),
@@ -278,8 +287,8 @@ impl Script {
         let (last, new) = (self.notes.last().cloned().unwrap_or_default(), self.new_line());
         let patch = json!([{"oldStart": at, "oldLines": 1, "newStart": at, "newLines": 2,
             "lines": [format!(" {last}"), format!("+{new}")]}]);
-        let result = json!({"filePath": NOTES, "oldString": call.input["old_string"],
-            "newString": call.input["new_string"], "originalFile": original, "structuredPatch": patch,
+        let result = json!({"filePath": NOTES, "oldString": call.argument("old_string"),
+            "newString": call.argument("new_string"), "originalFile": original, "structuredPatch": patch,
             "userModified": false, "replaceAll": false});
         self.notes.push(new);
         if self.notes.len() > MAX_LINES {
