@@ -47,3 +47,9 @@ for (;;) {
   answer = await show(await model.stream([new HumanMessage({ content: given })], options));
 }
 process.stdin.destroy();
+
+// LangChain streams a failed response as one that breaks off.
+if (answer.response_metadata.status !== 'completed') {
+  console.error('failed: GET /v1/runs of framegate has the reason');
+  process.exitCode = 1;
+}

@@ -154,7 +154,8 @@ fn an_upstream_of_the_configuration_has_priority() {
 
 /// The command that `serve --demo` prints.
 #[test]
-fn the_printed_command_starts_a_run() {
+#[ignore = "needs curl: ./test.sh runs it"]
+fn curl_starts_a_run_with_the_printed_command() {
     let folder = Folder::new();
     let mut child = Command::new(env!("CARGO_BIN_EXE_framegate"))
         .args(["serve", "--demo", "--listen", "0"])
