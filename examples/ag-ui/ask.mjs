@@ -22,16 +22,34 @@ const subscriber = {
   },
 };
 
+async function answer(question) {
+  write(question);
+  const { value = '' } = await lines.next();
+  return value.trim();
+}
+
+async function permit(message) {
+  return { decision: (await answer(`${message} [y/n] `)) === 'y' ? 'approved' : 'rejected' };
+}
+
+// A question that wants a choice or a text: an approval with one answer for each of its parts.
+async function choose(questions) {
+  const answers = [];
+  for (const { question, options = [] } of questions) {
+    answers.push(await answer(`${question} [${options.map(({ label }) => label).join('/')}] `));
+  }
+  return { decision: 'approved', answers };
+}
+
 // A run that asks ends with interrupts. The next one resumes it with an answer to each.
 let resume;
 do {
   await agent.runAgent(resume ? { resume } : {}, subscriber).catch(() => (process.exitCode = 1));
   resume = [];
-  for (const { id, message } of agent.pendingInterrupts) {
-    write(`${message ?? 'May I?'} [y/n] `);
-    const { value = 'n' } = await lines.next();
-    const decision = value.trim() === 'y' ? 'approved' : 'rejected';
-    resume.push({ interruptId: id, status: 'resolved', payload: { decision } });
+  for (const { id, message, metadata } of agent.pendingInterrupts) {
+    const questions = metadata?.args?.questions;
+    const payload = questions ? await choose(questions) : await permit(message ?? 'May I?');
+    resume.push({ interruptId: id, status: 'resolved', payload });
   }
 } while (resume.length > 0);
 process.stdin.destroy();

@@ -40,6 +40,13 @@ for (const answer of ['Approve', 'Deny']) {
   });
 }
 
+await send('Let me choose');
+await last().getByLabel('Which colour').selectOption('Blue');
+await last().getByRole('button', { name: 'Answer' }).click();
+await last().getByText('no model was asked').waitFor();
+await idle();
+say({ text: await last().locator('.text').last().textContent() });
+
 // A question that is open when the page is loaded again.
 await send('Run a command');
 await last().getByRole('button', { name: 'Approve' }).waitFor();

@@ -76,6 +76,8 @@ fn the_clients_have_the_versions_of_the_other_tests() {
 #[ignore = "needs node and examples/ag-ui/node_modules: ./test.sh runs it"]
 fn npm_ag_ui_answers_questions() {
     answers_questions("ag-ui", &["node", "ask.mjs"]);
+    let text = said(&demo(), "ag-ui", &["node", "ask.mjs", "Let me choose"], "Green\n");
+    assert!(text.contains("[Red/Blue/Green]") && text.contains("You chose “Green”."), "{text}");
 }
 
 #[test]
@@ -148,28 +150,29 @@ fn browsers_chat_in_react() {
     let steps: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let script = "This answer is a script's: no model was asked.";
     let note = "You said: “Make a plan, then write a note”.";
-    let hint = "Try a prompt with one of these words: plan, write, run, slow, fail, remember.";
+    let hint = "Try a prompt with one of these words: plan, choose, write, run, slow, fail, remember.";
     let numbers: Vec<String> = (1..=60).map(|number: u32| number.to_string()).collect();
     assert_eq!(
-        steps[..4],
+        steps[..5],
         [
             json!({"text": format!("You said: “Hello there”. {hint} {script}"), "reasoning": 1, "tools": ["Read"]}),
             json!({"answer": "Approve", "plan": 3, "questions": 0,
                 "text": format!("{note} You allowed Edit, so I pretended to use it. {script}")}),
             json!({"answer": "Deny", "plan": 3, "questions": 0,
                 "text": format!("{note} You did not allow Edit, so I left it out. {script}")}),
+            json!({"text": format!("You said: “Let me choose”. You chose “Blue”. {script}")}),
             json!({"reloaded": "question",
                 "text": format!("You said: “Run a command”. You allowed Bash, so I pretended to use it. {script}")}),
         ]
     );
     // The run that went on has each text once.
-    assert_eq!((&steps[4]["reloaded"], &steps[4]["articles"]), (&json!("run"), &json!(2)));
-    assert_eq!(steps[4]["texts"].as_array().unwrap().len(), 2, "{}", steps[4]);
-    let counted = steps[4]["texts"][1].as_str().unwrap();
+    assert_eq!((&steps[5]["reloaded"], &steps[5]["articles"]), (&json!("run"), &json!(2)));
+    assert_eq!(steps[5]["texts"].as_array().unwrap().len(), 2, "{}", steps[5]);
+    let counted = steps[5]["texts"][1].as_str().unwrap();
     assert!(counted.contains(&numbers.join(" ")), "{counted}");
-    assert_eq!(steps[5], json!({"stopped": true}));
+    assert_eq!(steps[6], json!({"stopped": true}));
     let error = "API Error: 529 Overloaded. (The prompt asks the demo to fail; no provider was asked.)";
-    assert_eq!(steps[6..], [json!({"error": error, "errors": []})]);
+    assert_eq!(steps[7..], [json!({"error": error, "errors": []})]);
     let interrupted = get(proxy.address, "/v1/runs?limit=100", &[]).json();
     let runs = interrupted["data"].as_array().unwrap();
     let count = runs.iter().filter(|run| run["state"] == "interrupted").count();

@@ -96,9 +96,12 @@ impl Conversation {
     }
 
     fn answer(&mut self, decision: Decision, reason: Option<&str>, scope: Option<&str>) {
+        let (reason, scope) = (reason.map(str::to_owned), scope.map(Into::into));
+        self.give(Answer { decision, reason, scope, answers: Vec::new() });
+    }
+
+    fn give(&mut self, answer: Answer) {
         let asked = self.question();
-        let answer =
-            Answer { decision, reason: reason.map(str::to_owned), scope: scope.map(Into::into), answers: Vec::new() };
         self.send(&HostMessage::Answer { approval_id: asked.approval_id, answer });
         self.work();
     }
@@ -206,6 +209,22 @@ fn an_allowed_change_and_a_denied_command() {
     });
     assert!(diff.unwrap().contains("\n+- asked for “Plan it, write a note and run the command”"));
     assert_eq!(talk.ends()[0].reason.as_str(), "completed");
+    talk.close();
+}
+
+#[test]
+fn a_choice_is_answered_with_a_text() {
+    let mut talk = Conversation::new("Let me choose", None);
+    talk.work();
+    let asked = talk.question();
+    assert!(talk.dialogue.question(&asked.approval_id).unwrap().wants_answers);
+    let choice = vec![vec!["Blue".to_owned()]];
+    talk.give(Answer { decision: Decision::Approved, reason: None, scope: None, answers: choice });
+    assert!(talk.text().contains("You chose “Blue”."), "{}", talk.text());
+    talk.send(&HostMessage::Prompt("choose again".to_owned()));
+    talk.work();
+    talk.answer(Decision::Rejected, Some("no colour"), None);
+    assert!(talk.text().contains("(no colour), so I left it out"), "{}", talk.text());
     talk.close();
 }
 

@@ -42,18 +42,27 @@ export function Chat({ id, initialMessages }) {
     else stop();
   }
 
+  // The approvals of the AI SDK are yes or no. framegate takes choices itself, and the message then continues with them.
+  async function decide({ id, approved, answers }) {
+    if (answers) {
+      const body = JSON.stringify({ decision: 'approved', answers });
+      await fetch(`/v1/runs/${last.id}/approvals/${id}`, { method: 'POST', body });
+    }
+    addToolApprovalResponse({ id, approved });
+  }
+
   return (
     <main data-status={status}>
       {messages.map((message) => (
         <article key={message.id} className={message.role}>
           {message.parts.map((part, at) => (
-            <Part key={at} part={part} onDecision={addToolApprovalResponse} />
+            <Part key={at} part={part} onDecision={decide} />
           ))}
         </article>
       ))}
       {error && <p className="error">{error.message}</p>}
       {!isBusy && last?.role === 'user' && <button onClick={() => sendMessage()}>Ask again</button>}
-      <form onSubmit={send}>
+      <form className="prompt" onSubmit={send}>
         <input
           value={prompt}
           onChange={(event) => setPrompt(event.target.value)}

@@ -59,7 +59,7 @@ struct Success<'a> {
 }
 
 /// The tool whose answer is sent as its permission.
-const QUESTIONS: &str = "AskUserQuestion";
+pub(super) const QUESTIONS: &str = "AskUserQuestion";
 
 impl Dialogue for Control {
     fn open(&mut self, opening: &Opening) {

@@ -9,7 +9,7 @@ mod script;
 
 use super::dialogue::REFUSED;
 use super::user::Content;
-use crate::json::Object;
+use crate::json::{Object, value};
 use crate::runners::{DemoAgent, DemoStart, DemoStep};
 use records::{Block, Ending, Figures, Records, Words};
 use script::{Call, Decision, Script, Stage, words};
@@ -222,7 +222,7 @@ impl Demo {
         turn.figures.turns += 1;
         let (text, result) = self.script.pretend(stage, &call);
         if stage.question().is_some() {
-            self.script.decided(call.name, Decision::Allowed);
+            self.script.allowed(stage, &call);
         }
         self.conversation += words(&text);
         let record = self.records.tool_result(&call, &text, &result, was_asked);
@@ -239,6 +239,12 @@ impl Demo {
         if answer.str("behavior").as_deref() == Some("allow") {
             if !answer.items("updatedPermissions").is_empty() {
                 self.allowed.push(tool);
+            }
+            // The choices are in the input that the host returns.
+            if let Some(input) = answer.get("updatedInput").filter(|_| stage == Stage::Choose)
+                && let Ok(input) = value(input.text().as_bytes())
+            {
+                pending.call.input = input;
             }
             return self.run(stage, true);
         }

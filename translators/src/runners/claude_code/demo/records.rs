@@ -3,6 +3,7 @@
 //! Input: what the script says and does. Output: records that the schemas of `stream-json` accept. Never: a figure that was not counted; an id
 //! that is used twice.
 
+use super::super::dialogue::QUESTIONS;
 use super::script::Call;
 use crate::derived::numbered;
 use serde_json::{Value, json};
@@ -135,7 +136,7 @@ impl Records {
         self.of_session(json!({
             "type": "system", "subtype": "init", "cwd": self.cwd, "model": MODEL, "permissionMode": "default",
             "apiKeySource": "none", "claude_code_version": concat!("framegate ", env!("CARGO_PKG_VERSION")),
-            "output_style": "default", "tools": ["Bash", "Edit", "Read", "TodoWrite"], "mcp_servers": [],
+            "output_style": "default", "tools": [QUESTIONS, "Bash", "Edit", "Read", "TodoWrite"], "mcp_servers": [],
             "slash_commands": [], "agents": [], "skills": [], "plugins": [],
         }))
     }
@@ -190,8 +191,14 @@ impl Records {
         [self.stream_event(end), self.stream_event(json!({"type": "message_stop"}))]
     }
 
-    /// A permission request. It offers a rule for the tool, which lasts as long as the process.
+    /// A permission request. It offers a rule for the tool, which lasts as long as the process, unless a person must answer each time.
     pub(super) fn ask(&self, request_id: &str, call: &Call, reason: &str) -> Value {
+        if call.name == QUESTIONS {
+            return json!({"type": "control_request", "request_id": request_id, "request": {
+                "subtype": "can_use_tool", "tool_name": call.name, "display_name": call.name, "input": call.input,
+                "tool_use_id": call.id, "requires_user_interaction": true,
+            }});
+        }
         let rule = json!({"type": "addRules", "rules": [{"toolName": call.name}], "behavior": "allow",
             "destination": "session"});
         json!({"type": "control_request", "request_id": request_id, "request": {

@@ -3,6 +3,7 @@
 //! Input: a prompt, and the decisions about its calls. Output: stages, each with a message and perhaps a call, and the pretended results of calls.
 //! Never: anything but pretence: the only file exists in this value.
 
+use super::super::dialogue::QUESTIONS;
 use serde_json::{Value, json};
 
 /// The file that exists only here.
@@ -18,8 +19,13 @@ const CHANGES: &[&str] = &[
     "add", "change", "create", "delete", "edit", "fix", "modify", "refactor", "remove", "rename", "replace", "save",
     "update", "write",
 ];
+const CHOICES: &[&str] = &["ask", "choose", "pick"];
 const COMMANDS: &[&str] = &["build", "command", "execute", "install", "run", "shell"];
 const MEMORIES: &[&str] = &["earlier", "recall", "remember", "remind", "repeat"];
+
+/// The question with choices, and the choices.
+const QUESTION: &str = "Which colour do you like best?";
+const COLOURS: &[(&str, &str)] = &[("Red", "warm"), ("Blue", "cold"), ("Green", "in between")];
 
 /// One call of a pretended tool.
 #[derive(Clone, Debug)]
@@ -42,6 +48,8 @@ pub(super) enum Stage {
     Read,
     /// Writes the plan; at the end, with every step done.
     Plan { is_done: bool },
+    /// Asks for a choice.
+    Choose,
     /// Changes the file, if that is allowed.
     Change,
     /// Runs a command, if that is allowed.
@@ -58,6 +66,7 @@ impl Stage {
     /// Why the call of this stage needs a permission; `None` if it needs none.
     pub(super) fn question(self) -> Option<&'static str> {
         match self {
+            Self::Choose => Some(QUESTION),
             Self::Change => Some("The demo wants to pretend to change a file."),
             Self::Run => Some("The demo wants to pretend to run a command."),
             _ => None,
@@ -69,6 +78,7 @@ impl Stage {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Decision {
     Allowed,
+    Chosen(String),
     Denied(String),
 }
 
@@ -124,6 +134,10 @@ impl Script {
         if plans {
             stages.push(Stage::Plan { is_done: false });
         }
+        let chooses = asks_for(CHOICES);
+        if chooses {
+            stages.push(Stage::Choose);
+        }
         if changes {
             stages.push(Stage::Change);
         }
@@ -139,8 +153,17 @@ impl Script {
             (false, true) => Stage::Slow,
             (false, false) => Stage::Answer,
         });
-        self.is_hint_due = !(plans || changes || runs || self.recalls || is_slow);
+        self.is_hint_due = !(plans || chooses || changes || runs || self.recalls || is_slow);
         stages
+    }
+
+    /// Notes that a call was allowed.
+    pub(super) fn allowed(&mut self, stage: Stage, call: &Call) {
+        let decision = match stage {
+            Stage::Choose => Decision::Chosen(quoted(choice_in(&call.input))),
+            _ => Decision::Allowed,
+        };
+        self.decided(call.name, decision);
     }
 
     /// Notes the decision about a call.
@@ -168,6 +191,7 @@ impl Script {
                     .to_owned()
             }
             Stage::Plan { is_done: false } => "Here is my plan.".to_owned(),
+            Stage::Choose => "First I have a question.".to_owned(),
             Stage::Change => "I would add a line to my notes. May I?".to_owned(),
             Stage::Run => "I would run a command. May I?".to_owned(),
             Stage::Plan { is_done: true } | Stage::Fail => String::new(),
@@ -187,6 +211,7 @@ impl Script {
         for (tool, decision) in &self.decisions {
             all.push(match decision {
                 Decision::Allowed => format!("You allowed {tool}, so I pretended to use it."),
+                Decision::Chosen(choice) => format!("You chose {choice}."),
                 Decision::Denied(why) if why.is_empty() => format!("You did not allow {tool}, so I left it out."),
                 Decision::Denied(why) => format!("You did not allow {tool} ({why}), so I left it out."),
             });
@@ -198,7 +223,9 @@ impl Script {
             all.push(format!("You asked for the model {model}, but the demo has none."));
         }
         if self.is_hint_due {
-            all.push("Try a prompt with one of these words: plan, write, run, slow, fail, remember.".to_owned());
+            all.push(
+                "Try a prompt with one of these words: plan, choose, write, run, slow, fail, remember.".to_owned(),
+            );
         }
         all.push("This answer is a script's: no model was asked.".to_owned());
         all.join(" ")
@@ -224,6 +251,13 @@ impl Script {
         let (name, input) = match stage {
             Stage::Read => ("Read", json!({"file_path": NOTES})),
             Stage::Plan { is_done } => ("TodoWrite", json!({"todos": self.plan(is_done)})),
+            Stage::Choose => {
+                let option = |(label, about): &(&str, &str)| json!({"label": label, "description": about});
+                let options: Value = COLOURS.iter().map(option).collect();
+                let question =
+                    json!({"question": QUESTION, "header": "Colour", "options": options, "multiSelect": false});
+                (QUESTIONS, json!({"questions": [question]}))
+            }
             Stage::Change => {
                 let last = self.notes.last().cloned().unwrap_or_default();
                 let new = format!("{last}\n{}", self.new_line());
@@ -264,6 +298,11 @@ impl Script {
                     "startLine": 1, "totalLines": self.notes.len()});
                 (numbered.collect(), json!({"type": "text", "file": file}))
             }
+            Stage::Choose => {
+                let choice = quoted(choice_in(&call.input));
+                let result = json!({"questions": call.argument("questions"), "answers": call.argument("answers")});
+                (format!("The user chose {choice}."), result)
+            }
             Stage::Change => self.change(call),
             Stage::Run => {
                 let output = format!(
@@ -302,6 +341,12 @@ impl Script {
     }
 }
 
+/// The answer to the question with choices, in the input as the host returned it.
+fn choice_in(input: &Value) -> &str {
+    let answer = input.get("answers").and_then(|answers| answers.get(QUESTION));
+    answer.and_then(Value::as_str).unwrap_or("nothing")
+}
+
 /// The number of words in a text.
 pub(super) fn words(text: &str) -> u64 {
     text.split_whitespace().count() as u64
@@ -330,8 +375,8 @@ mod tests {
         assert_eq!(script.begin("Why do failures slow people down? Fail."), [Stage::Read, Stage::Fail]);
         assert_eq!(script.begin("slowly"), [Stage::Read, Stage::Slow]);
         let plan = |is_done| Stage::Plan { is_done };
-        let all = [Stage::Read, plan(false), Stage::Change, Stage::Run, plan(true), Stage::Answer];
-        assert_eq!(script.begin("PLAN, write and run"), all);
+        let all = [Stage::Read, plan(false), Stage::Choose, Stage::Change, Stage::Run, plan(true), Stage::Answer];
+        assert_eq!(script.begin("PLAN, choose, write and run"), all);
         assert_eq!(script.begin("planned rewriting, prefixed runs"), [Stage::Read, Stage::Answer]);
     }
 
