@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
-fn demo() -> Started {
+/// A proxy with the demo's upstream.
+pub fn demo() -> Started {
     Started { proxy: Proxy::with_arguments(&["--demo"], &[]), folder: Folder::new() }
 }
 
@@ -31,7 +32,7 @@ impl Started {
         json_of(answer, 200);
     }
 
-    fn completed(&self, run: &str) -> Value {
+    pub fn completed(&self, run: &str) -> Value {
         let status = self.wait_for_end(run);
         assert_eq!(status["state"], "completed", "{status:#}");
         for problems in ["warnings", "validation_failures"] {
@@ -81,7 +82,7 @@ fn a_run_is_asked_answered_and_continued() {
 
 impl Started {
     /// Waits for the other run of a session with two runs.
-    fn second_run(&self, session: &str, first: &str) -> String {
+    pub fn second_run(&self, session: &str, first: &str) -> String {
         let path = format!("/v1/runs?session_id={session}");
         let begin = std::time::Instant::now();
         loop {
