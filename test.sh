@@ -75,6 +75,7 @@ stage "clients in JavaScript"
 ignored_clients() { "${tests[@]}" --test serve -- --ignored "$1"; }
 # Clients that hold a conversation with a runner.
 ignored_conversations() { "${tests[@]}" --test upstreams -- --ignored "$1"; }
+ignored_examples() { "${tests[@]}" --test examples -- --ignored "$1"; }
 if command -v node >/dev/null && command -v npm >/dev/null; then
     # Reinstall if the installed packages differ from the lock file.
     if ! npm ls --prefix tests/clients --all >/dev/null 2>&1; then
@@ -94,17 +95,24 @@ if command -v node >/dev/null && command -v npm >/dev/null; then
         npm ci --prefix clients/typescript
     fi
     ignored_clients npm_framegate
+    for example in ag-ui langchain react-chat; do
+        if ! npm ls --prefix "examples/$example" --all >/dev/null 2>&1; then
+            npm ci --prefix "examples/$example"
+        fi
+    done
+    ignored_examples npm_
     for browser in ${CHROMIUM:-} chromium chromium-headless-shell chromium-browser google-chrome; do
         if CHROMIUM=$(command -v "$browser"); then break; fi
     done
     if [ -n "$CHROMIUM" ]; then
         export CHROMIUM
         ignored_clients browsers_event_source
+        ignored_examples browsers_
     else
-        not_done+=("Chromium was not found: the browser's EventSource was NOT tested (apt-get install chromium, or set CHROMIUM)")
+        not_done+=("Chromium was not found: the browser's EventSource and examples/react-chat were NOT tested (apt-get install chromium, or set CHROMIUM)")
     fi
 else
-    not_done+=("node or npm is missing: the clients of tests/clients and clients/typescript were NOT run (https://nodejs.org)")
+    not_done+=("node or npm is missing: the clients of tests/clients, clients/typescript and examples were NOT run (https://nodejs.org)")
 fi
 stage "real runners"
 # The proxy starts real runners against a scripted model. If the system allows it, they can only reach loopback.
@@ -122,7 +130,7 @@ if command -v node >/dev/null && command -v npm >/dev/null; then
             not_done+=("no network namespace is available: the real runners were NOT isolated from the network")
         fi
         "${tests[@]}" --test upstreams --no-run
-        ${alone[@]+"${alone[@]}"} "${tests[@]}" --test upstreams --offline -- --ignored --skip npm_ --skip python_ \
+        ${alone[@]+"${alone[@]}"} "${tests[@]}" --test upstreams --offline -- --ignored --skip npm_ --skip python_ --skip curl_ \
             --test-threads 2
     else
         not_done+=("npm could not install tests/runners: the real runners were NOT started")
@@ -145,8 +153,16 @@ if command -v python3 >/dev/null && python3 -m pip --version >/dev/null 2>&1; th
     ignored_clients openapi_spec_validator
     ignored_clients openapi_python_client
     ignored_clients python_framegate
+    ignored_examples python_
 else
-    not_done+=("python3 or pip is missing: httpx-sse, openai, claude-agent-sdk and clients/python were NOT run against the proxy (https://www.python.org)")
+    not_done+=("python3 or pip is missing: httpx-sse, openai, claude-agent-sdk, clients/python and examples/python-openai were NOT run against the proxy (https://www.python.org)")
+fi
+
+if command -v curl >/dev/null; then
+    ignored_examples curl_
+    ignored_conversations curl_
+else
+    not_done+=("curl is missing: examples/curl and the command of serve --demo were NOT run (apt-get install curl)")
 fi
 
 stage "benchmarks"

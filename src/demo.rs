@@ -1,16 +1,18 @@
 //! `serve --demo`: ingests the samples of all runners, so that a user without a runner
-//! can watch events.
+//! can watch events, and offers an upstream whose runner is a script, so that this user can start runs.
 //!
-//! Input: the samples, which are compiled into the program. Output: their runs, record by record, slowly enough to read. Never: a file read at run time,
-//! a pause after a record that shows nothing, a record that was not redacted.
+//! Input: the samples, which are compiled into the program. Output: their runs, record by record, slowly enough to read; the
+//! settings of the upstream. Never: a file read at run time, a pause after a record that shows nothing, a record that was not redacted.
 
+use crate::config::upstream::{Command, Kind, Preset, Upstream};
 use crate::ingest::{IngestError, IngestFactory, Settings};
 use crate::runs::{Ingested, Runs};
 use framegate_translators::frame::StreamKind;
 use framegate_translators::framing::{Framing, Limits};
 use framegate_translators::redact::Rules;
-use framegate_translators::runners::{RUNNERS, Sample};
+use framegate_translators::runners::{DEMO_PRESET, RUNNERS, Sample, demo};
 use framegate_translators::when::FirstTime;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use uuid::Uuid;
@@ -20,6 +22,28 @@ const PACE: Duration = Duration::from_millis(250);
 
 /// The pause while a question waits for its answer.
 const THOUGHT: Duration = Duration::from_millis(1500);
+
+/// The name of the upstream with the scripted agent.
+pub const UPSTREAM: &str = "demo";
+
+/// The maximum number of its concurrent runs, including those that wait for a further prompt.
+const MAX_RUNS: usize = 64;
+
+/// The upstream: this program, as a scripted agent. Its runs may work in any directory, because they only mention it.
+///
+/// # Errors
+/// The path of this program is unknown, or is not Unicode.
+pub fn upstream() -> std::io::Result<Option<Upstream>> {
+    let Some((runner, _)) = demo() else { return Ok(None) };
+    let path = std::env::current_exe()?;
+    let program = path.into_os_string().into_string();
+    let program = program.map_err(|_| std::io::Error::other("the path of this program is not Unicode"))?;
+    let directories = std::env::current_dir().into_iter().chain([PathBuf::from("/")]).collect();
+    let preset = Preset::of(runner, &DEMO_PRESET);
+    let settings = Command { preset, program, directories, linger_ms: 60_000, ..Command::default() };
+    let kind = Kind::Command(Box::new(settings));
+    Ok(Some(Upstream { name: UPSTREAM.to_owned(), runner: runner.name.to_owned(), max_runs: MAX_RUNS, kind }))
+}
 
 /// Plays the recordings. Calls `started` with each runner and its run id as soon as the run has begun.
 ///

@@ -29,7 +29,8 @@ const BANNED: &[(&str, &str)] = &[
 ];
 
 /// Folders with code and documents of our own.
-const FOLDERS: &[&str] = &["src", "translators", "tests", "benches", "clients", "docs", "packaging", "httpdate"];
+const FOLDERS: &[&str] =
+    &["src", "translators", "tests", "benches", "clients", "docs", "packaging", "httpdate", "examples"];
 /// Folders whose string literals are checked, except in test code.
 const MESSAGES: &[&str] = &["src", "translators/src"];
 /// Literals that are stored in frames, and therefore cannot be reworded.

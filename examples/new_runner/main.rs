@@ -47,6 +47,7 @@ static QUILL: Runner = Runner {
     decoder: || Box::<decoder::Quill>::default(),
     dialogue: None,
     presets: &[],
+    demo: None,
     response_id: None,
     sample: Sample { file: "recording.ndjson", bytes: include_bytes!("recording.ndjson"), framing: Framing::Ndjson },
 };

@@ -7,6 +7,7 @@ mod artifacts;
 mod bad;
 mod bridge;
 mod check;
+mod demo_agent;
 mod diagnostics;
 mod frame_log;
 mod health;
@@ -25,6 +26,7 @@ mod translate;
 
 use crate::config::{LogFormat, Telemetry};
 use clap::{Args, Parser, Subcommand};
+use framegate_translators::runners::DEMO_COMMAND;
 use std::io::ErrorKind;
 use std::process::ExitCode;
 
@@ -98,6 +100,9 @@ enum Command {
     Completions(shell::CompletionsArgs),
     /// Print a manual page
     Man(shell::ManArgs),
+    /// Play a coding agent by a script, for `serve --demo`
+    #[command(name = DEMO_COMMAND, hide = true)]
+    DemoAgent(demo_agent::Args),
 }
 
 /// Runs the command.
@@ -125,6 +130,7 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Health(args) => health::run(&args),
         Command::Completions(args) => shell::completions(&args),
         Command::Man(args) => shell::man(&args),
+        Command::DemoAgent(args) => demo_agent::run(&args),
     }
 }
 

@@ -70,9 +70,9 @@ fn page(command: &clap::Command) -> anyhow::Result<Vec<u8>> {
     Ok(text)
 }
 
-/// The subcommands of a command, except `help`.
+/// The subcommands of a command, except `help` and hidden ones.
 fn subcommands(command: &clap::Command) -> impl Iterator<Item = &clap::Command> {
-    command.get_subcommands().filter(|command| command.get_name() != "help")
+    command.get_subcommands().filter(|command| command.get_name() != "help" && !command.is_hide_set())
 }
 
 /// The full name of a command, such as `framegate-log-list`.

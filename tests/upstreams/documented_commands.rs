@@ -164,6 +164,34 @@ fn the_documented_commands_work_with_opencode() {
     run_every_command(&started, "code", || server.folder.path("work/yes.txt").exists());
 }
 
+/// A user without a coding agent: the demo asks before it fixes anything, and a run that waits can be interrupted.
+#[test]
+#[ignore = "needs curl: ./test.sh runs it"]
+fn curl_runs_the_documented_commands_with_the_demo() {
+    let started = crate::demo::demo();
+    let commands = Commands::read();
+    let mut shell = Shell { started: &started, upstream: "demo", names: Vec::new() };
+    assert_eq!(shell.run(&commands.list)["upstreams"][0]["takes_messages"], json!(true));
+    let start = |shell: &mut Shell<'_>| {
+        let run = shell.run(&commands.start)["run_id"].clone();
+        let run = shell.set("RUN", &run);
+        let asked = wait_until(&started, "no approval is requested", || {
+            Some(shell.run(&commands.status)["pending_approvals"][0].clone()).filter(Value::is_string)
+        });
+        shell.set("APPROVAL", &asked);
+        run
+    };
+    let first = start(&mut shell);
+    assert_eq!(shell.run(&commands.approve)["decision"], "approved");
+    let session = started.completed(&first)["session_id"].clone();
+    let waiting = start(&mut shell);
+    assert_eq!(shell.run(&commands.interrupt)["run_id"], waiting.as_str());
+    assert_eq!(started.wait_for_end(&waiting)["state"], "interrupted");
+    let session = shell.set("SESSION", &session);
+    assert_eq!(shell.run(&commands.say_more)["session_id"], session.as_str());
+    started.completed(&started.second_run(&session, &first));
+}
+
 #[test]
 fn the_document_has_every_command() {
     let commands = Commands::read();

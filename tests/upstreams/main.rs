@@ -19,6 +19,7 @@ mod chat_completions;
 #[path = "../serve/client.rs"]
 mod client;
 mod command_line;
+mod demo;
 mod documented_commands;
 mod faults;
 mod forms;

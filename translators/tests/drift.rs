@@ -265,6 +265,7 @@ static FAKE_RUNNER: Runner = Runner {
     decoder: || runner("codex").map(|runner| (runner.decoder)()).unwrap(),
     dialogue: None,
     presets: &[],
+    demo: None,
     response_id: None,
     sample: Sample { file: "", bytes: b"", framing: Framing::Ndjson },
 };

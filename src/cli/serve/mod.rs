@@ -45,7 +45,7 @@ pub(super) struct Args {
     /// replaces server.cors_origins
     #[arg(long, value_name = "ORIGIN")]
     cors: Vec<String>,
-    /// Ingest the recordings that come with framegate, and show how to watch them
+    /// Offer a scripted agent as the upstream "demo", ingest the recordings that come with framegate, and show how to try both
     #[arg(long)]
     demo: bool,
 }
@@ -109,7 +109,11 @@ fn configured(args: &Args, log_args: &LogArgs) -> anyhow::Result<(Sources, confi
         config.telemetry.filter = "warn".to_owned();
     }
     telemetry::init(&log_args.over(&config.telemetry))?;
-    let settings = settings::settings(&config)?;
+    let mut settings = settings::settings(&config)?;
+    // An upstream of that name in the configuration has priority.
+    if args.demo && settings.upstreams.iter().all(|upstream| upstream.name != demo::UPSTREAM) {
+        settings.upstreams.extend(demo::upstream().context("cannot offer the demo's agent")?);
+    }
     Ok((sources, config, settings))
 }
 
@@ -234,8 +238,11 @@ async fn serve(
 
 fn demo_intro(base: &str) -> String {
     let contracts: Vec<&str> = CONTRACTS.iter().map(|contract| contract.name).collect();
+    let demo = demo::UPSTREAM;
     format!(
-        "\nRecordings of {} runners are being ingested. To watch them all live in one contract:\n\n  curl -N \
+        "\nThe upstream {demo:?} starts runs. Unless the configuration has its own, it is a script and needs no model:\n\n  curl \
+             '{base}/v1/runs' -d '{{\"upstream\": \"{demo}\", \"prompt\": \"Make a plan, then write a note\"}}'\n\nRecordings \
+             of {} runners are being ingested. To watch them all live in one contract:\n\n  curl -N \
              '{base}/v1/events?contract=sse.v1'\n\nThe list of runs, and one run in each contract ({}):\n\n  curl \
              '{base}/v1/runs'\n",
         RUNNERS.len(),

@@ -72,6 +72,11 @@ impl Preset {
         found.map(|found| Self(Some(found)))
     }
 
+    /// A preset that no configuration can name.
+    pub fn of(runner: &'static Runner, preset: &'static runners::Preset) -> Self {
+        Self(Some((runner, preset)))
+    }
+
     /// Whether the settings name the program and all arguments.
     pub fn is_none(self) -> bool {
         self.0.is_none()

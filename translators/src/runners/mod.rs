@@ -11,6 +11,7 @@ use std::borrow::Cow;
 
 mod claude_code;
 mod codex;
+mod demo;
 mod elicitation;
 mod names;
 mod open_responses;
@@ -18,6 +19,7 @@ mod opencode;
 mod preset;
 mod stops;
 
+pub use demo::{DEMO_COMMAND, DEMO_PRESET, DemoAgent, DemoStart, DemoStep, MakeDemo};
 pub use preset::{Preset, Start};
 
 /// One runner.
@@ -47,6 +49,8 @@ pub struct Runner {
     pub dialogue: Option<fn() -> Box<dyn Dialogue>>,
     /// The built-in ways to start its program, the usual one first. Empty: users name the program and its arguments.
     pub presets: &'static [&'static Preset],
+    /// Creates a scripted agent that speaks this runner's protocol; `None` if there is none for it. It needs a dialogue.
+    pub demo: Option<MakeDemo>,
     /// Reads the id of a response from one of the first records of a run; `None` if its runs are not responses of the Responses
     /// API.
     pub response_id: Option<fn(&Object<'_>) -> Option<String>>,
@@ -109,6 +113,7 @@ impl Runner {
             decoder,
             dialogue: None,
             presets: &[],
+            demo: None,
             response_id: None,
             sample: Sample { file: "", bytes: b"", framing: Framing::Ndjson },
         }
@@ -162,6 +167,11 @@ pub fn presets() -> impl Iterator<Item = (&'static Runner, &'static Preset)> {
     RUNNERS.iter().flat_map(|runner| runner.presets.iter().map(move |preset| (runner, *preset)))
 }
 
+/// The runner with a scripted agent, and what creates the agent.
+pub fn demo() -> Option<(&'static Runner, MakeDemo)> {
+    RUNNERS.iter().find_map(|runner| Some((runner, runner.demo?)))
+}
+
 /// Finds a runner by name.
 pub fn runner(name: &str) -> Option<&'static Runner> {
     RUNNERS.iter().find(|runner| runner.name == name)
@@ -181,7 +191,8 @@ mod tests {
             assert!(titles.insert(provider.title), "two runners have the title {}", provider.title);
         }
         let mut names = HashSet::from(["none"]);
-        for (runner, preset) in presets() {
+        assert!(demo().is_some_and(|(runner, _)| runner.dialogue.is_some()));
+        for (runner, preset) in presets().chain(demo().map(|(runner, _)| (runner, &DEMO_PRESET))) {
             for name in [preset.name].iter().chain(preset.aliases) {
                 assert!(names.insert(*name), "two presets have the name {name}");
             }

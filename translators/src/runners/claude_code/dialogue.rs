@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 /// The id of the request that opens the protocol.
 const FIRST: &str = "req_1";
 /// The text that the model reads if a refusal has no reason.
-const REFUSED: &str = "The user does not want this to be done.";
+pub(super) const REFUSED: &str = "The user does not want this to be done.";
 
 #[derive(Debug, Default)]
 pub(super) struct Control {
@@ -59,7 +59,7 @@ struct Success<'a> {
 }
 
 /// The tool whose answer is sent as its permission.
-const QUESTIONS: &str = "AskUserQuestion";
+pub(super) const QUESTIONS: &str = "AskUserQuestion";
 
 impl Dialogue for Control {
     fn open(&mut self, opening: &Opening) {

@@ -9,6 +9,7 @@ mod assistant;
 mod clock;
 mod control;
 mod decoder;
+mod demo;
 mod dialogue;
 mod files;
 mod message;
@@ -70,6 +71,7 @@ pub(super) const RUNNER: Runner = Runner {
     decoder: || Box::<decoder::Claude>::default(),
     dialogue: Some(|| Box::<dialogue::Control>::default()),
     presets: &[&start::PRESET],
+    demo: Some(|start| Box::new(demo::Demo::new(start))),
     response_id: None,
     sample: sample!("claude-code", "control_permission.partial.ndjson", Ndjson),
 };

@@ -61,6 +61,7 @@ pub(super) const RUNNER: Runner = Runner {
     decoder: || Box::new(Codex::default()),
     dialogue: Some(|| Box::<app_server::Client>::default()),
     presets: &[&start::EXEC, &start::APP_SERVER],
+    demo: None,
     response_id: None,
     sample: sample!("codex", "appserver-approval-accept.ndjson", Ndjson),
 };

@@ -83,6 +83,7 @@ pub(super) const RUNNER: Runner = Runner {
     decoder: || Box::new(OpenResponses::default()),
     dialogue: None,
     presets: &[],
+    demo: None,
     response_id: Some(response_id::of),
     sample: sample!("open-responses", "litellm__texttool.sse", Sse),
 };

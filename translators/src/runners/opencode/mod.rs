@@ -94,6 +94,7 @@ pub(super) const RUNNER: Runner = Runner {
     decoder: || Box::<OpenCode>::default(),
     dialogue: Some(|| Box::<dialogue::Client>::default()),
     presets: &[&start::PRESET],
+    demo: None,
     response_id: None,
     sample: sample!("opencode", "event-permission-once.sse", Sse),
 };

@@ -1,6 +1,4 @@
-//! The programs in `examples/`, run on recordings. `cargo test` builds them; `cargo test --test examples` alone does not.
-
-#![allow(missing_docs, clippy::unwrap_used, reason = "test code")]
+//! The Rust programs in `examples/`, run on recordings. `cargo test` builds them; `cargo test --test examples` alone does not.
 
 use std::io::Write;
 use std::path::Path;
