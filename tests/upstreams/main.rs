@@ -25,6 +25,7 @@ mod forms;
 mod interrupting;
 mod model;
 mod presets;
+mod prompt_files;
 #[path = "../serve/proxy.rs"]
 mod proxy;
 mod real;
