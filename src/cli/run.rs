@@ -98,6 +98,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     };
     let opening = Opening {
         prompt,
+        files: Vec::new(),
         session: args.session.clone(),
         cwd: args.cwd.as_deref().map(absolute).transpose()?,
         model: args.model.clone(),

@@ -36,6 +36,7 @@ mod percent;
 mod places;
 mod probes;
 mod problem;
+mod prompt_files;
 mod prompted;
 mod query;
 #[cfg(test)]

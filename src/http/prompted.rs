@@ -4,7 +4,7 @@
 //! second run for a request that was sent again; a session that had another conversation.
 
 use super::conversations::prompts_of;
-use super::digest::{Digest, digest};
+use super::digest::{Digest, digest, hex};
 use super::models::Model;
 use super::problem::Problem;
 use super::repeats::Once;
@@ -61,8 +61,11 @@ pub(super) async fn run_of(
         Some(named) => Some(named),
         None => known_session(transcript, &caller, upstream, shared).await?,
     };
-    let prompt = if session.is_some() { transcript.prompt.clone() } else { transcript.opening_prompt() };
-    let opening = Opening { prompt, session, cwd: None, model: model.name.clone() };
+    let (prompt, files) = match session {
+        Some(_) => (transcript.prompt.clone(), transcript.files.clone()),
+        None => (transcript.opening_prompt(), transcript.opening_files()),
+    };
+    let opening = Opening { prompt, files, session, cwd: None, model: model.name.clone() };
     let prompts = transcript.earlier_prompts().chain([transcript.prompt.as_str()]);
     let prompts = prompts_of(&caller, upstream, prompts);
     let conversations = shared.conversations.clone();
@@ -89,7 +92,9 @@ fn digest_of(request: &Prompted<'_>) -> Digest {
         Some(&transcript.instructions),
         Some(&transcript.prompt),
     ];
-    digest(fields.into_iter().chain(history))
+    let texts = hex(&digest(fields.into_iter().chain(history)));
+    let urls: Vec<String> = transcript.opening_files().iter().map(|file| file.url().into_owned()).collect();
+    digest([texts.as_str()].into_iter().chain(urls.iter().map(String::as_str)).map(Some))
 }
 
 /// The value of `Framegate-Session`, as the runner's own name of the session.

@@ -1,6 +1,8 @@
 //! A conversation as clients of other APIs send it, and the prompt that it means for a new session.
 //!
-//! Input: the messages of a request. Output: the prompt, and what preceded it. Never: a part that is not text.
+//! Input: the messages of a request. Output: the prompt with its files, and what preceded it. Never: a file of a message that is no prompt.
+
+use framegate_translators::host::PromptFile;
 
 /// A conversation that ends with a prompt.
 #[derive(Debug, Default)]
@@ -11,6 +13,8 @@ pub(super) struct Transcript {
     pub(super) history: Vec<Message>,
     /// The user's messages after the last answer.
     pub(super) prompt: String,
+    /// The files of these messages.
+    pub(super) files: Vec<PromptFile>,
 }
 
 /// A message of the conversation.
@@ -18,6 +22,15 @@ pub(super) struct Transcript {
 pub(super) struct Message {
     pub(super) role: Role,
     pub(super) text: String,
+    /// What the user attached.
+    pub(super) files: Vec<PromptFile>,
+}
+
+impl Message {
+    /// A message without files.
+    pub(super) fn new(role: Role, text: String) -> Self {
+        Self { role, text, files: Vec::new() }
+    }
 }
 
 /// The author of a message.
@@ -52,19 +65,27 @@ impl Transcript {
     /// The conversation of these messages, the last of which are the prompt. `None` if the prompt has no text.
     pub(super) fn new(instructions: Vec<String>, messages: impl Iterator<Item = Message>) -> Option<Self> {
         let mut history: Vec<Message> = Vec::new();
-        for Message { role, text } in messages {
-            match history.last_mut().filter(|last| last.role == Role::User && role == Role::User) {
-                Some(last) => last.text = joined([std::mem::take(&mut last.text), text].into_iter()),
-                None => history.push(Message { role, text }),
+        for message in messages {
+            match history.last_mut().filter(|last| last.role == Role::User && message.role == Role::User) {
+                Some(last) => {
+                    last.text = joined([std::mem::take(&mut last.text), message.text].into_iter());
+                    last.files.extend(message.files);
+                }
+                None => history.push(message),
             }
         }
         let last = history.pop().filter(|last| last.role == Role::User && !last.text.trim().is_empty())?;
-        Some(Self { instructions: joined(instructions.into_iter()), history, prompt: last.text })
+        Some(Self { instructions: joined(instructions.into_iter()), history, prompt: last.text, files: last.files })
     }
 
     /// The texts that the user wrote before the prompt.
     pub(super) fn earlier_prompts(&self) -> impl Iterator<Item = &str> {
         self.history.iter().filter(|message| message.role == Role::User).map(|message| message.text.as_str())
+    }
+
+    /// The files for a new session: those of the conversation so far, and those of the prompt.
+    pub(super) fn opening_files(&self) -> Vec<PromptFile> {
+        self.history.iter().flat_map(|message| &message.files).chain(&self.files).cloned().collect()
     }
 
     /// The prompt for a new session: the instructions, and the conversation so far if another session has had it.

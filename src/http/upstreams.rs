@@ -7,12 +7,13 @@ use super::digest::{Digest, digest};
 use super::idempotency::REPLAYED;
 use super::json_body;
 use super::problem::Problem;
+use super::prompt_files::{FileForm, MAX_FILES};
 use super::repeats::Once;
 use super::reply::{Body, json_response};
 use super::route::Call;
 use super::sessions::{self, Claim};
 use crate::runs::RunStatus;
-use framegate_translators::host::Opening;
+use framegate_translators::host::{Opening, PromptFile};
 use framegate_translators::runners::Runner;
 use hyper::header::{HeaderValue, LOCATION};
 use hyper::{Response, StatusCode};
@@ -26,6 +27,8 @@ struct Order {
     session_id: Option<String>,
     cwd: Option<String>,
     model: Option<String>,
+    #[serde(default)]
+    files: Vec<FileForm>,
 }
 
 /// The path of [`start`].
@@ -34,16 +37,17 @@ const PATH: &str = "/v1/runs";
 /// Starts a run.
 pub(super) async fn start(call: Call) -> Result<Response<Body>, Problem> {
     let (request, shared) = (call.request, call.shared);
-    let form = "{\"upstream\", \"prompt\", \"session_id\"?, \"cwd\"?, \"model\"?}";
+    let form = "{\"upstream\", \"prompt\", \"session_id\"?, \"cwd\"?, \"model\"?, \"files\"?}";
     let headers = request.headers().clone();
     let order: Order = json_body::read(request, shared.settings.max_prompt_body, form, &shared).await?;
-    let once = Once::by_key(&headers, PATH, order.digest())?;
+    let (order, files) = order.with_files()?;
+    let once = Once::by_key(&headers, PATH, order.digest(&files))?;
     let upstream = sessions::upstream(&order.upstream, &shared)?;
     let (entry, is_repeat) = match sessions::claim(once, &shared).await? {
         Claim::Repeat(entry) => (entry, true),
         Claim::New(claimed) => {
             let session = order.session_id.map(|session| sessions::runners_own(session, &shared)).transpose()?;
-            let opening = Opening { prompt: order.prompt, session, cwd: order.cwd, model: order.model };
+            let opening = Opening { prompt: order.prompt, files, session, cwd: order.cwd, model: order.model };
             (claimed.start(sessions::Order { upstream, opening }, |_| {}).await?, false)
         }
     };
@@ -60,8 +64,21 @@ pub(super) async fn start(call: Call) -> Result<Response<Body>, Problem> {
 }
 
 impl Order {
+    /// Reads the files.
+    fn with_files(mut self) -> Result<(Self, Vec<PromptFile>), Problem> {
+        let forms = std::mem::take(&mut self.files);
+        if forms.len() > MAX_FILES {
+            return Err(Problem::bad_request(format!("a prompt can have {MAX_FILES} files, not {}", forms.len())));
+        }
+        let read = |(at, form): (usize, FileForm)| {
+            form.read().map_err(|detail| Problem::bad_request(format!("files[{at}] {detail}")))
+        };
+        let files = forms.into_iter().enumerate().map(read).collect::<Result<_, _>>()?;
+        Ok((self, files))
+    }
+
     /// The digest by which a repeated request is recognised.
-    fn digest(&self) -> Digest {
+    fn digest(&self, files: &[PromptFile]) -> Digest {
         let fields = [
             Some(&self.upstream),
             Some(&self.prompt),
@@ -69,7 +86,9 @@ impl Order {
             self.cwd.as_ref(),
             self.model.as_ref(),
         ];
-        digest(fields.into_iter().map(|field| field.map(String::as_str)))
+        let urls: Vec<_> = files.iter().map(PromptFile::url).collect();
+        let fields = fields.into_iter().map(|field| field.map(String::as_str));
+        digest(fields.chain(urls.iter().map(|url| Some(&**url))))
     }
 }
 
@@ -85,6 +104,7 @@ pub(super) async fn list(call: Call) -> Result<Response<Body>, Problem> {
         path: Option<String>,
         takes_prompts: bool,
         takes_messages: bool,
+        takes_images: bool,
         /// The state of its lasting connection; absent if it has none.
         #[serde(flatten)]
         connection: Option<Connected>,
@@ -110,6 +130,7 @@ pub(super) async fn list(call: Call) -> Result<Response<Body>, Problem> {
         path: upstream.path(),
         takes_prompts: upstream.takes_prompts(),
         takes_messages: upstream.takes_messages(),
+        takes_images: upstream.takes_images(),
         connection: upstream.connection().map(|connection| Connected {
             state: connection.state.as_str(),
             since_ms: connection.since_ms,

@@ -25,6 +25,7 @@ use bounds::{Account, Bounds};
 use framegate_translators::artifacts::Artifact;
 use framegate_translators::decode::Record;
 use framegate_translators::frame::{ApprovalResolved, Frame};
+use framegate_translators::host::PromptFile;
 use framegate_translators::normalizer::RunEnd;
 use framegate_translators::pipeline::{self, Pause};
 use repeats::Repeats;
@@ -135,9 +136,9 @@ impl Ingest {
         Self { pipeline: self.pipeline.within_session(session), ..self }
     }
 
-    /// The next run answers this prompt, which the proxy sends.
-    pub fn expect_prompt(&mut self, prompt: &str) {
-        self.pipeline.expect_prompt(prompt);
+    /// The next run answers this prompt, which the proxy sends with these files.
+    pub fn expect_prompt(&mut self, prompt: &str, files: &[PromptFile]) {
+        self.pipeline.expect_prompt(prompt, files);
     }
 
     /// Stores no run that the log already has. `is_complete`: the input was complete before it was sent.

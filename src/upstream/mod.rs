@@ -6,6 +6,7 @@
 
 pub mod command;
 mod conversation;
+mod files;
 mod handles;
 mod host;
 mod metering;
@@ -48,6 +49,11 @@ pub trait Upstream: Send + Sync {
 
     /// Whether its runs accept messages: answers and further prompts.
     fn takes_messages(&self) -> bool;
+
+    /// Whether its prompts may have images.
+    fn takes_images(&self) -> bool {
+        false
+    }
 
     /// The state of its lasting connection; `None` if it has none.
     fn connection(&self) -> Option<Connection> {

@@ -80,13 +80,13 @@ impl Client {
         self.last
     }
 
-    fn ask(&mut self, method: &str, params: Value) -> Value {
+    pub fn ask(&mut self, method: &str, params: Value) -> Value {
         let id = self.send(method, params);
         self.answer(id)
     }
 
     fn next(&self) -> Value {
-        self.lines.recv_timeout(PATIENCE).expect("the agent says nothing")
+        self.lines.recv_timeout(PATIENCE).unwrap_or_else(|error| panic!("the agent says nothing: {error}"))
     }
 
     /// Reads up to the answer to a request.
@@ -375,7 +375,7 @@ fn bad_arguments_and_lines_are_reported() {
     let mut next = || serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
     let mut answers: Vec<Value> = (0..4).map(|_| next()).collect();
     // The last line ends with the input.
-    write!(input, "{}", r#"{"id":2,"method":"session/new","params":{}}"#).unwrap();
+    input.write_all(br#"{"id":2,"method":"session/new","params":{}}"#).unwrap();
     drop(input);
     answers.push(next());
     let mut codes: Vec<i64> = answers.iter().map(|answer| answer["error"]["code"].as_i64().unwrap()).collect();

@@ -236,7 +236,7 @@ fn wrong_requests_start_nothing() {
             PATH,
             json!({"threadId": "t", "runId": "r", "messages": [{"role": "user", "content": [{"type": "image"}]}]}),
             400,
-            "of type image",
+            "needs a source",
         ),
         (
             PATH,

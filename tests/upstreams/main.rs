@@ -26,6 +26,7 @@ mod forms;
 mod interrupting;
 mod model;
 mod presets;
+mod prompt_files;
 #[path = "../serve/proxy.rs"]
 mod proxy;
 mod real;

@@ -192,3 +192,30 @@ fn codex_app_server_asks_in_an_editor() {
         Say::Tool("exec_command", input)
     });
 }
+
+/// An image reaches the model through the runner.
+fn look_at_an_image(preset: &str, name: &str) {
+    let model = Model::with_script(vec![vec![Say::Text("A dot.")]]);
+    let started = real(preset, name, &model, "");
+    // A white dot.
+    let data = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGP4DwABAQEAG7buVgAAAABJRU5ErkJggg==";
+    let url = format!("data:image/png;base64,{data}");
+    let content = json!([{"type": "text", "text": "What is it?"}, {"type": "image_url", "image_url": {"url": url}}]);
+    let body = json!({"model": "real", "messages": [{"role": "user", "content": content}]});
+    let answer = ask(&started, "/v1/chat/completions", &body).json();
+    assert_eq!(answer["choices"][0]["message"]["content"], "A dot.", "{answer}");
+    let request = model.requests().pop().unwrap().to_string();
+    assert!(request.contains("iVBORw0KGgo") && request.contains("What is it?"), "{request}");
+}
+
+#[test]
+#[ignore = "needs node and tests/runners/node_modules: ./test.sh runs it"]
+fn claude_code_looks_at_an_image() {
+    look_at_an_image("claude-code", "claude");
+}
+
+#[test]
+#[ignore = "needs node and tests/runners/node_modules: ./test.sh runs it"]
+fn codex_app_server_looks_at_an_image() {
+    look_at_an_image("codex-app-server", "codex");
+}

@@ -5,17 +5,21 @@
 //! and by whom a question is answered.
 
 mod pending_questions;
+mod prompt_file;
 
 use crate::decode::Record;
 use crate::frame::{Decision, RawJson, SharedStr};
 
 pub(crate) use pending_questions::PendingQuestions;
+pub use prompt_file::{FileContent, PromptFile};
 
 /// The options with which a runner is started.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Opening {
     /// The first prompt.
     pub prompt: String,
+    /// The files that belong to the prompt. The runner must take them ([`Dialogue::takes`]).
+    pub files: Vec<PromptFile>,
     /// The runner's own name of the session to continue; `None` for a new session.
     pub session: Option<String>,
     /// The working directory; `None` for the one in which it is started.
@@ -114,6 +118,11 @@ impl std::error::Error for SendError {}
 pub trait Dialogue: Send {
     /// Prepares the messages that are sent before the runner sends anything.
     fn open(&mut self, opening: &Opening);
+
+    /// Whether the runner takes such a file with a prompt.
+    fn takes(&self, _file: &PromptFile) -> bool {
+        false
+    }
 
     /// Processes the runner's next record.
     fn receive(&mut self, record: &Record<'_>);

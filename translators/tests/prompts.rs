@@ -16,7 +16,7 @@ const PROMPT: &str = "What the host asked";
 
 fn told(recording: &Recording) -> Vec<Frame> {
     let mut ingest = ingest(recording.runner, Limits::default());
-    ingest.expect_prompt(PROMPT);
+    ingest.expect_prompt(PROMPT, &[]);
     let mut frames: Vec<Frame> = ingest.feed(&recording.bytes, EPOCH_MS).collect();
     frames.extend(ingest.finish(EPOCH_MS));
     frames
@@ -70,7 +70,7 @@ fn every_contract_is_clean_with_the_prompt() {
     for recording in recordings() {
         for contract in json_contracts() {
             let mut ingest = ingest(recording.runner, Limits::default());
-            ingest.expect_prompt(PROMPT);
+            ingest.expect_prompt(PROMPT, &[]);
             let options = EncoderOptions { user_messages: true, ..EncoderOptions::default() };
             let (mut translator, mut out) = (Translator::new(ingest, contract, options), Vec::new());
             let mut sink =
@@ -91,7 +91,7 @@ fn secrets_are_removed_from_a_prompt() {
     let recording = recordings().find(|recording| recording.name.contains("bash_ok.partial")).unwrap();
     let rules = Arc::new(Rules::new(Settings::default()).unwrap());
     let mut ingest = ingest(recording.runner, Limits::default()).redacting(rules);
-    ingest.expect_prompt("Use sk-ant-api03-AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA-AAAAAAAA");
+    ingest.expect_prompt("Use sk-ant-api03-AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA-AAAAAAAA", &[]);
     let frames: Vec<Frame> = ingest.feed(&recording.bytes, EPOCH_MS).collect();
     let (input, said) = first_run(&frames).unwrap();
     assert!(input.starts_with("Use ") && !input.contains("sk-ant-api03-AAAA"), "{input}");

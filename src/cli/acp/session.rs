@@ -175,7 +175,7 @@ mod tests {
         assert!(sessions.get("s1").is_none() && sessions.get("s2").is_some());
         assert_eq!(sessions.list(None)[0]["sessionId"], format!("s{}", MAX_SESSIONS + 1));
         // Open ones stay.
-        for (_, session) in &mut sessions.0 {
+        for session in sessions.0.values_mut() {
             session.is_open = true;
         }
         assert_eq!(sessions.add("more".to_owned(), Session::default()).unwrap_err().code, INTERNAL_ERROR);

@@ -40,6 +40,9 @@ struct Run {
 struct Listed {
     name: String,
     takes_prompts: bool,
+    /// Older proxies do not say it.
+    #[serde(default)]
+    takes_images: bool,
 }
 
 impl Worker {
@@ -96,12 +99,13 @@ impl Worker {
         let _ = self.reports.send(report).await;
     }
 
-    async fn check(&self) -> anyhow::Result<()> {
+    /// Whether the upstream's prompts may have images.
+    async fn check(&self) -> anyhow::Result<bool> {
         let list = self.proxy.get("/v1/upstreams").await?;
         let listed = list.get("upstreams").cloned().unwrap_or_default();
         let upstreams: Vec<Listed> = serde_json::from_value(listed).context("the list of upstreams")?;
         match upstreams.iter().find(|upstream| upstream.name == self.upstream) {
-            Some(upstream) if upstream.takes_prompts => Ok(()),
+            Some(upstream) if upstream.takes_prompts => Ok(upstream.takes_images),
             Some(_) => Err(anyhow!("the upstream {:?} does not start runs", self.upstream)),
             None => {
                 let names: Vec<&str> = upstreams.iter().map(|upstream| upstream.name.as_str()).collect();

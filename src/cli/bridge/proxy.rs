@@ -41,6 +41,9 @@ pub(in crate::cli) struct Order {
     pub(in crate::cli) upstream: String,
     /// The prompt.
     pub(in crate::cli) prompt: String,
+    /// The files that belong to the prompt, as `POST /v1/runs` takes them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(in crate::cli) files: Vec<Value>,
     /// The session that goes on; `None` for a new one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::cli) session_id: Option<String>,

@@ -110,18 +110,18 @@ async fn run_of(
     if let Some((entry, known)) = &newest {
         let prompt = match known {
             Some(known) => chat.new_prompt(&[known.message, known.shown], known.identity),
-            None => Some(transcript.prompt.clone()),
+            None => Some((transcript.prompt.clone(), transcript.files.clone())),
         };
         // A run in progress is in the way of any other prompt of the thread.
         let session = sessions::continuable(entry, shared)?;
         going_on = prompt.zip(session).map(|both| (both, known.as_ref().map(|known| known.shown).unwrap_or_default()));
     }
-    let ((prompt, session), before) = match going_on {
-        Some(((prompt, session), shown)) => ((prompt, Some(session)), shown),
-        None => ((transcript.opening_prompt(), None), Digest::default()),
+    let ((prompt, files), session, before) = match going_on {
+        Some(((prompt, session), shown)) => (prompt, Some(session), shown),
+        None => ((transcript.opening_prompt(), transcript.opening_files()), None, Digest::default()),
     };
     let shown = request::and_then(before, &shown_as(&prompt, shared));
-    let opening = Opening { prompt, session, cwd: None, model: model.name.clone() };
+    let opening = Opening { prompt, files, session, cwd: None, model: model.name.clone() };
     let threads = shared.threads.clone();
     let order = sessions::Order { upstream: model.upstream.clone(), opening };
     let on_start = move |entry: &Entry| {

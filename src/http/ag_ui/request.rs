@@ -1,14 +1,15 @@
 //! The body of a request of an AG-UI client: `RunAgentInput` of AG-UI 1.0.
 //!
-//! Input: the JSON of a request. Output: a conversation, or answers to questions. Never: a file that no runner gets and that the client
-//! believes to be sent; the client's tools, which no runner can call.
+//! Input: the JSON of a request. Output: a conversation, or answers to questions. Never: a part of the user's message that is left out silently; the
+//! client's tools, which no runner can call.
 
 use super::super::decision::{Decided, Word, bare};
 use super::super::digest::{Digest, digest, hex};
 use super::super::problem::Problem;
+use super::super::prompt_files;
 use super::super::transcript::{Message, Role, Transcript};
 use framegate_translators::frame::Decision;
-use framegate_translators::host::Answer;
+use framegate_translators::host::{Answer, PromptFile};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -170,14 +171,14 @@ impl Chat {
                     return Err(Problem::bad_request(detail));
                 }
             };
-            let text = text_of(&content, role == Some(Role::User), at)?;
+            let (text, files) = content_of(&content, role == Some(Role::User), at)?;
             match role {
                 None => chat.instructions.push(text),
                 Some(role) => {
                     if role == Role::User {
                         chat.user_ids.push(id);
                     }
-                    chat.messages.push(Message { role, text });
+                    chat.messages.push(Message { role, text, files });
                 }
             }
         }
@@ -202,21 +203,22 @@ impl Chat {
         digest([self.user_ids.last().map(String::as_str)].into_iter())
     }
 
-    /// What the user wrote since the prompt of the thread's newest run; `None` if the conversation is not that of the thread.
+    /// What the user wrote and attached since the prompt of the thread's newest run; `None` if the conversation is not that of the thread.
     ///
     /// `said` identifies the user's messages up to that prompt, as the client or as a snapshot has them; `last_id` the last of them.
-    pub(super) fn new_prompt(&self, said: &[Digest], last_id: Digest) -> Option<String> {
-        let texts: Vec<&str> = self.users().map(|(_, text)| text).collect();
+    pub(super) fn new_prompt(&self, said: &[Digest], last_id: Digest) -> Option<(String, Vec<PromptFile>)> {
+        let written: Vec<&Message> = self.messages.iter().filter(|message| message.role == Role::User).collect();
         let known = chained(self.users()).rposition_of(said);
         let is_alone = !self.messages.iter().any(|message| message.role == Role::Assistant);
         let new = match known {
-            Some(at) if at + 1 < texts.len() => texts.get(at + 1..)?,
+            Some(at) if at + 1 < written.len() => written.get(at + 1..)?,
             // Clients that leave the conversation to the agent send only the new message.
-            _ if is_alone && self.last_id() != last_id => &texts,
+            _ if is_alone && self.last_id() != last_id => &written,
             _ => return None,
         };
-        let prompt = new.join("\n\n");
-        (!prompt.trim().is_empty()).then_some(prompt)
+        let prompt = new.iter().map(|message| message.text.as_str()).collect::<Vec<_>>().join("\n\n");
+        let files = new.iter().flat_map(|message| &message.files).cloned().collect();
+        (!prompt.trim().is_empty()).then_some((prompt, files))
     }
 
     /// The conversation with the prompt at its end; `None` if it does not end with a prompt.
@@ -252,9 +254,9 @@ trait LastPosition: Iterator<Item = Digest> + Sized {
 
 impl<I: Iterator<Item = Digest>> LastPosition for I {}
 
-/// The text of a message.
-fn text_of(content: &Value, is_user: bool, at: usize) -> Result<String, Problem> {
-    let mut texts = Vec::new();
+/// The text and the files of a message.
+fn content_of(content: &Value, is_user: bool, at: usize) -> Result<(String, Vec<PromptFile>), Problem> {
+    let (mut texts, mut files) = (Vec::new(), Vec::new());
     match content {
         Value::String(text) => texts.push(text.as_str()),
         Value::Array(parts) => {
@@ -263,10 +265,9 @@ fn text_of(content: &Value, is_user: bool, at: usize) -> Result<String, Problem>
                 match field("type") {
                     Some("text") => texts.push(field("text").unwrap_or_default()),
                     kind if is_user => {
-                        let kind = kind.unwrap_or("unknown");
-                        let detail =
-                            format!("messages[{at}].content[{part_at}] is of type {kind}: runners get texts only");
-                        return Err(Problem::bad_request(detail));
+                        let file = file_of(kind.unwrap_or("unknown"), part);
+                        let detail = |what| Problem::bad_request(format!("messages[{at}].content[{part_at}] {what}"));
+                        files.push(file.map_err(detail)?);
                     }
                     _ => {}
                 }
@@ -279,7 +280,33 @@ fn text_of(content: &Value, is_user: bool, at: usize) -> Result<String, Problem>
             return Err(Problem::bad_request(detail));
         }
     }
-    Ok(texts.join("\n\n"))
+    Ok((texts.join("\n\n"), files))
+}
+
+/// The file of a part, in today's form or as `binary` of earlier versions.
+fn file_of(kind: &str, part: &Value) -> Result<PromptFile, String> {
+    let text = |of: &Value, key: &str| of.get(key).and_then(Value::as_str).map(str::to_owned);
+    let (source, name) = (part.get("source").unwrap_or(part), text(part, "filename"));
+    let media_type = text(source, "mimeType");
+    match (kind, text(source, "type").as_deref()) {
+        ("image" | "document", Some("data")) => {
+            prompt_files::of_data(&media_type.unwrap_or_default(), text(source, "value").unwrap_or_default(), name)
+        }
+        ("image" | "document", Some("url")) => {
+            let url = text(source, "value").unwrap_or_default();
+            match media_type {
+                None if kind == "image" => prompt_files::image(&url),
+                media_type => prompt_files::of_url(&url, media_type.as_deref(), name),
+            }
+        }
+        ("binary", _) => match (text(part, "data"), text(part, "url")) {
+            (Some(data), _) => prompt_files::of_data(&media_type.unwrap_or_default(), data, name),
+            (None, Some(url)) => prompt_files::of_url(&url, media_type.as_deref(), name),
+            (None, None) => Err("has neither data nor url".to_owned()),
+        },
+        ("image" | "document", _) => Err("needs a source of the type data or url".to_owned()),
+        _ => Err(format!("is of the type {kind:?}: runners get texts, images and documents")),
+    }
 }
 
 #[cfg(test)]
@@ -323,14 +350,36 @@ mod tests {
         assert_eq!(transcript.history[0].text, "one\n\ntwo");
     }
 
+    /// The text of the new prompt.
+    fn new_text(chat: &Chat, said: Digest, last_id: Digest) -> Option<String> {
+        chat.new_prompt(&[said], last_id).map(|(text, _)| text)
+    }
+
+    #[test]
+    fn the_users_images_and_documents_belong_to_the_prompt() {
+        let source = json!({"type": "data", "value": "YQ==", "mimeType": "image/png"});
+        let content = json!([
+            {"type": "text", "text": "look"},
+            {"type": "image", "source": source},
+            {"type": "image", "source": {"type": "url", "value": "https://a/b.gif"}},
+            {"type": "document", "source": {"type": "url", "value": "https://a/b", "mimeType": "application/pdf"}},
+            {"type": "binary", "mimeType": "image/png", "data": "YQ==", "filename": "b"},
+        ]);
+        let read = input(json!({"messages": [{"id": "u", "role": "user", "content": content}]})).unwrap();
+        let (text, files) = read.chat.new_prompt(&[], Digest::default()).unwrap();
+        let types: Vec<&str> = files.iter().map(|file| file.media_type.as_str()).collect();
+        assert_eq!((text.as_str(), types), ("look", vec!["image/png", "image/gif", "application/pdf", "image/png"]));
+        assert_eq!(read.chat.transcript().unwrap().files, files);
+    }
+
     #[test]
     fn the_prompt_is_what_the_thread_has_not_had() {
         let first = chat(&[("user", "one")]);
         let (said, id) = (first.said(), first.last_id());
         let next = chat(&[("user", "one"), ("assistant", "1"), ("user", "two"), ("user", "three")]);
-        assert_eq!(next.new_prompt(&[said], id).as_deref(), Some("two\n\nthree"));
+        assert_eq!(new_text(&next, said, id).unwrap(), "two\n\nthree");
         // The answer failed before it had a text.
-        assert_eq!(chat(&[("user", "one"), ("user", "two")]).new_prompt(&[said], id).as_deref(), Some("two"));
+        assert_eq!(new_text(&chat(&[("user", "one"), ("user", "two")]), said, id).unwrap(), "two");
         // Another answer to the same message, and an edited message.
         assert_eq!(first.new_prompt(&[said], id), None);
         let edited = chat(&[("user", "uno"), ("assistant", "1"), ("user", "two")]);
@@ -338,7 +387,7 @@ mod tests {
         // Only the new message.
         let mut alone = chat(&[("user", "one")]);
         alone.user_ids[0] = "new".to_owned();
-        assert_eq!(alone.new_prompt(&[said], id).as_deref(), Some("one"));
+        assert_eq!(new_text(&alone, said, id).unwrap(), "one");
         assert!(next.goes_beyond(&[said]) && !first.goes_beyond(&[said]) && !edited.goes_beyond(&[said]));
     }
 
@@ -370,7 +419,12 @@ mod tests {
             (json!({"threadId": ""}), "threadId is empty"),
             (json!({"runId": 7}), "not a RunAgentInput"),
             (json!({"messages": [{"role": "root", "content": "x"}]}), "\"root\""),
-            (user(json!([{"type": "image"}])), "messages[0].content[0] is of type image"),
+            (user(json!([{"type": "image"}])), "messages[0].content[0] needs a source"),
+            (user(json!([{"type": "binary", "mimeType": "a/b", "id": "x"}])), "has neither data nor url"),
+            (
+                user(json!([{"type": "audio", "source": {"type": "url", "value": "https://a"}}])),
+                "messages[0].content[0] is of the type \"audio\"",
+            ),
             (user(json!(7)), "messages[0].content must be"),
             (json!({"resume": [{"interruptId": "q", "status": "done"}]}), "not a RunAgentInput"),
         ] {

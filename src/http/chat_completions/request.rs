@@ -4,7 +4,9 @@
 //! parameter that cannot be met. Never: a parameter that would change what the answer means and is ignored; a client's tool.
 
 use super::super::problem::Problem;
+use super::super::prompt_files;
 use super::super::transcript::{Message, Role, Transcript};
+use framegate_translators::host::PromptFile;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -91,7 +93,7 @@ impl ChatRequest {
         check(&body.more)?;
         let (mut instructions, mut messages) = (Vec::new(), Vec::new());
         for (at, message) in body.messages.iter().enumerate() {
-            let text = text_of(&message.content, at, &message.role)?;
+            let (text, files) = content_of(&message.content, at, &message.role)?;
             let role = match message.role.as_str() {
                 "system" | "developer" => {
                     instructions.push(text);
@@ -105,7 +107,7 @@ impl ChatRequest {
                     return Err(wrong(&format!("messages[{at}].role"), format!("unknown role {other:?}: use {known}")));
                 }
             };
-            messages.push(Message { role, text });
+            messages.push(Message { role, text, files });
         }
         let transcript = Transcript::new(instructions, messages.into_iter()).ok_or_else(|| {
             wrong("messages", "the last message must be the user's, with a text: it is the prompt of the next run")
@@ -164,18 +166,18 @@ fn check(more: &Map<String, Value>) -> Result<(), Problem> {
     Ok(())
 }
 
-/// The text of a message's content: a text, or a list of parts.
-fn text_of(content: &Value, at: usize, role: &str) -> Result<String, Problem> {
+/// The text and the files of a message's content, which is a text or a list of parts.
+fn content_of(content: &Value, at: usize, role: &str) -> Result<(String, Vec<PromptFile>), Problem> {
     let parts = match content {
-        Value::Null if role != "user" => return Ok(String::new()),
-        Value::String(text) => return Ok(text.clone()),
+        Value::Null if role != "user" => return Ok(<(String, Vec<PromptFile>)>::default()),
+        Value::String(text) => return Ok((text.clone(), Vec::new())),
         Value::Array(parts) => parts,
         _ => {
             let parameter = format!("messages[{at}].content");
             return Err(wrong(&parameter, format!("{parameter} must be a text or a list of parts")));
         }
     };
-    let mut texts = Vec::with_capacity(parts.len());
+    let (mut texts, mut files) = (Vec::with_capacity(parts.len()), Vec::new());
     for (part_at, part) in parts.iter().enumerate() {
         let parameter = || format!("messages[{at}].content[{part_at}]");
         let kind = part.get("type").and_then(Value::as_str).unwrap_or_default();
@@ -183,13 +185,28 @@ fn text_of(content: &Value, at: usize, role: &str) -> Result<String, Problem> {
         match (kind, text) {
             ("text" | "refusal", Some(text)) => texts.push(text.to_owned()),
             ("text" | "refusal", None) => return Err(wrong(&parameter(), format!("{} has no {kind}", parameter()))),
+            ("image_url" | "file", _) if role == "user" => {
+                let file = file_of(kind, part);
+                files.push(file.map_err(|what| wrong(&parameter(), format!("{} {what}", parameter())))?);
+            }
             _ => {
-                let detail = format!("{} has the type {kind:?}: runners get texts only", parameter());
+                let detail = format!("{} has the type {kind:?}: runners get texts, images and files", parameter());
                 return Err(wrong(&parameter(), detail));
             }
         }
     }
-    Ok(texts.concat())
+    Ok((texts.concat(), files))
+}
+
+fn file_of(kind: &str, part: &Value) -> Result<PromptFile, String> {
+    let of = part.get(kind).unwrap_or(&Value::Null);
+    let text = |key: &str| of.get(key).and_then(Value::as_str);
+    match (kind, text("url"), text("file_data")) {
+        ("image_url", Some(url), _) => prompt_files::image(url),
+        ("file", _, Some(data)) => prompt_files::named(data, text("filename")),
+        ("file", ..) => Err("has no file.file_data: there are no uploaded files to name by file_id".to_owned()),
+        _ => Err("has no image_url.url".to_owned()),
+    }
 }
 
 #[cfg(test)]
@@ -262,7 +279,17 @@ mod tests {
             (
                 json!({"model": "m", "messages": [{"role": "user", "content": [{"type": "image_url"}]}]}),
                 json!("messages[0].content[0]"),
-                "\"image_url\"",
+                "has no image_url.url",
+            ),
+            (
+                json!({"model": "m", "messages": [{"role": "user", "content": [{"type": "file", "file": {"file_id": "f"}}]}]}),
+                json!("messages[0].content[0]"),
+                "file_data",
+            ),
+            (
+                json!({"model": "m", "messages": [{"role": "user", "content": [{"type": "input_audio"}]}]}),
+                json!("messages[0].content[0]"),
+                "\"input_audio\"",
             ),
         ];
         for (body, parameter, expected) in cases {
@@ -270,6 +297,25 @@ mod tests {
             assert_eq!(named, parameter, "{body}: {detail}");
             assert!(detail.contains(expected), "{body}: {detail}");
         }
+    }
+
+    #[test]
+    fn images_and_files_belong_to_the_users_messages() {
+        let image = json!({"type": "image_url", "image_url": {"url": "data:image/png;base64,YQ==", "detail": "low"}});
+        let file =
+            json!({"type": "file", "file": {"file_data": "data:application/pdf;base64,YQ==", "filename": "a.pdf"}});
+        let first = json!([{"type": "text", "text": "one"}, image]);
+        let transcript = read(&json!([
+            {"role": "user", "content": first},
+            {"role": "assistant", "content": "first"},
+            {"role": "user", "content": [file]},
+            {"role": "user", "content": "two"},
+        ]))
+        .unwrap()
+        .transcript;
+        let types = |files: &[PromptFile]| files.iter().map(|file| file.media_type.clone()).collect::<Vec<_>>();
+        assert_eq!((transcript.prompt.as_str(), types(&transcript.files)), ("two", vec!["application/pdf".to_owned()]));
+        assert_eq!(types(&transcript.opening_files()), ["image/png", "application/pdf"]);
     }
 
     #[test]

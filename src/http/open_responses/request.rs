@@ -4,7 +4,9 @@
 //! wants. Never: a parameter that would change what the response means and is ignored; a client's tool; a file that the runner does not get.
 
 use super::super::problem::Problem;
+use super::super::prompt_files;
 use super::super::transcript::{Message, Role, Transcript};
+use framegate_translators::host::PromptFile;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -221,10 +223,10 @@ fn read_input(input: Value, instructions: &Value) -> Result<Input, Problem> {
                         return Err(wrong(&parameter, format!("unknown role {other:?}: use {known}")));
                     }
                 };
-                let text = text_of(item.get("content").unwrap_or(&Value::Null), at)?;
+                let (text, files) = content_of(item.get("content").unwrap_or(&Value::Null), at)?;
                 match role {
                     None => said.push(text),
-                    Some(role) => push(&mut messages, role, text),
+                    Some(role) => push(&mut messages, Message { role, text, files }),
                 }
                 answers.clear();
             }
@@ -240,7 +242,7 @@ fn read_input(input: Value, instructions: &Value) -> Result<Input, Problem> {
                     Value::String(text) => text.clone(),
                     other => other.to_string(),
                 });
-                push(&mut messages, Role::Tool, text);
+                push(&mut messages, Message::new(Role::Tool, text));
                 answers.clear();
             }
             // What the agent did before it answered, as the client had it from an earlier response.
@@ -258,36 +260,55 @@ fn read_input(input: Value, instructions: &Value) -> Result<Input, Problem> {
 }
 
 /// Adds a message. An answer may consist of several.
-fn push(messages: &mut Vec<Message>, role: Role, text: String) {
-    match messages.last_mut().filter(|last| role == Role::Assistant && last.role == role) {
-        Some(last) => last.text = format!("{}\n\n{text}", last.text),
-        None => messages.push(Message { role, text }),
+fn push(messages: &mut Vec<Message>, message: Message) {
+    match messages.last_mut().filter(|last| message.role == Role::Assistant && last.role == message.role) {
+        Some(last) => last.text = format!("{}\n\n{}", last.text, message.text),
+        None => messages.push(message),
     }
 }
 
-/// The text of a message's content: a text, or a list of parts.
-fn text_of(content: &Value, at: usize) -> Result<String, Problem> {
+/// The text and the files of a message's content, which is a text or a list of parts.
+fn content_of(content: &Value, at: usize) -> Result<(String, Vec<PromptFile>), Problem> {
     let parts = match content {
-        Value::String(text) => return Ok(text.clone()),
+        Value::String(text) => return Ok((text.clone(), Vec::new())),
         Value::Array(parts) => parts,
         _ => {
             let parameter = format!("input[{at}].content");
             return Err(wrong(&parameter, format!("{parameter} must be a text or a list of parts")));
         }
     };
-    let mut texts = Vec::with_capacity(parts.len());
+    let (mut texts, mut files) = (Vec::with_capacity(parts.len()), Vec::new());
     for (part_at, part) in parts.iter().enumerate() {
         let text = |key: &str| part.get(key).and_then(Value::as_str);
         let parameter = || format!("input[{at}].content[{part_at}]");
         match (text("type").unwrap_or_default(), text("text").or_else(|| text("refusal"))) {
             ("input_text" | "output_text" | "text" | "refusal", Some(text)) => texts.push(text.to_owned()),
+            (kind @ ("input_image" | "input_file"), _) => {
+                let file = file_of(kind, part);
+                files.push(file.map_err(|what| wrong(&parameter(), format!("{} {what}", parameter())))?);
+            }
             (kind, _) => {
-                let detail = format!("{} has the type {kind:?}: runners get texts only", parameter());
+                let detail = format!("{} has the type {kind:?}: runners get texts, images and files", parameter());
                 return Err(wrong(&parameter(), detail));
             }
         }
     }
-    Ok(texts.concat())
+    Ok((texts.concat(), files))
+}
+
+fn file_of(kind: &str, part: &Value) -> Result<PromptFile, String> {
+    let text = |key: &str| part.get(key).and_then(Value::as_str);
+    let name = text("filename");
+    match (kind, text("image_url"), text("file_data"), text("file_url")) {
+        ("input_image", Some(url), ..) => prompt_files::image(url),
+        ("input_image", ..) => Err("has no image_url: there are no uploaded files to name by file_id".to_owned()),
+        (_, _, Some(data), _) => prompt_files::named(data, name),
+        (_, _, _, Some(url)) => {
+            let media_type = name.or(url.split(['?', '#']).next()).and_then(prompt_files::media_type_of);
+            prompt_files::of_url(url, media_type, name.map(str::to_owned))
+        }
+        _ => Err("has neither file_data nor file_url: there are no uploaded files to name by file_id".to_owned()),
+    }
 }
 
 #[cfg(test)]
@@ -358,12 +379,29 @@ mod tests {
             (json!({"input": [{"role": "root", "content": "x"}]}), "input[0].role"),
             (json!({"input": [{"role": "user", "content": 7}]}), "input[0].content"),
             (json!({"input": [{"role": "user", "content": [{"type": "input_image"}]}]}), "input[0].content[0]"),
+            (
+                json!({"input": [{"role": "user", "content": [{"type": "input_file", "file_id": "f"}]}]}),
+                "input[0].content[0]",
+            ),
+            (json!({"input": [{"role": "user", "content": [{"type": "input_audio"}]}]}), "input[0].content[0]"),
             (json!({"input": [{"type": "mcp_approval_response", "approve": true}]}), "input[0]"),
         ] {
             let problem = read(fields.clone()).unwrap_err();
             assert_eq!(problem.member("param").and_then(Value::as_str), Some(parameter), "{fields}");
         }
         assert!(read(json!({"model": 7})).is_err());
+    }
+
+    #[test]
+    fn images_and_files_belong_to_the_prompt() {
+        let read = transcript(json!({"input": [{"role": "user", "content": [
+            {"type": "input_text", "text": "look"},
+            {"type": "input_image", "image_url": "https://a/b"},
+            {"type": "input_file", "filename": "a.pdf", "file_data": "YQ=="},
+            {"type": "input_file", "file_url": "https://a/b.md"},
+        ]}]}));
+        let types: Vec<&str> = read.files.iter().map(|file| file.media_type.as_str()).collect();
+        assert_eq!(types, ["image/*", "application/pdf", "text/markdown"]);
     }
 
     #[test]

@@ -1,11 +1,27 @@
 //! The descriptions of the endpoints for upstreams.
 
 use super::{body, described, merged, problems};
+use crate::http::prompt_files::MAX_FILES;
 use serde_json::{Value, json};
 
 /// `POST /v1/runs`.
 pub(in crate::http) fn start_run() -> Value {
     let text = |about: &str| json!({"type": "string", "description": about});
+    let files = json!({
+        "type": "array",
+        "maxItems": MAX_FILES,
+        "description": "Images and files that belong to the prompt, if the runner takes them.",
+        "items": {
+            "type": "object",
+            "additionalProperties": false,
+            "properties": {
+                "media_type": text("The media type. A `data:` URL may have it instead."),
+                "data": text("The content, as base64 with padding. Either this or `url`."),
+                "url": text("An `http`, `https` or `data:` URL of the content. The runner's model fetches it, not the proxy."),
+                "name": text("The file name."),
+            },
+        },
+    });
     let schema = json!({
         "type": "object",
         "required": ["upstream", "prompt"],
@@ -16,6 +32,7 @@ pub(in crate::http) fn start_run() -> Value {
             "session_id": text("The session to continue: its id as in `GET /v1/runs`, or in the runner's spelling."),
             "cwd": text("The working directory: one that the upstream allows, or a directory below it."),
             "model": text("The model. Default: the upstream's, else the runner's own."),
+            "files": files,
         },
     });
     let operation = described(
@@ -36,7 +53,7 @@ pub(in crate::http) fn start_run() -> Value {
 pub(in crate::http) fn list() -> Value {
     let one = json!({
         "type": "object",
-        "required": ["name", "kind", "runner", "takes_prompts", "takes_messages"],
+        "required": ["name", "kind", "runner", "takes_prompts", "takes_messages", "takes_images"],
         "properties": {
             "name": {"type": "string"},
             "kind": {"enum": ["command", "sse", "responses"]},
@@ -46,6 +63,7 @@ pub(in crate::http) fn list() -> Value {
             "takes_prompts": {"type": "boolean",
                 "description": "Whether `POST /v1/runs` starts a run with a prompt."},
             "takes_messages": {"type": "boolean", "description": "Whether runs accept answers and further prompts."},
+            "takes_images": {"type": "boolean", "description": "Whether prompts may have images."},
             "state": {"enum": ["connecting", "connected", "lost"],
                 "description": "The state of the connection to the feed; absent if there is no feed."},
             "since_ms": {"type": "integer", "minimum": 0, "description": "Unix epoch milliseconds of the last state change."},

@@ -113,8 +113,11 @@ async fn run_of(
     };
     let session = session_of(prompt, model, shared)?;
     let transcript = &prompt.transcript;
-    let text = if session.is_some() { transcript.prompt.clone() } else { transcript.opening_prompt() };
-    let opening = Opening { prompt: text, session, cwd: None, model: model.name.clone() };
+    let (text, files) = match session {
+        Some(_) => (transcript.prompt.clone(), transcript.files.clone()),
+        None => (transcript.opening_prompt(), transcript.opening_files()),
+    };
+    let opening = Opening { prompt: text, files, session, cwd: None, model: model.name.clone() };
     let threads = shared.threads.clone();
     let order = sessions::Order { upstream: model.upstream.clone(), opening };
     let on_start = move |entry: &Entry| {

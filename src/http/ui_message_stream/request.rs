@@ -1,10 +1,12 @@
 //! The body of a request of the AI SDK's `useChat`.
 //!
-//! Input: the JSON of a request. Output: a prompt with its conversation, or answers to questions. Never: a file that no runner gets and
-//! that the client believes to be sent.
+//! Input: the JSON of a request. Output: a prompt with its conversation, or answers to questions. Never: a file of the user's that is
+//! left out silently.
 
 use super::super::problem::Problem;
+use super::super::prompt_files;
 use super::super::transcript::{Message, Role, Transcript};
+use framegate_translators::host::PromptFile;
 use serde::Deserialize;
 use serde_json::Value;
 use uuid::Uuid;
@@ -112,11 +114,11 @@ impl ChatRequest {
 fn prompt(messages: &[UiMessage], is_again: bool) -> Result<Prompt, Problem> {
     let (mut instructions, mut conversation) = (Vec::new(), Vec::new());
     for (at, message) in messages.iter().enumerate() {
-        let text = text_of(message, at)?;
+        let (text, files) = content_of(message, at)?;
         match message.role.as_str() {
             "system" => instructions.push(text),
-            "user" => conversation.push(Message { role: Role::User, text }),
-            "assistant" => conversation.push(Message { role: Role::Assistant, text }),
+            "user" => conversation.push(Message { role: Role::User, text, files }),
+            "assistant" => conversation.push(Message::new(Role::Assistant, text)),
             other => {
                 let detail = format!("messages[{at}] has the unknown role {other:?}: use system, user or assistant");
                 return Err(Problem::bad_request(detail));
@@ -133,21 +135,23 @@ fn prompt(messages: &[UiMessage], is_again: bool) -> Result<Prompt, Problem> {
     Ok(Prompt { transcript, message_id, last_answer: id("assistant"), is_again })
 }
 
-/// The text of a message. Tools, reasoning, sources and data are not part of what was said.
-fn text_of(message: &UiMessage, at: usize) -> Result<String, Problem> {
-    let mut texts = Vec::new();
+/// The text and the files of a message. Tools, reasoning, sources and data are not part of what was said.
+fn content_of(message: &UiMessage, at: usize) -> Result<(String, Vec<PromptFile>), Problem> {
+    let (mut texts, mut files) = (Vec::new(), Vec::new());
     for (part_at, part) in message.parts.iter().enumerate() {
         let field = |key: &str| part.get(key).and_then(Value::as_str);
         match field("type") {
             Some("text") => texts.push(field("text").unwrap_or_default()),
             Some("file") if message.role == "user" => {
-                let detail = format!("messages[{at}].parts[{part_at}] is a file: runners get texts only");
-                return Err(Problem::bad_request(detail));
+                let url = field("url").unwrap_or_default();
+                let file = prompt_files::of_url(url, field("mediaType"), field("filename").map(str::to_owned));
+                let detail = |what| Problem::bad_request(format!("messages[{at}].parts[{part_at}] {what}"));
+                files.push(file.map_err(detail)?);
             }
             _ => {}
         }
     }
-    Ok(texts.join("\n\n"))
+    Ok((texts.join("\n\n"), files))
 }
 
 /// Whether a part has the answer to a question.
@@ -236,7 +240,10 @@ mod tests {
             (json!({"id": "c", "messages": []}), "the last message"),
             (json!({"id": "c", "messages": user, "trigger": "now"}), "\"now\""),
             (json!({"id": "c", "messages": [{"role": "user", "parts": [{"type": "text", "text": "x"}]}]}), "has no id"),
-            (json!({"id": "c", "messages": [{"id": "u", "role": "user", "parts": [{"type": "file"}]}]}), "is a file"),
+            (
+                json!({"id": "c", "messages": [{"id": "u", "role": "user", "parts": [{"type": "file"}]}]}),
+                "messages[0].parts[0] must be an http",
+            ),
             (json!({"id": "c", "messages": [{"id": "u", "role": "root", "parts": []}]}), "\"root\""),
         ] {
             let problem = ChatRequest::read(body.clone()).unwrap_err();

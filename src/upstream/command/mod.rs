@@ -13,7 +13,7 @@ mod writer;
 
 pub use supervisor::Exit;
 
-use super::{Claim, Conversation, Host, MessageError, Setup, StartError, Upstream};
+use super::{Claim, Conversation, Host, MessageError, Setup, StartError, Upstream, files};
 use crate::auth::Restriction;
 use crate::config::upstream::{Command, Upstream as Configured};
 use crate::runs::{Ingested, RunStatus};
@@ -97,6 +97,8 @@ impl CommandUpstream {
         let directory = environment::directory(settings, opening.cwd.as_deref()).map_err(StartError::Refused)?;
         opening.cwd = directory.as_ref().map(|path| path.display().to_string());
         let invocation = invocation(settings, &opening).map_err(StartError::Refused)?;
+        let dialogue = self.runner.dialogue.filter(|_| invocation.input == Input::Dialogue).map(|make| make());
+        files::check(dialogue.as_deref(), &opening.files)?;
         let place = self.places.clone().try_acquire_owned().map_err(|_| StartError::Full(self.max_runs))?;
         let ingest_place = self.host.ingests.clone().try_acquire_owned();
         let ingest_place = ingest_place
@@ -115,7 +117,6 @@ impl CommandUpstream {
         let started = span.in_scope(|| process::start(&program)).map_err(|error| {
             StartError::Failed(format!("{:?} cannot be started: {}", program.name, not_started(&error)))
         })?;
-        let dialogue = self.runner.dialogue.filter(|_| invocation.input == Input::Dialogue).map(|make| make());
         let has_dialogue = dialogue.is_some();
         let (mut conversation, inbox) = Conversation::new(Setup {
             dialogue,
@@ -127,7 +128,7 @@ impl CommandUpstream {
         });
         conversation.open(&opening);
         let mut ingest = self.host.factory.ingest(Some(self.runner), None, restriction);
-        ingest.expect_prompt(&opening.prompt);
+        ingest.expect_prompt(&opening.prompt, &opening.files);
         let mut writer = Writer::new(started.input);
         if invocation.input == Input::Prompt {
             writer.send(Outgoing::Input(opening.prompt.into_bytes()));
@@ -222,6 +223,10 @@ impl Upstream for CommandUpstream {
 
     fn runner(&self) -> &'static Runner {
         self.runner
+    }
+
+    fn takes_images(&self) -> bool {
+        self.takes_messages() && files::takes_images(self.runner)
     }
 
     fn takes_messages(&self) -> bool {

@@ -315,7 +315,7 @@ impl Supervisor {
             && is_idle
             && self.conversation.due_runs() > 0
         {
-            self.ingest.expect_prompt(prompt);
+            self.ingest.expect_prompt(prompt, &[]);
         }
         if message == HostMessage::Interrupt {
             let cause = Cause::Interrupt { by, of: to };
@@ -369,7 +369,7 @@ impl Supervisor {
         }
         if self.run_due().is_some_and(|due| due <= now) {
             self.conversation.forget_due_runs();
-            self.ingest.expect_prompt("");
+            self.ingest.expect_prompt("", &[]);
         }
         self.idle = if self.is_at_work() { None } else { self.idle.or(Some(now)) };
         if self.shutdown.as_ref().is_some_and(|shutdown| shutdown.is_asked() && self.is_done(&shutdown.cause)) {

@@ -8,7 +8,7 @@ use super::{Asking, Credentials, KIND, NoPlace, Responses};
 use crate::auth::Restriction;
 use crate::client::full;
 use crate::shutdown::Phase;
-use crate::upstream::{Host, StartError, Upstream};
+use crate::upstream::{Host, StartError, Upstream, files};
 use async_trait::async_trait;
 use framegate_translators::frame::StreamKind;
 use framegate_translators::host::Opening;
@@ -46,6 +46,7 @@ impl Starting {
         if opening.cwd.is_some() {
             return refused("a response has no working directory; omit cwd");
         }
+        files::check(None, &opening.files)?;
         if opening.prompt.trim().is_empty() {
             return refused("the prompt is empty");
         }
@@ -135,7 +136,7 @@ impl Upstream for Starting {
                 // Not every server repeats the conversation.
                 let ingest = host.factory.ingest(Some(RESPONSES), framing, restriction);
                 let mut ingest = ingest.within_session(&conversation);
-                ingest.expect_prompt(&prompt);
+                ingest.expect_prompt(&prompt, &[]);
                 (ingest, host.runs.metrics().ingest(RESPONSES.name))
             }),
             document_bytes: self.host.factory.settings().limits.record_bytes,

@@ -8,7 +8,7 @@ mod feed;
 mod listener;
 
 use super::responses::Credentials;
-use super::{Connection, ConnectionState, Host, StartError, Upstream};
+use super::{Connection, ConnectionState, Host, StartError, Upstream, files};
 use crate::auth::Restriction;
 use crate::client::{Client, ClientError};
 use crate::clock::Clock;
@@ -209,6 +209,7 @@ impl SseUpstream {
         let make = self.settings.runner.dialogue;
         let mut dialogue =
             make.ok_or_else(|| StartError::Refused("this feed's server accepts no prompts".to_owned()))?();
+        files::check(Some(&*dialogue), &opening.files)?;
         dialogue.open(opening);
         let mut session = opening.session.clone();
         loop {
@@ -260,6 +261,10 @@ impl Upstream for SseUpstream {
 
     fn takes_prompts(&self) -> bool {
         self.settings.runner.dialogue.is_some()
+    }
+
+    fn takes_images(&self) -> bool {
+        files::takes_images(self.settings.runner)
     }
 
     fn takes_messages(&self) -> bool {

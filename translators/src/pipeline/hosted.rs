@@ -4,16 +4,26 @@
 //! a prompt.
 
 use super::{Ingest, Phase, State};
-use crate::frame::{ApprovalResolved, Frame, StreamKind};
+use crate::frame::{ApprovalResolved, Attachment, Frame, SharedStr, StreamKind};
+use crate::host::PromptFile;
 use crate::normalizer::RunEnd;
 use uuid::Uuid;
 
 impl Ingest {
-    /// The host sends this prompt, and the next run answers it. Secrets are removed from it as from the runner's records.
-    pub fn expect_prompt(&mut self, prompt: &str) {
-        let prompt = self.rules.as_ref().map_or_else(|| prompt.to_owned(), |rules| rules.without_secrets(prompt));
+    /// The host sends this prompt with these files, and the next run answers it. Secrets are removed from it as from the runner's records.
+    pub fn expect_prompt(&mut self, prompt: &str, files: &[PromptFile]) {
+        let rules = self.rules.as_ref();
+        let without_secrets = |text: &str| rules.map_or_else(|| text.to_owned(), |rules| rules.without_secrets(text));
+        let attachment = |file: &PromptFile| Attachment {
+            kind: SharedStr::from(if file.is_image() { "image" } else { "file" }),
+            mime: Some(SharedStr::from(without_secrets(&file.media_type))),
+            artifact_id: None,
+            name: file.name.as_deref().map(without_secrets),
+            bytes: file.bytes(),
+        };
+        let attachments = files.iter().map(attachment).collect();
         if let Phase::Reading(reading) = &mut self.phase {
-            reading.state.normalizer.expect_prompt(prompt);
+            reading.state.normalizer.expect_prompt(without_secrets(prompt), attachments);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::host::*;
 use framegate_translators::frame::{ApprovalRequested, Decision};
-use framegate_translators::host::{Answer, HostMessage, Opening, Outgoing, SendError};
+use framegate_translators::host::{Answer, FileContent, HostMessage, Opening, Outgoing, PromptFile, SendError};
 use serde_json::{Value, json};
 
 #[test]
@@ -162,4 +162,29 @@ fn withdrawn_claude_code_questions_cannot_be_answered() {
     assert!(matches!(late, Err(SendError::UnknownQuestion(_))));
     host.finish();
     assert_eq!(host.decisions(), ["cancelled by runner", "approved by ann", "cancelled by runner"]);
+}
+
+#[test]
+fn claude_code_gets_images_and_documents_before_the_text() {
+    let file = |media_type: &str, content| PromptFile { media_type: media_type.to_owned(), name: None, content };
+    let files = vec![
+        file("image/png", FileContent::Base64("YQ==".to_owned())),
+        file("image/*", FileContent::Url("https://a/b".to_owned())),
+        file("application/pdf", FileContent::Base64("Yg==".to_owned())),
+    ];
+    let mut host = Host::new("claude-code");
+    assert!(files.iter().all(|file| host.dialogue.takes(file)));
+    for (media_type, content) in [("image/tiff", "YQ=="), ("image/*", "YQ=="), ("text/plain", "YQ==")] {
+        assert!(!host.dialogue.takes(&file(media_type, FileContent::Base64(content.to_owned()))), "{media_type}");
+    }
+    host.open(Opening { prompt: "look".into(), files, ..Opening::default() });
+    host.receive(fixture("claude-code/control_permission.ndjson").lines().next().unwrap().as_bytes());
+    host.receive(b"\n");
+    let expected = json!([
+        {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "YQ=="}},
+        {"type": "image", "source": {"type": "url", "url": "https://a/b"}},
+        {"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": "Yg=="}},
+        {"type": "text", "text": "look"},
+    ]);
+    assert_eq!(host.lines()[1]["message"]["content"], expected);
 }

@@ -143,7 +143,12 @@ pub fn chosen(given: &[&[&str]]) -> Answer {
 /// A host with a thread and a running turn.
 pub fn codex() -> Host {
     let mut host = Host::new("codex");
-    host.open(Opening { prompt: "go".into(), session: Some("T".into()), model: Some("m".into()), cwd: None });
+    host.open(Opening {
+        prompt: "go".into(),
+        session: Some("T".into()),
+        model: Some("m".into()),
+        ..Opening::default()
+    });
     host.receive(b"{\"id\":0,\"result\":{}}\n");
     host.receive(b"{\"id\":1,\"result\":{\"thread\":{\"id\":\"T\"}}}\n");
     host.receive(b"{\"id\":2,\"result\":{\"turn\":{\"id\":\"t1\"}}}\n");

@@ -2,7 +2,7 @@
 
 use crate::host::*;
 use framegate_translators::frame::{ApprovalRequested, Decision};
-use framegate_translators::host::{Answer, HostMessage, Opening, SendError};
+use framegate_translators::host::{Answer, FileContent, HostMessage, Opening, PromptFile, SendError};
 use serde_json::{Value, json};
 
 /// Plays a feed to a host that answers each request with `answer`.
@@ -44,7 +44,7 @@ fn opencode_event(host: &mut Host, event: &Value) -> Vec<ApprovalRequested> {
 fn opencode_sessions_are_opened_prompted_and_aborted() {
     let mut host = Host::new("opencode");
     let model = Some("prov/some/model".to_owned());
-    host.open(Opening { prompt: "one".into(), session: None, cwd: Some("/a b/../c".into()), model });
+    host.open(Opening { prompt: "one".into(), cwd: Some("/a b/../c".into()), model, ..Opening::default() });
     host.send(HostMessage::Prompt("two".into())).unwrap();
     assert_eq!(host.lines(), [json!(["/session?directory=%2Fa%20b%2F%2E%2E%2Fc", {}])]);
     host.dialogue.replied("/session?directory=%2Fa%20b%2F%2E%2E%2Fc", br#"{"id":"ses_1"}"#);
@@ -95,4 +95,22 @@ fn opencode_questions_stay_open_until_the_server_settles_them() {
     let idle = json!({"id": "evt_3", "type": "session.idle", "properties": {"sessionID": "ses_1"}});
     opencode_event(&mut host, &json!({"directory": "/w", "payload": idle}));
     assert!(host.dialogue.question("per_2").is_none());
+}
+
+#[test]
+fn opencode_gets_any_file_before_the_text() {
+    let file = PromptFile {
+        media_type: "text/plain".to_owned(),
+        name: Some("a.txt".to_owned()),
+        content: FileContent::Base64("YQ==".to_owned()),
+    };
+    let mut host = Host::new("opencode");
+    assert!(host.dialogue.takes(&file));
+    host.open(Opening { prompt: "read".into(), files: vec![file], session: Some("s".into()), ..Opening::default() });
+    let lines = host.lines();
+    let expected = json!([
+        {"type": "file", "mime": "text/plain", "url": "data:text/plain;base64,YQ==", "filename": "a.txt"},
+        {"type": "text", "text": "read"},
+    ]);
+    assert!(lines.iter().any(|line| line.to_string().contains(&expected.to_string())), "{lines:#?}");
 }

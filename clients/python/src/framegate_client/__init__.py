@@ -12,6 +12,7 @@ from ._api import (
     RunPage,
     RunState,
     RunStatus,
+    StartRunFilesItem,
 )
 from ._async_artifact import Artifact, AsyncArtifactDownload
 from ._async_client import Answers, AsyncFramegate
@@ -74,6 +75,7 @@ __all__ = [
     "RunPage",
     "RunState",
     "RunStatus",
+    "StartRunFilesItem",
     "Runner",
     "ServerError",
     "TYPE_KEYS",

@@ -187,9 +187,22 @@ class RunStatus(TypedDict):
     warnings: dict[str, int]
 
 
+class StartRunFilesItem(TypedDict):
+    data: NotRequired[str]
+    """The content, as base64 with padding. Either this or `url`."""
+    media_type: NotRequired[str]
+    """The media type. A `data:` URL may have it instead."""
+    name: NotRequired[str]
+    """The file name."""
+    url: NotRequired[str]
+    """An `http`, `https` or `data:` URL of the content. The runner's model fetches it, not the proxy."""
+
+
 class StartRun(TypedDict):
     cwd: NotRequired[str]
     """The working directory: one that the upstream allows, or a directory below it."""
+    files: NotRequired[list[StartRunFilesItem]]
+    """Images and files that belong to the prompt, if the runner takes them."""
     model: NotRequired[str]
     """The model. Default: the upstream's, else the runner's own."""
     prompt: str
@@ -213,6 +226,8 @@ class UpstreamListUpstreamsItem(TypedDict):
     """Unix epoch milliseconds of the last state change."""
     state: NotRequired[Literal["connecting", "connected", "lost"]]
     """The state of the connection to the feed; absent if there is no feed."""
+    takes_images: bool
+    """Whether prompts may have images."""
     takes_messages: bool
     """Whether runs accept answers and further prompts."""
     takes_prompts: bool

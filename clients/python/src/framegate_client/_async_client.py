@@ -24,6 +24,7 @@ from ._api import (
     RunPage,
     RunState,
     RunStatus,
+    StartRunFilesItem,
     UpstreamListUpstreamsItem,
 )
 from ._async_artifact import Artifact, AsyncArtifactDownload
@@ -122,6 +123,7 @@ class AsyncFramegate(AsyncEventMethods):
         cwd: str | None = None,
         model: str | None = None,
         session_id: str | None = None,
+        files: list[StartRunFilesItem] | None = None,
         idempotency_key: str | None = None,
         timeout: float = _core.START_TIMEOUT,
     ) -> RunStatus:
@@ -131,7 +133,7 @@ class AsyncFramegate(AsyncEventMethods):
         """
         call = _core.post_json(
             "/v1/runs",
-            {"upstream": upstream, "prompt": prompt, "cwd": cwd, "model": model, "session_id": session_id},
+            {"upstream": upstream, "prompt": prompt, "cwd": cwd, "model": model, "session_id": session_id, "files": files},
             headers={"idempotency-key": idempotency_key or str(uuid.uuid4())},
             is_repeatable=True,
             timeout=httpx.Timeout(self._options.timeout, read=timeout),

@@ -25,6 +25,7 @@ from ._api import (
     RunPage,
     RunState,
     RunStatus,
+    StartRunFilesItem,
     UpstreamListUpstreamsItem,
 )
 from ._sync_artifact import Artifact, ArtifactDownload
@@ -123,6 +124,7 @@ class Framegate(EventMethods):
         cwd: str | None = None,
         model: str | None = None,
         session_id: str | None = None,
+        files: list[StartRunFilesItem] | None = None,
         idempotency_key: str | None = None,
         timeout: float = _core.START_TIMEOUT,
     ) -> RunStatus:
@@ -132,7 +134,7 @@ class Framegate(EventMethods):
         """
         call = _core.post_json(
             "/v1/runs",
-            {"upstream": upstream, "prompt": prompt, "cwd": cwd, "model": model, "session_id": session_id},
+            {"upstream": upstream, "prompt": prompt, "cwd": cwd, "model": model, "session_id": session_id, "files": files},
             headers={"idempotency-key": idempotency_key or str(uuid.uuid4())},
             is_repeatable=True,
             timeout=httpx.Timeout(self._options.timeout, read=timeout),

@@ -171,6 +171,17 @@ export type Runner = "claude-code" | "codex" | "opencode" | "open-responses";
 export interface StartRun {
   /** The working directory: one that the upstream allows, or a directory below it. */
   cwd?: string;
+  /** Images and files that belong to the prompt, if the runner takes them. */
+  files?: {
+    /** The content, as base64 with padding. Either this or `url`. */
+    data?: string;
+    /** The media type. A `data:` URL may have it instead. */
+    media_type?: string;
+    /** The file name. */
+    name?: string;
+    /** An `http`, `https` or `data:` URL of the content. The runner's model fetches it, not the proxy. */
+    url?: string;
+  }[];
   /** The model. Default: the upstream's, else the runner's own. */
   model?: string;
   /** The task for the runner. */
@@ -195,6 +206,8 @@ export interface UpstreamList {
     since_ms?: number;
     /** The state of the connection to the feed; absent if there is no feed. */
     state?: "connecting" | "connected" | "lost";
+    /** Whether prompts may have images. */
+    takes_images: boolean;
     /** Whether runs accept answers and further prompts. */
     takes_messages: boolean;
     /** Whether `POST /v1/runs` starts a run with a prompt. */

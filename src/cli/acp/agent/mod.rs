@@ -10,6 +10,7 @@ mod tests;
 mod turns;
 
 use super::event::Reader;
+use super::prompt::Prompt;
 use super::rpc::{self, INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, Message, PARSE_ERROR, RpcError};
 use super::session::{Record, Sessions};
 use crate::cli::bridge::{Line, Order, Started};
@@ -58,9 +59,9 @@ pub(super) enum Action {
 }
 
 /// What to start.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct OrderKey {
-    pub(super) prompt: String,
+    pub(super) prompt: Prompt,
     pub(super) session_id: Option<Uuid>,
     pub(super) cwd: Option<String>,
     pub(super) model: Option<String>,
@@ -69,8 +70,9 @@ pub(super) struct OrderKey {
 impl OrderKey {
     /// The request for the proxy.
     pub(super) fn of(self, upstream: &str) -> Order {
-        let Self { prompt, session_id, cwd, model } = self;
-        Order { upstream: upstream.to_owned(), prompt, session_id: session_id.map(|id| id.to_string()), cwd, model }
+        let Self { prompt: Prompt { text: prompt, files }, session_id, cwd, model } = self;
+        let session_id = session_id.map(|id| id.to_string());
+        Order { upstream: upstream.to_owned(), prompt, files, session_id, cwd, model }
     }
 }
 
@@ -85,8 +87,8 @@ pub(super) struct Open {
 /// What the proxy did.
 #[derive(Debug)]
 pub(super) enum Report {
-    /// Whether the proxy has the upstream.
-    Checked { request: Value, outcome: Result<(), String> },
+    /// Whether the proxy has the upstream, and whether its prompts may have images.
+    Checked { request: Value, outcome: Result<bool, String> },
     /// Whether the run of a turn has begun.
     Started { turn: u64, outcome: Result<Started, String> },
     /// A message of a turn's run.
@@ -253,10 +255,11 @@ impl Agent {
         Ok(None)
     }
 
-    fn checked(&mut self, request: &Value, outcome: Result<(), String>) {
-        if let Err(reason) = outcome {
-            return self.send(rpc::error(request, &RpcError::new(INTERNAL_ERROR, reason)));
-        }
+    fn checked(&mut self, request: &Value, outcome: Result<bool, String>) {
+        let takes_images = match outcome {
+            Ok(takes_images) => takes_images,
+            Err(reason) => return self.send(rpc::error(request, &RpcError::new(INTERNAL_ERROR, reason))),
+        };
         self.is_initialized = true;
         let result = json!({
             "protocolVersion": VERSION,
@@ -267,7 +270,7 @@ impl Agent {
             },
             "agentCapabilities": {
                 "loadSession": true,
-                "promptCapabilities": {"image": false, "audio": false, "embeddedContext": true},
+                "promptCapabilities": {"image": takes_images, "audio": false, "embeddedContext": true},
                 "mcpCapabilities": {"http": false, "sse": false},
                 "sessionCapabilities": {"list": {}, "resume": {}, "close": {}},
             },

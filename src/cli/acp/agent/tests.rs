@@ -14,9 +14,14 @@ fn agent_with(settings: Settings) -> Agent {
     let mut agent = Agent::new(settings, Sessions::default());
     let check = ask(&mut agent, json!(0), "initialize", json!({"protocolVersion": 1, "clientCapabilities": {}}));
     assert_eq!(check, [Action::Check { request: json!(0) }]);
-    let actions = agent.report(Report::Checked { request: json!(0), outcome: Ok(()) });
+    let actions = agent.report(Report::Checked { request: json!(0), outcome: Ok(true) });
     assert_eq!(result(&actions)["protocolVersion"], 1);
+    assert_eq!(result(&actions)["agentCapabilities"]["promptCapabilities"]["image"], true);
     agent
+}
+
+fn text_prompt(text: &str) -> Prompt {
+    Prompt { text: text.to_owned(), files: Vec::new() }
 }
 
 fn send(agent: &mut Agent, message: &Value) -> Vec<Action> {
@@ -103,8 +108,12 @@ fn a_prompt_is_a_run_of_the_sessions_directory_and_its_messages_are_the_turn() {
     let mut agent = agent();
     let session = session(&mut agent);
     let actions = prompt(&mut agent, &session, "Fix it\nplease");
-    let order =
-        OrderKey { prompt: "Fix it\nplease".to_owned(), session_id: None, cwd: Some("/work".to_owned()), model: None };
+    let order = OrderKey {
+        prompt: text_prompt("Fix it\nplease"),
+        session_id: None,
+        cwd: Some("/work".to_owned()),
+        model: None,
+    };
     let turn = turn_of(&actions);
     assert_eq!(actions, [Action::Start { turn, order: order.clone() }]);
     // While the run begins and works, there is no second turn.
@@ -120,7 +129,7 @@ fn a_prompt_is_a_run_of_the_sessions_directory_and_its_messages_are_the_turn() {
     assert!(event(&mut agent, turn, answer()).is_empty());
     assert!(agent.report(Report::Ended { turn, reason: "over".to_owned() }).is_empty());
     let actions = prompt(&mut agent, &session, "More");
-    let order = OrderKey { prompt: "More".to_owned(), session_id: Some(PLACE), ..order };
+    let order = OrderKey { prompt: text_prompt("More"), session_id: Some(PLACE), ..order };
     assert_eq!(actions, [Action::Start { turn: turn_of(&actions), order }]);
 }
 

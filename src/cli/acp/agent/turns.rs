@@ -5,7 +5,7 @@
 
 use super::{Action, Agent, Answered, Asked, OrderKey, Turn, at_work, text};
 use crate::cli::acp::event::Event;
-use crate::cli::acp::prompt::text_of;
+use crate::cli::acp::prompt::Prompt;
 use crate::cli::acp::rpc::{self, INTERNAL_ERROR, RpcError};
 use crate::cli::acp::session::title_of;
 use crate::cli::bridge::Started;
@@ -19,10 +19,10 @@ impl Agent {
         if session.turn.is_some() || session.is_loading {
             return Err(at_work());
         }
-        let prompt = text_of(params.get("prompt").unwrap_or(&Value::Null))?;
+        let prompt = Prompt::read(params.get("prompt").unwrap_or(&Value::Null))?;
         session.updated_at_ms = self.settings.clock.now_ms();
         if session.title.is_empty() {
-            session.title = title_of(&prompt);
+            session.title = title_of(&prompt.text);
         }
         let order = OrderKey {
             prompt,

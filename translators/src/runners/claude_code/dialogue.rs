@@ -8,11 +8,14 @@ use super::super::elicitation::{Form, object_of};
 use super::control::form_args;
 use crate::decode::Record;
 use crate::frame::{Decision, RawJson};
-use crate::host::{Answer, Dialogue, HostMessage, OpenQuestion, Opening, Outgoing, PendingQuestions, SendError};
+use crate::host::{
+    Answer, Dialogue, FileContent, HostMessage, OpenQuestion, Opening, Outgoing, PendingQuestions, PromptFile,
+    SendError,
+};
 use crate::json::{Json, Object, to_raw};
 use serde::Serialize;
-use serde_json::json;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// The id of the request that opens the protocol.
@@ -24,7 +27,7 @@ pub(super) const REFUSED: &str = "The user does not want this to be done.";
 pub(super) struct Control {
     out: Vec<Outgoing>,
     /// Prompts that wait for the answer to the first request.
-    prompts: Option<Vec<String>>,
+    prompts: Option<Vec<Value>>,
     requests: u64,
     /// Open questions, by the id of their request.
     asks: PendingQuestions<PendingQuestion>,
@@ -58,13 +61,36 @@ struct Success<'a> {
     response: &'a RawValue,
 }
 
+/// The images that the model takes.
+const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+
+/// The documents that the model takes.
+const PDF: &str = "application/pdf";
+
+/// The content of a prompt: its files, then its text, as the model's documentation advises.
+fn content_of(text: &str, files: &[PromptFile]) -> Value {
+    let block = |file: &PromptFile| {
+        let source = match &file.content {
+            FileContent::Base64(data) => json!({"type": "base64", "media_type": file.media_type, "data": data}),
+            FileContent::Url(url) => json!({"type": "url", "url": url}),
+        };
+        let kind = if file.is_image() { "image" } else { "document" };
+        json!({"type": kind, "source": source})
+    };
+    files.iter().map(block).chain([json!({"type": "text", "text": text})]).collect()
+}
+
 /// The tool whose answer is sent as its permission.
 pub(super) const QUESTIONS: &str = "AskUserQuestion";
 
 impl Dialogue for Control {
     fn open(&mut self, opening: &Opening) {
         self.request(&json!({"subtype": "initialize"}));
-        self.prompts = Some(vec![opening.prompt.clone()]);
+        self.prompts = Some(vec![content_of(&opening.prompt, &opening.files)]);
+    }
+
+    fn takes(&self, file: &PromptFile) -> bool {
+        IMAGES.contains(&file.media_type.as_str()) || file.media_type == PDF || file.is_image() && file.is_elsewhere()
     }
 
     fn receive(&mut self, record: &Record<'_>) {
@@ -91,8 +117,8 @@ impl Dialogue for Control {
     fn send(&mut self, _session: Option<&str>, message: &HostMessage) -> Result<(), SendError> {
         match message {
             HostMessage::Prompt(text) => match &mut self.prompts {
-                Some(waiting) => waiting.push(text.clone()),
-                None => self.prompt(text),
+                Some(waiting) => waiting.push(content_of(text, &[])),
+                None => self.prompt(&content_of(text, &[])),
             },
             HostMessage::Interrupt => self.request(&json!({"subtype": "interrupt"})),
             HostMessage::Answer { approval_id, answer } => {
@@ -148,10 +174,10 @@ impl Control {
         }
     }
 
-    fn prompt(&mut self, text: &str) {
+    fn prompt(&mut self, content: &Value) {
         self.line(&json!({
             "type": "user",
-            "message": {"role": "user", "content": [{"type": "text", "text": text}]},
+            "message": {"role": "user", "content": content},
             "parent_tool_use_id": null,
             "session_id": "",
         }));

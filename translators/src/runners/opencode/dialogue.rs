@@ -5,7 +5,9 @@
 
 use crate::decode::Record;
 use crate::frame::{Decision, RawJson};
-use crate::host::{Answer, Dialogue, HostMessage, OpenQuestion, Opening, Outgoing, PendingQuestions, SendError};
+use crate::host::{
+    Answer, Dialogue, HostMessage, OpenQuestion, Opening, Outgoing, PendingQuestions, PromptFile, SendError,
+};
 use crate::json::{Json, Object, to_raw};
 use serde_json::{Value, json};
 
@@ -15,7 +17,7 @@ pub(super) struct Client {
     /// The opened session, once its id is known.
     session: Option<String>,
     /// Prompts that wait for the session id; `None` if no session was opened.
-    prompts: Option<Vec<String>>,
+    prompts: Option<Vec<Value>>,
     model: Option<Value>,
     /// The query of every request, which contains the directory.
     query: String,
@@ -43,6 +45,18 @@ enum AnswerKind {
 /// The path of the request that opens a session.
 const SESSIONS: &str = "/session";
 
+/// The parts of a prompt: its files, then its text.
+fn parts_of(text: &str, files: &[PromptFile]) -> Value {
+    let part = |file: &PromptFile| {
+        let mut part = json!({"type": "file", "mime": file.media_type, "url": file.url()});
+        if let (Some(name), Some(part)) = (&file.name, part.as_object_mut()) {
+            part.insert("filename".to_owned(), name.clone().into());
+        }
+        part
+    };
+    files.iter().map(part).chain([json!({"type": "text", "text": text})]).collect()
+}
+
 impl Dialogue for Client {
     fn open(&mut self, opening: &Opening) {
         self.query = opening.cwd.as_deref().map(|cwd| format!("?directory={}", escaped(cwd))).unwrap_or_default();
@@ -55,13 +69,17 @@ impl Dialogue for Client {
         match &opening.session {
             Some(session) => {
                 self.session = Some(session.clone());
-                self.prompt(session, &opening.prompt);
+                self.prompt(session, &parts_of(&opening.prompt, &opening.files));
             }
             None => {
-                self.prompts = Some(vec![opening.prompt.clone()]);
+                self.prompts = Some(vec![parts_of(&opening.prompt, &opening.files)]);
                 self.post(SESSIONS.to_owned(), Some(&json!({})));
             }
         }
+    }
+
+    fn takes(&self, _file: &PromptFile) -> bool {
+        true
     }
 
     fn receive(&mut self, record: &Record<'_>) {
@@ -102,8 +120,8 @@ impl Dialogue for Client {
                 self.post(path, body.as_ref());
             }
             HostMessage::Prompt(text) => match (session, &mut self.prompts) {
-                (Some(session), _) => self.prompt(&session, text),
-                (None, Some(waiting)) => waiting.push(text.clone()),
+                (Some(session), _) => self.prompt(&session, &parts_of(text, &[])),
+                (None, Some(waiting)) => waiting.push(parts_of(text, &[])),
                 (None, None) => return Err(SendError::Unsupported("no session is open to receive a prompt")),
             },
             HostMessage::Interrupt => {
@@ -164,8 +182,8 @@ impl Client {
         self.asks.insert(&id, PendingQuestion { session, args: args.map(Json::to_raw_as_it_came), wants });
     }
 
-    fn prompt(&mut self, session: &str, text: &str) {
-        let mut body = json!({"parts": [{"type": "text", "text": text}]});
+    fn prompt(&mut self, session: &str, parts: &Value) {
+        let mut body = json!({"parts": parts});
         if let (Some(model), Some(body)) = (&self.model, body.as_object_mut()) {
             body.insert("model".to_owned(), model.clone());
         }

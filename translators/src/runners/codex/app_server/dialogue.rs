@@ -11,11 +11,13 @@ use super::approvals::approval_id;
 use super::thread_of;
 use crate::decode::Record;
 use crate::frame::{Decision, RawJson};
-use crate::host::{Answer, Dialogue, HostMessage, OpenQuestion, Opening, Outgoing, PendingQuestions, SendError};
+use crate::host::{
+    Answer, Dialogue, HostMessage, OpenQuestion, Opening, Outgoing, PendingQuestions, PromptFile, SendError,
+};
 use crate::json::{Json, Object, empty_object, to_raw};
 use serde::Serialize;
-use serde_json::json;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 use std::collections::VecDeque;
 
 /// JSON-RPC's error code for an unknown method.
@@ -33,7 +35,7 @@ pub(in super::super) struct Client {
     thread: Option<String>,
     turn: Turn,
     /// Prompts for the next turns, in order.
-    prompts: VecDeque<String>,
+    prompts: VecDeque<Value>,
     asks: PendingQuestions<PendingQuestion>,
     refusal: Option<String>,
 }
@@ -83,15 +85,26 @@ enum AnswerKind {
     Permissions(RawJson),
 }
 
+/// The input of a turn: its images, then its text.
+fn input_of(text: &str, files: &[PromptFile]) -> Value {
+    let image = |file: &PromptFile| json!({"type": "image", "url": file.url()});
+    files.iter().map(image).chain([json!({"type": "text", "text": text})]).collect()
+}
+
 impl Dialogue for Client {
     fn open(&mut self, opening: &Opening) {
-        self.opening = opening.clone();
-        self.prompts.push_back(opening.prompt.clone());
+        self.prompts.push_back(input_of(&opening.prompt, &opening.files));
+        // The files are not needed again.
+        self.opening = Opening { files: Vec::new(), ..opening.clone() };
         let params = json!({
             "clientInfo": {"name": "framegate", "title": "framegate", "version": env!("CARGO_PKG_VERSION")},
             "capabilities": {"experimentalApi": true, "requestAttestation": false},
         });
         self.request(Request::Initialize, "initialize", &params);
+    }
+
+    fn takes(&self, file: &PromptFile) -> bool {
+        file.is_image()
     }
 
     fn receive(&mut self, record: &Record<'_>) {
@@ -112,7 +125,7 @@ impl Dialogue for Client {
         }
         match message {
             HostMessage::Prompt(text) => {
-                self.prompts.push_back(text.clone());
+                self.prompts.push_back(input_of(text, &[]));
                 self.begin_turn();
             }
             HostMessage::Interrupt => self.interrupt()?,
@@ -252,8 +265,8 @@ impl Client {
     /// Starts the next turn, if none runs and a prompt is waiting.
     fn begin_turn(&mut self) {
         let (Some(thread), Turn::None) = (&self.thread, &self.turn) else { return };
-        let Some(prompt) = self.prompts.pop_front() else { return };
-        let params = json!({"threadId": thread, "input": [{"type": "text", "text": prompt}]});
+        let Some(input) = self.prompts.pop_front() else { return };
+        let params = json!({"threadId": thread, "input": input});
         self.turn = Turn::Asked { interrupt: false };
         self.request(Request::Turn, "turn/start", &params);
     }
