@@ -1,24 +1,27 @@
-//! Finds the upstream that a command line names: a configured one, or a preset without settings.
+//! Finds the upstream that a command line names: a configured one, a preset without settings, or the demo.
 //!
 //! Input: the configuration and a name. Output: the upstream. Never: a guess; an unknown name is an error that lists the known ones.
 
 use crate::config::upstream::{Command, Kind, Preset, Upstream};
 use crate::config::{Config, unknown};
+use crate::demo;
 use anyhow::Context;
 use framegate_translators::runners::presets;
 
-/// Returns the configured upstream of that name, or else the preset of that name. The program of an upstream gets the whole environment of
+/// Returns the configured upstream of that name, or else the preset of that name, or else the demo's upstream. The program of an upstream gets the whole environment of
 /// the caller, who could have started it directly, unless the settings name the variables.
 ///
 /// # Errors
 /// There is neither; the message has the known names.
 pub(super) fn find(config: &Config, name: &str) -> anyhow::Result<Upstream> {
     let configured = config.upstream.iter().find(|upstream| upstream.name == name).cloned();
-    let mut found = configured.or_else(|| preset(name)).with_context(|| {
+    let demo = || if name == demo::UPSTREAM { demo::upstream().transpose() } else { None };
+    let found = configured.or_else(|| preset(name)).map(Ok).or_else(demo);
+    let mut found = found.with_context(|| {
         let configured = config.upstream.iter().map(|upstream| upstream.name.as_str());
-        let known: Vec<&str> = configured.chain(preset_names()).collect();
+        let known: Vec<&str> = configured.chain(preset_names()).chain([demo::UPSTREAM]).collect();
         unknown("upstream or preset", name, known.into_iter())
-    })?;
+    })??;
     if let Kind::Command(settings) = &mut found.kind {
         settings.pass_environment.get_or_insert_with(|| vec!["*".to_owned()]);
     }
@@ -36,11 +39,12 @@ fn preset_names<'n>() -> impl Iterator<Item = &'n str> {
     presets().map(|(_, preset)| preset.name).chain(presets().flat_map(|(_, preset)| preset.aliases).copied())
 }
 
-/// The presets with their aliases, for the help of an argument.
+/// The presets with their aliases, and the demo, for the help of an argument.
 pub(super) fn presets_help() -> String {
     let names = presets().map(|(_, preset)| match preset.aliases {
         [] => preset.name.to_owned(),
         aliases => format!("{} (or {})", preset.name, aliases.join(" or ")),
     });
-    names.collect::<Vec<_>>().join(", ")
+    let demo = format!("{} (a script that needs no runner)", demo::UPSTREAM);
+    names.chain([demo]).collect::<Vec<_>>().join(", ")
 }

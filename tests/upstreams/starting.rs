@@ -73,7 +73,7 @@ fn an_invalid_order_is_refused_and_starts_nothing() {
     assert_eq!(
         listed,
         json!({"upstreams": [{"name": "fake", "kind": "command", "runner": "codex", "path": "/v1/runs",
-            "takes_prompts": true, "takes_messages": false}]})
+            "takes_prompts": true, "takes_messages": false, "takes_images": false}]})
     );
 }
 
