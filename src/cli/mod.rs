@@ -7,6 +7,7 @@ mod artifacts;
 mod bad;
 mod bridge;
 mod check;
+mod claude_code;
 mod diagnostics;
 mod frame_log;
 mod health;
@@ -78,6 +79,8 @@ enum Command {
     Run(run::Args),
     /// Be an agent of the Agent Client Protocol on standard input and output, for an editor
     Acp(acp::Args),
+    /// Be Claude Code: take its flags and its control protocol, for the Claude Agent SDK, and let another runner do the work
+    ClaudeCompat(claude_code::Args),
     /// Translate a runner's output to a contract's events, record by record
     Translate(translate::Args),
     /// Check a stream of events against its contract: schemas, order, pairing
@@ -115,6 +118,7 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Serve(args) => serve::run(&args, &cli.log),
         Command::Run(args) => run::run(&args),
         Command::Acp(args) => acp::run(&args),
+        Command::ClaudeCompat(args) => claude_code::run(&args),
         Command::Translate(args) => translate::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Log(args) => frame_log::run(&args),
