@@ -111,7 +111,11 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     // The default filter is quiet on stderr; a command's results go to stdout. `serve` reads its settings first and sets up
     // logging itself.
     if !matches!(cli.command, Command::Serve(_)) {
-        let quiet = Telemetry { filter: "warn".to_owned(), ..Telemetry::default() };
+        let filter = match cli.command {
+            Command::ClaudeCompat(_) => claude_code::LOG_FILTER,
+            _ => "warn",
+        };
+        let quiet = Telemetry { filter: filter.to_owned(), ..Telemetry::default() };
         crate::telemetry::init(&cli.log.over(&quiet))?;
     }
     match cli.command {

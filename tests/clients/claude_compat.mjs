@@ -108,7 +108,7 @@ async function* typing() {
 }
 let seen = new Seen();
 const canUseTool = (...all) => decide(seen, async (input) => allow(input))(...all);
-const talk = query({ prompt: typing(), options: { ...base, canUseTool } });
+const talk = query({ prompt: typing(), options: { ...base, canUseTool, includePartialMessages: true } });
 const commands = await talk.supportedCommands();
 const turn = async (step, text, meanwhile = () => {}) => {
   seen = new Seen();
@@ -125,7 +125,8 @@ await turn('first', prompts.text);
 await turn('tool', prompts.tool);
 let interrupted;
 await turn('interrupted', prompts.slow, async (message) => {
-  if (!interrupted && message.type === 'assistant') interrupted = await talk.interrupt();
+  const hasText = message.type === 'assistant' || message.event?.delta?.text;
+  if (!interrupted && hasText) interrupted = await talk.interrupt();
 });
 await talk.setModel('other');
 await turn('model', prompts.text);

@@ -4,7 +4,7 @@ use crate::chat_completions::agent;
 use crate::model::{Model, Say};
 use crate::proxy::Folder;
 use crate::real::real;
-use crate::started::Started;
+use crate::real_feed::Server;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
@@ -138,4 +138,125 @@ fn npm_claude_compat_drives_a_proxy_of_its_own() {
 #[ignore = "needs python3 and tests/clients/python_modules: ./test.sh runs it"]
 fn python_claude_compat_drives_a_proxy_of_its_own() {
     drive_alone(Sdk::Python);
+}
+
+#[test]
+#[ignore = "needs node and tests/clients/node_modules: ./test.sh runs it"]
+fn npm_claude_compat_drives_another_proxy() {
+    let started = agent(&[]);
+    drive_the_fake(Sdk::Node, &started.folder, &format!("--url http://{} fake", started.proxy.address));
+}
+
+#[test]
+#[ignore = "needs python3 and tests/clients/python_modules: ./test.sh runs it"]
+fn python_claude_compat_drives_another_proxy() {
+    let started = agent(&[]);
+    drive_the_fake(Sdk::Python, &started.folder, &format!("--url http://{} fake", started.proxy.address));
+}
+
+/// The steps that every real runner can take which asks before it acts.
+fn drive_a_runner_that_asks(program: &str, work: &str, state: &str, only: &[&str]) -> BTreeMap<String, Value> {
+    let plan = json!({
+        "program": program,
+        "cwd": work,
+        "env": {"XDG_STATE_HOME": state},
+        "prompts": {"text": "The first question.", "tool": "Write a file.", "slow": "Go on and on."},
+        "only": only,
+    });
+    let said = driven(Sdk::Node, &plan);
+    let of = |step: &str| said.get(step).unwrap_or_else(|| panic!("{step} is missing in {said:#?}"));
+    assert_eq!((&of("text")["text"], &of("text")["error"]), (&json!("The first answer."), &Value::Null), "{said:#?}");
+    assert_eq!(of("text")["streamed"], "The first answer.");
+    for (step, file, failed) in [("allowed", "yes.txt", false), ("denied", "no.txt", true)] {
+        let turn = of(step);
+        assert_eq!(turn["asked"].as_array().unwrap().len(), 1, "{turn:#}");
+        assert!(turn["asked"][0]["input"].to_string().contains(file), "{turn:#}");
+        let [call] = turn["calls"].as_array().unwrap().as_slice() else { panic!("{turn:#}") };
+        assert_eq!(call["failed"], failed, "{turn:#}");
+        assert_eq!(turn["session"], of("text")["session"], "{turn:#}");
+    }
+    assert_eq!(of("allowed")["result"]["is_error"], false, "{said:#?}");
+    said
+}
+
+#[test]
+#[ignore = "needs node, tests/runners/node_modules and tests/clients/node_modules: ./test.sh runs it"]
+fn claude_compat_drives_the_real_codex() {
+    let shell = |command: &str| {
+        Say::Tool(
+            "exec_command",
+            json!({"cmd": command, "sandbox_permissions": "require_escalated", "justification": "May this be done?"}),
+        )
+    };
+    let model = Model::with_script(vec![
+        vec![Say::Text("The first answer.")],
+        vec![shell("touch yes.txt")],
+        vec![Say::Text("It is written.")],
+        vec![shell("touch no.txt")],
+        vec![Say::Text("It is not written.")],
+        // In one process.
+        vec![Say::Text("The second answer.")],
+        vec![shell("touch again.txt")],
+        vec![Say::Text("It is written again.")],
+        vec![Say::Endless("word ")],
+        vec![Say::Text("The third answer.")],
+        vec![shell("touch never.txt")],
+        vec![Say::Text("It is never written.")],
+    ]);
+    let started = real("codex-app-server", "codex", &model, "");
+    let path = |name: &str| started.folder.path(name).display().to_string();
+    let program = wrapper(&started.folder, &format!("--config {} real", path("config.toml")));
+    let only = ["text", "allowed", "denied", "end"];
+    let said = drive_a_runner_that_asks(&program, &path("work"), &path("state"), &only);
+    let exists = |name: &str| started.folder.path("work").join(name).exists();
+    assert!(exists("yes.txt") && exists("again.txt") && !exists("no.txt") && !exists("never.txt"), "{said:#?}");
+    assert_eq!((&said["first"]["text"], &said["model"]["text"]), (&json!("The second answer."), &json!("The third answer.")));
+    assert_eq!(said["interrupted"]["result"]["subtype"], "error_during_execution", "{said:#?}");
+    assert_eq!((&said["model"]["models"], &said["model"]["session"]), (&json!(["other"]), &said["first"]["session"]));
+    let last = model.requests().pop().unwrap().to_string();
+    assert!(last.contains("The second answer.") && last.contains("The third answer."), "{last}");
+}
+
+#[test]
+#[ignore = "needs node, tests/runners/node_modules and tests/clients/node_modules: ./test.sh runs it"]
+fn claude_compat_drives_a_real_opencode_server() {
+    let shell = |command: &str| Say::Tool("bash", json!({"command": command, "description": "writes a file"}));
+    let model = Model::with_script(vec![
+        vec![Say::Text("The first answer.")],
+        vec![shell("touch yes.txt")],
+        vec![Say::Text("It is written.")],
+        vec![shell("touch no.txt")],
+        vec![Say::Text("It is not written.")],
+    ]);
+    let server = Server::start(&model);
+    let started = server.followed();
+    let path = |name: &str| started.folder.path(name).display().to_string();
+    let program = wrapper(&started.folder, &format!("--url http://{} --no-cwd code", started.proxy.address));
+    let only = ["text", "allowed", "denied"];
+    drive_a_runner_that_asks(&program, &path(""), &path("state"), &only);
+    assert!(server.folder.path("work/yes.txt").exists() && !server.folder.path("work/no.txt").exists());
+}
+
+#[test]
+#[ignore = "needs node, tests/runners/node_modules and tests/clients/node_modules: ./test.sh runs it"]
+fn claude_compat_resumes_the_real_opencode() {
+    let model = Model::with_script(vec![vec![Say::Text("The first answer.")], vec![Say::Text("The second answer.")]]);
+    let started = real("opencode-run", "opencode", &model, "");
+    let path = |name: &str| started.folder.path(name).display().to_string();
+    let program = wrapper(&started.folder, &format!("--config {} real", path("config.toml")));
+    let call = |arguments: &[&str]| {
+        let mut command = Command::new(&program);
+        command.args(["-p", "--output-format", "json"]).args(arguments).current_dir(path("work"));
+        command.env("XDG_STATE_HOME", path("state")).env("FRAMEGATE__LOG__KIND", "memory").stdin(Stdio::null());
+        let output = command.output().unwrap();
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        serde_json::from_slice::<Value>(&output.stdout).unwrap_or_else(|_| panic!("{error}"))
+    };
+    let first = call(&["The first question."]);
+    assert_eq!(first["result"], "The first answer.", "{first:#}");
+    // The runner's name of the session is not the id that the client knows.
+    let second = call(&["The second question.", "--resume", first["session_id"].as_str().unwrap()]);
+    assert_eq!((&second["result"], &second["session_id"]), (&json!("The second answer."), &first["session_id"]), "{second:#}");
+    let last = model.requests().pop().unwrap().to_string();
+    assert!(last.contains("The first question.") && last.contains("The first answer."), "{last}");
 }

@@ -76,6 +76,9 @@ Exit codes:
 /// The environment variable that names the upstream.
 const UPSTREAM: &str = "FRAMEGATE_UPSTREAM";
 
+/// What goes to standard error: what concerns the conversation, and errors. The client may show it to its user.
+pub(super) const LOG_FILTER: &str = "error,framegate::cli=warn";
+
 /// The exit code of `claude` for whatever went wrong.
 const FAILED: u8 = 1;
 
@@ -173,7 +176,6 @@ async fn serve(args: &Args, upstream: String, invocation: Invocation) -> anyhow:
     let worker = Worker::new(proxy, reports, invocation.has_partial_messages);
     let first = prompt.map(|text| Prompt { text: Ok(text), uuid: String::new(), message: None });
     let first = first.map(|prompt| conversation.prompt(prompt)).unwrap_or_default();
-    let (output, written) = Output::open().context("cannot write to standard output")?;
     let channel = Channel {
         conversation,
         worker,
@@ -183,12 +185,24 @@ async fn serve(args: &Args, upstream: String, invocation: Invocation) -> anyhow:
         tasks: JoinSet::new(),
     };
     let talked = match checked {
-        Ok(()) => channel.talk(first, input, reported, output).await,
+        Ok(()) => write_all(channel, first, input, reported).await,
         Err(error) => Err(error),
     };
     if let Some(embedded) = embedded {
         embedded.stop().await;
     }
+    talked
+}
+
+/// Holds the conversation, and waits until its last message has been written.
+async fn write_all(
+    channel: Channel,
+    first: Vec<Action>,
+    input: Option<Input>,
+    reports: mpsc::Receiver<Report>,
+) -> anyhow::Result<u8> {
+    let (output, written) = Output::open().context("cannot write to standard output")?;
+    let talked = channel.talk(first, input, reports, output).await;
     written.wait().await;
     talked
 }
