@@ -7,6 +7,7 @@ mod artifacts;
 mod bad;
 mod bridge;
 mod check;
+mod claude_code;
 mod demo_agent;
 mod diagnostics;
 mod frame_log;
@@ -80,6 +81,8 @@ enum Command {
     Run(run::Args),
     /// Be an agent of the Agent Client Protocol on standard input and output, for an editor
     Acp(acp::Args),
+    /// Be Claude Code: take its flags and its control protocol, for the Claude Agent SDK, and let another runner do the work
+    ClaudeCompat(claude_code::Args),
     /// Translate a runner's output to a contract's events, record by record
     Translate(translate::Args),
     /// Check a stream of events against its contract: schemas, order, pairing
@@ -113,13 +116,18 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     // The default filter is quiet on stderr; a command's results go to stdout. `serve` reads its settings first and sets up
     // logging itself.
     if !matches!(cli.command, Command::Serve(_)) {
-        let quiet = Telemetry { filter: "warn".to_owned(), ..Telemetry::default() };
+        let filter = match cli.command {
+            Command::ClaudeCompat(_) => claude_code::LOG_FILTER,
+            _ => "warn",
+        };
+        let quiet = Telemetry { filter: filter.to_owned(), ..Telemetry::default() };
         crate::telemetry::init(&cli.log.over(&quiet))?;
     }
     match cli.command {
         Command::Serve(args) => serve::run(&args, &cli.log),
         Command::Run(args) => run::run(&args),
         Command::Acp(args) => acp::run(&args),
+        Command::ClaudeCompat(args) => claude_code::run(&args),
         Command::Translate(args) => translate::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Log(args) => frame_log::run(&args),

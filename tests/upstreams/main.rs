@@ -16,6 +16,8 @@ mod agent_responses;
 mod ai_sdk;
 mod approvals;
 mod chat_completions;
+mod claude_code_compat;
+mod claude_code_compat_sdk;
 #[path = "../serve/client.rs"]
 mod client;
 mod command_line;

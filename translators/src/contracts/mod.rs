@@ -34,7 +34,7 @@ mod acp;
 pub mod ag_ui;
 mod agent_manager;
 pub mod chat_completions;
-mod claude_code;
+pub mod claude_code;
 mod frames;
 pub mod hecate;
 pub mod open_responses;

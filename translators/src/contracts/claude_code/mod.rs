@@ -48,8 +48,11 @@ mod writer;
 
 use super::{Contract, SseStyle};
 
+/// The release of Claude Code whose messages the contract writes.
+pub const RELEASE: &str = "2.1.330";
+
 /// The contract.
-pub(super) const V1: Contract = Contract {
+pub const V1: Contract = Contract {
     name: "claude-code.v1",
     about: "messages of claude -p --output-format stream-json, for the Claude Agent SDK",
     document: Some("Claude Code stream-json (Claude Agent SDK 0.3)"),

@@ -12,9 +12,6 @@ use crate::encode::{Events, Null, ObjectWriter, Value, key};
 use crate::frame::{Body, ErrorReported, ErrorScope, Frame, LogLevel, SharedStr, SkillEvent, UserMessage};
 use uuid::Uuid;
 
-/// The release whose messages the contract writes.
-const VERSION: &str = "2.1.330";
-
 /// The model of a message that the runner writes itself.
 const SYNTHETIC: &str = "<synthetic>";
 
@@ -61,7 +58,7 @@ pub(super) fn init(writer: &mut Writer, model: &str, notice: Option<&str>, out: 
         Text(model).field(key!("model"), map);
         map.word(key!("permissionMode"), "default");
         map.word(key!("apiKeySource"), "none");
-        map.word(key!("claude_code_version"), VERSION);
+        map.word(key!("claude_code_version"), super::RELEASE);
         map.word(key!("output_style"), "default");
         for key in [
             key!("tools"),

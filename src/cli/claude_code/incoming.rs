@@ -1,0 +1,196 @@
+//! The lines of a client.
+//!
+//! Input: a line of standard input. Output: what the client wants. Never: the content of a line in an error.
+
+use super::fields::Fields;
+use crate::cli::bridge::Line;
+use serde_json::Value;
+
+/// What a line is.
+#[derive(Debug)]
+pub(super) enum Incoming {
+    /// A prompt.
+    Prompt(Prompt),
+    /// A request of the control protocol.
+    Request {
+        /// The id for the answer.
+        id: String,
+        /// What it asks for.
+        subtype: String,
+        /// Its fields.
+        fields: Value,
+    },
+    /// The answer to a request of ours: the response, or an error.
+    Answer {
+        /// The request's id.
+        id: String,
+        /// What the client said.
+        outcome: Result<Value, String>,
+    },
+    /// Nothing that has an effect here.
+    Nothing,
+}
+
+/// A prompt of the client.
+#[derive(Clone, Debug)]
+pub(super) struct Prompt {
+    /// The text, or why the prompt cannot be sent.
+    pub(super) text: Result<String, String>,
+    /// The client's id of the message; empty if it has none.
+    pub(super) uuid: String,
+    /// The message, to repeat it.
+    pub(super) message: Option<Value>,
+}
+
+/// Reads a line.
+///
+/// # Errors
+/// What is wrong with it.
+pub(super) fn read(line: &Line) -> Result<Incoming, String> {
+    let line = match line {
+        Line::Whole(line) => line,
+        Line::TooLong(size) => return Err(format!("a line of standard input is too long ({size} bytes)")),
+    };
+    let fields = Fields::read(line).map_err(|error| format!("a line of standard input is no message: {error}"))?;
+    match fields.text("type").as_str() {
+        "user" => prompt(&fields).map(Incoming::Prompt),
+        "control_request" => {
+            let request: Value = fields.get("request").unwrap_or_default();
+            let subtype = request.get("subtype").and_then(Value::as_str).unwrap_or_default().to_owned();
+            match fields.text("request_id") {
+                id if id.is_empty() => Err("a control_request has no request_id".to_owned()),
+                id => Ok(Incoming::Request { id, subtype, fields: request }),
+            }
+        }
+        "control_response" => {
+            let response: Value = fields.get("response").unwrap_or_default();
+            let text = |key: &str| response.get(key).and_then(Value::as_str).map(str::to_owned);
+            let id = text("request_id").ok_or("a control_response has no request_id")?;
+            let outcome = match text("subtype").as_deref() {
+                Some("success") => Ok(response.get("response").cloned().unwrap_or_default()),
+                _ => Err(text("error").unwrap_or_else(|| "the client failed".to_owned())),
+            };
+            Ok(Incoming::Answer { id, outcome })
+        }
+        "control_cancel_request" | "keep_alive" | "update_environment_variables" => Ok(Incoming::Nothing),
+        "" => Err("a line of standard input has no type".to_owned()),
+        other => Err(format!(
+            "a line of standard input has the unknown type {:?}",
+            other.chars().take(40).collect::<String>()
+        )),
+    }
+}
+
+fn prompt(fields: &Fields) -> Result<Prompt, String> {
+    let message: Value = fields.get("message").ok_or("a user message has no message")?;
+    if message.get("role").and_then(Value::as_str) != Some("user") {
+        return Err("a user message does not have the role user".to_owned());
+    }
+    let mut text = text_of(message.get("content").unwrap_or(&Value::Null));
+    if fields.get::<bool>("shouldQuery") == Some(false) {
+        text = Err("a message that starts no turn (shouldQuery) is not supported".to_owned());
+    }
+    if fields.get::<String>("parent_tool_use_id").is_some() {
+        text = Err("a message to a subagent (parent_tool_use_id) is not supported".to_owned());
+    }
+    Ok(Prompt { text, uuid: fields.text("uuid"), message: Some(message) })
+}
+
+/// The text of a message's content.
+fn text_of(content: &Value) -> Result<String, String> {
+    let text = match content {
+        Value::String(text) => text.clone(),
+        Value::Array(blocks) => {
+            let texts = blocks.iter().map(|block| match block.get("type").and_then(Value::as_str) {
+                Some("text") => block.get("text").and_then(Value::as_str).ok_or("a text block has no text".to_owned()),
+                Some(other) => Err(format!("the prompt has content of the type {other:?}: only text can be sent")),
+                None => Err("a block of the prompt has no type".to_owned()),
+            });
+            texts.collect::<Result<Vec<_>, _>>()?.join("\n")
+        }
+        _ => return Err("the prompt has neither a text nor blocks as its content".to_owned()),
+    };
+    match text.trim().is_empty() {
+        true => Err("the prompt is empty".to_owned()),
+        false => Ok(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(text: &str) -> Result<Incoming, String> {
+        read(&Line::Whole(text.as_bytes().to_vec()))
+    }
+
+    fn text(message: &str) -> Result<String, String> {
+        match line(message).unwrap() {
+            Incoming::Prompt(prompt) => prompt.text,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_prompt_is_a_text_or_text_blocks() {
+        let of = |content: &str| text(&format!(r#"{{"type":"user","message":{{"role":"user","content":{content}}}}}"#));
+        assert_eq!(of(r#""hi""#).unwrap(), "hi");
+        assert_eq!(of(r#"[{"type":"text","text":"a"},{"type":"text","text":"b"}]"#).unwrap(), "a\nb");
+        for (content, expected) in [
+            (r#"[{"type":"image","source":{}}]"#, "\"image\""),
+            (r#""  ""#, "empty"),
+            ("[]", "empty"),
+            ("null", "neither"),
+            (r#"[{"text":"a"}]"#, "no type"),
+            (r#"[{"type":"text"}]"#, "no text"),
+        ] {
+            let error = of(content).unwrap_err();
+            assert!(error.contains(expected), "{content}: {error}");
+        }
+        let message = r#""message":{"role":"user","content":"hi"}"#;
+        assert!(
+            text(&format!(r#"{{"type":"user",{message},"shouldQuery":false}}"#)).unwrap_err().contains("shouldQuery")
+        );
+        assert!(
+            text(&format!(r#"{{"type":"user",{message},"parent_tool_use_id":"t"}}"#)).unwrap_err().contains("subagent")
+        );
+        assert!(text(&format!(r#"{{"type":"user",{message},"parent_tool_use_id":null,"session_id":""}}"#)).is_ok());
+    }
+
+    #[test]
+    fn control_messages_are_read() {
+        let request =
+            line(r#"{"type":"control_request","request_id":"1","request":{"subtype":"set_model","model":"m"}}"#);
+        assert!(matches!(request, Ok(Incoming::Request { id, subtype, fields })
+            if id == "1" && subtype == "set_model" && fields["model"] == "m"));
+        let answer = line(
+            r#"{"type":"control_response","response":{"subtype":"success","request_id":"1","response":{"behavior":"deny"}}}"#,
+        );
+        assert!(
+            matches!(answer, Ok(Incoming::Answer { id, outcome: Ok(value) }) if id == "1" && value["behavior"] == "deny")
+        );
+        let answer =
+            line(r#"{"type":"control_response","response":{"subtype":"error","request_id":"1","error":"no"}}"#);
+        assert!(matches!(answer, Ok(Incoming::Answer { outcome: Err(error), .. }) if error == "no"));
+        assert!(matches!(line(r#"{"type":"keep_alive"}"#), Ok(Incoming::Nothing)));
+    }
+
+    #[test]
+    fn anything_else_is_an_error_without_the_content() {
+        for (text, expected) in [
+            ("hello secret", "no message"),
+            ("[]", "no message"),
+            ("{}", "no type"),
+            (r#"{"type":"dance","secret":1}"#, "unknown type \"dance\""),
+            (r#"{"type":"control_request","request":{}}"#, "no request_id"),
+            (r#"{"type":"control_response","response":{}}"#, "no request_id"),
+            (r#"{"type":"user"}"#, "no message"),
+            (r#"{"type":"user","message":{"role":"assistant","content":"x"}}"#, "role"),
+        ] {
+            let error = line(text).unwrap_err();
+            assert!(error.contains(expected) && !error.contains("secret"), "{text}: {error}");
+        }
+        assert!(read(&Line::TooLong(9)).unwrap_err().contains("too long (9 bytes)"));
+        assert!(line(&"[".repeat(100_000)).is_err());
+    }
+}
