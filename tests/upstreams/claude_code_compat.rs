@@ -127,7 +127,8 @@ impl Client {
     }
 
     fn next(&mut self) -> Value {
-        let message = self.lines.recv_timeout(PATIENCE).expect("the command says nothing");
+        let message =
+            self.lines.recv_timeout(PATIENCE).unwrap_or_else(|error| panic!("the command says nothing: {error}"));
         self.seen.push(message.clone());
         message
     }
