@@ -385,10 +385,24 @@ fn hold_a_conversation(mut client: Client, folder: &Folder) {
     assert!(client.has_failed_call());
     assert!(client.seen.iter().all(|message| message["type"] != "control_request"), "dontAsk asks nothing");
 
-    // An image, and lines that are no messages.
-    let image = json!([{"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AA=="}}]);
-    client.write(&json!({"type": "user", "message": {"role": "user", "content": image}, "parent_tool_use_id": null}));
-    assert!(client.result()["errors"][0].as_str().unwrap().contains("image"));
+    // An image with a text and without one, a kind that no runner takes, and lines that are no messages.
+    let send = |client: &mut Client, content: Value| {
+        let message = json!({"role": "user", "content": content});
+        client.write(&json!({"type": "user", "message": message, "parent_tool_use_id": null}));
+        client.result()
+    };
+    let of = |media_type: &str| json!({"type": "image", "source": {"type": "base64", "media_type": media_type, "data": "AAAA"}});
+    let text = json!({"type": "text", "text": "look"});
+    let seen = send(&mut client, json!([text, of("image/png")]));
+    assert_eq!(seen["is_error"], false, "{seen}");
+    for (content, expected) in [
+        (json!([of("image/png")]), "needs a text"),
+        (json!([text, of("image/tiff")]), "image/tiff"),
+        (json!([text, {"type": "audio"}]), "audio"),
+    ] {
+        let refused = send(&mut client, content);
+        assert!(refused["errors"][0].as_str().unwrap().contains(expected), "{refused}");
+    }
     for line in ["nonsense", "", "[1]", &"[".repeat(10_000), r#"{"type":"dance"}"#] {
         writeln!(client.input.as_mut().unwrap(), "{line}").unwrap();
     }

@@ -4,7 +4,7 @@
 
 use super::fields::Fields;
 use crate::cli::bridge::Line;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// What a line is.
 #[derive(Debug)]
@@ -31,11 +31,19 @@ pub(super) enum Incoming {
     Nothing,
 }
 
+/// What a prompt says.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Content {
+    pub(super) text: String,
+    /// Its images and documents, as the proxy takes them.
+    pub(super) files: Vec<Value>,
+}
+
 /// A prompt of the client.
 #[derive(Clone, Debug)]
 pub(super) struct Prompt {
-    /// The text, or why the prompt cannot be sent.
-    pub(super) text: Result<String, String>,
+    /// The text and the files, or why the prompt cannot be sent.
+    pub(super) content: Result<Content, String>,
     /// The client's id of the message; empty if it has none.
     pub(super) uuid: String,
     /// The message, to repeat it.
@@ -86,34 +94,63 @@ fn prompt(fields: &Fields) -> Result<Prompt, String> {
     if message.get("role").and_then(Value::as_str) != Some("user") {
         return Err("a user message does not have the role user".to_owned());
     }
-    let mut text = text_of(message.get("content").unwrap_or(&Value::Null));
+    let mut content = content_of(message.get("content").unwrap_or(&Value::Null));
     if fields.get::<bool>("shouldQuery") == Some(false) {
-        text = Err("a message that starts no turn (shouldQuery) is not supported".to_owned());
+        content = Err("a message that starts no turn (shouldQuery) is not supported".to_owned());
     }
     if fields.get::<String>("parent_tool_use_id").is_some() {
-        text = Err("a message to a subagent (parent_tool_use_id) is not supported".to_owned());
+        content = Err("a message to a subagent (parent_tool_use_id) is not supported".to_owned());
     }
-    Ok(Prompt { text, uuid: fields.text("uuid"), message: Some(message) })
+    Ok(Prompt { content, uuid: fields.text("uuid"), message: Some(message) })
 }
 
-/// The text of a message's content.
-fn text_of(content: &Value) -> Result<String, String> {
-    let text = match content {
-        Value::String(text) => text.clone(),
+/// The text and the files of a message's content.
+fn content_of(content: &Value) -> Result<Content, String> {
+    let (mut texts, mut files) = (Vec::new(), Vec::new());
+    match content {
+        Value::String(text) => texts.push(text.as_str()),
         Value::Array(blocks) => {
-            let texts = blocks.iter().map(|block| match block.get("type").and_then(Value::as_str) {
-                Some("text") => block.get("text").and_then(Value::as_str).ok_or("a text block has no text".to_owned()),
-                Some(other) => Err(format!("the prompt has content of the type {other:?}: only text can be sent")),
-                None => Err("a block of the prompt has no type".to_owned()),
-            });
-            texts.collect::<Result<Vec<_>, _>>()?.join("\n")
+            for block in blocks {
+                match block.get("type").and_then(Value::as_str) {
+                    Some("text") => {
+                        texts.push(block.get("text").and_then(Value::as_str).ok_or("a text block has no text")?);
+                    }
+                    Some(kind @ ("image" | "document")) => files.push(file_of(kind, block)?),
+                    Some(other) => {
+                        return Err(format!(
+                            "the prompt has content of the type {other:?}: only texts, images and documents can be sent"
+                        ));
+                    }
+                    None => return Err("a block of the prompt has no type".to_owned()),
+                }
+            }
         }
         _ => return Err("the prompt has neither a text nor blocks as its content".to_owned()),
-    };
-    match text.trim().is_empty() {
-        true => Err("the prompt is empty".to_owned()),
-        false => Ok(text),
     }
+    let text = texts.join("\n");
+    match text.trim().is_empty() {
+        true => Err("the prompt is empty: it needs a text".to_owned()),
+        false => Ok(Content { text, files }),
+    }
+}
+
+/// The file of an image or a document.
+fn file_of(kind: &str, block: &Value) -> Result<Value, String> {
+    let source = block.get("source").unwrap_or(&Value::Null);
+    let text = |key: &str| source.get(key).and_then(Value::as_str);
+    let name = block.get("title").and_then(Value::as_str);
+    let mut file = match (text("type"), text("media_type"), text("data"), text("url")) {
+        (Some("base64"), Some(media_type), Some(data), _) => json!({"media_type": media_type, "data": data}),
+        (Some("url"), _, _, Some(url)) => {
+            let media_type = if kind == "image" { "image/*" } else { "application/pdf" };
+            json!({"media_type": media_type, "url": url})
+        }
+        _ => return Err(format!("a block of the type {kind:?} has no source of the type base64 or url")),
+    };
+    if let (Some(name), Some(file)) = (name, file.as_object_mut()) {
+        file.insert("name".to_owned(), name.into());
+    }
+    Ok(file)
 }
 
 #[cfg(test)]
@@ -126,7 +163,7 @@ mod tests {
 
     fn text(message: &str) -> Result<String, String> {
         match line(message).unwrap() {
-            Incoming::Prompt(prompt) => prompt.text,
+            Incoming::Prompt(prompt) => prompt.content.map(|content| content.text),
             other => panic!("{other:?}"),
         }
     }
@@ -138,6 +175,8 @@ mod tests {
         assert_eq!(of(r#"[{"type":"text","text":"a"},{"type":"text","text":"b"}]"#).unwrap(), "a\nb");
         for (content, expected) in [
             (r#"[{"type":"image","source":{}}]"#, "\"image\""),
+            (r#"[{"type":"audio"}]"#, "\"audio\""),
+            (r#"[{"type":"image","source":{"type":"url","url":"https://a"}}]"#, "needs a text"),
             (r#""  ""#, "empty"),
             ("[]", "empty"),
             ("null", "neither"),
@@ -155,6 +194,22 @@ mod tests {
             text(&format!(r#"{{"type":"user",{message},"parent_tool_use_id":"t"}}"#)).unwrap_err().contains("subagent")
         );
         assert!(text(&format!(r#"{{"type":"user",{message},"parent_tool_use_id":null,"session_id":""}}"#)).is_ok());
+    }
+
+    #[test]
+    fn images_and_documents_are_files() {
+        let content = json!([
+            {"type": "text", "text": "look"},
+            {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "YQ=="}},
+            {"type": "image", "source": {"type": "url", "url": "https://a/b"}},
+            {"type": "document", "title": "Plan", "source": {"type": "base64", "media_type": "application/pdf", "data": "Yg=="}},
+        ]);
+        let files = vec![
+            json!({"media_type": "image/png", "data": "YQ=="}),
+            json!({"media_type": "image/*", "url": "https://a/b"}),
+            json!({"media_type": "application/pdf", "data": "Yg==", "name": "Plan"}),
+        ];
+        assert_eq!(content_of(&content), Ok(Content { text: "look".to_owned(), files }));
     }
 
     #[test]

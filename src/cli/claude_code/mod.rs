@@ -25,7 +25,7 @@ use crate::clock::Clock;
 use anyhow::{Context, anyhow};
 use conversation::{Action, Conversation, Report, Session, Settings, States};
 use framegate_translators::contracts::claude_code::RELEASE;
-use incoming::Prompt;
+use incoming::{Content, Prompt};
 use invocation::{Asked, Instructions, Invocation};
 use memory::Memory;
 use printer::Printer;
@@ -174,7 +174,10 @@ async fn serve(args: &Args, upstream: String, invocation: Invocation) -> anyhow:
     let mut conversation = Conversation::new(settings, invocation.permissions.clone(), session, instructions);
     let (reports, reported) = mpsc::channel(REPORTS);
     let worker = Worker::new(proxy, reports, invocation.has_partial_messages);
-    let first = prompt.map(|text| Prompt { text: Ok(text), uuid: String::new(), message: None });
+    let first = prompt.map(|text| {
+        let content = Content { text, files: Vec::new() };
+        Prompt { content: Ok(content), uuid: String::new(), message: None }
+    });
     let first = first.map(|prompt| conversation.prompt(prompt)).unwrap_or_default();
     let channel = Channel {
         conversation,

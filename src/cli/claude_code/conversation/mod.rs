@@ -9,7 +9,7 @@ mod events;
 mod tests;
 
 use super::fields::Fields;
-use super::incoming::{self, Incoming, Prompt};
+use super::incoming::{self, Content, Incoming, Prompt};
 use super::permissions::{Answerer, Permissions};
 use super::replies;
 use crate::cli::bridge::{Failure, Line, Order, Started};
@@ -253,8 +253,8 @@ impl Conversation {
     fn go_on(&mut self, actions: &mut Vec<Action>) {
         while self.run.is_none() && !self.is_stopping {
             let Some(prompt) = self.waiting.pop_front() else { break };
-            match &prompt.text {
-                Ok(text) => {
+            match &prompt.content {
+                Ok(Content { text, files }) => {
                     let new = self.session.continues.is_none();
                     let before = self.instructions.iter().filter(|_| new).map(String::as_str);
                     let text = before.chain([text.as_str()]).collect::<Vec<_>>().join("\n\n");
@@ -262,7 +262,7 @@ impl Conversation {
                     let order = Order {
                         upstream: self.settings.upstream.clone(),
                         prompt: text,
-                        files: Vec::new(),
+                        files: files.clone(),
                         session_id: self.session.continues.clone(),
                         cwd: self.settings.cwd.clone(),
                         model: self.model.clone(),
