@@ -3,6 +3,7 @@
 //! Input: what they say. Output: messages as Claude Code has them. Never: a number that is not known; totals of a run that did not begin are 0.
 
 use super::fields::Fields;
+use framegate_translators::contracts::rfc3339_millis;
 use serde_json::{Value, json};
 
 /// The subtype of the result of a run that broke off.
@@ -86,13 +87,14 @@ pub(super) fn state(state: &str, is_for_host: bool, session: &str, uuid: &str) -
     message
 }
 
-/// Repeats a prompt.
-pub(super) fn repeated(message: &Value, session: &str, uuid: &str) -> Fields {
+/// Repeats a prompt that was read at `now_ms`.
+pub(super) fn repeated(message: &Value, session: &str, uuid: &str, now_ms: u64) -> Fields {
     let mut repeated = Fields::of(&json!({"type": "user"}));
     repeated.set("message", message);
     repeated.set("session_id", &session);
     repeated.set("parent_tool_use_id", &Value::Null);
     repeated.set("uuid", &uuid);
+    repeated.set("timestamp", &rfc3339_millis(now_ms));
     repeated.set("isReplay", &true);
     repeated
 }
@@ -112,7 +114,7 @@ mod tests {
         for (kind, message) in [
             ("result", failure("no such session", id, id)),
             ("result", limited),
-            ("user", repeated(&json!({"role": "user", "content": [{"type": "text", "text": "hi"}]}), id, id)),
+            ("user", repeated(&json!({"role": "user", "content": [{"type": "text", "text": "hi"}]}), id, id, 1000)),
         ] {
             let line = message.line();
             schemas.check_text(kind, &line).unwrap_or_else(|problems| panic!("{line}: {problems:?}"));

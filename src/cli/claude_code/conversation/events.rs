@@ -67,7 +67,7 @@ impl Conversation {
         let (Some(prompt), Some(message)) = (&prompt, message) else { return };
         let uuid = if prompt.uuid.is_empty() { self.new_id() } else { prompt.uuid.clone() };
         let session = self.session.shown.clone().unwrap_or_default();
-        actions.push(Action::Write(replies::repeated(message, &session, &uuid)));
+        actions.push(Action::Write(replies::repeated(message, &session, &uuid, self.settings.clock.now_ms())));
     }
 
     /// Counts the model messages of the main thread, and interrupts a run with too many.
