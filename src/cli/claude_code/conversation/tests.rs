@@ -372,9 +372,9 @@ fn the_state_is_written_when_it_changes() {
 #[test]
 fn prompts_that_cannot_be_sent_and_too_many_fail() {
     let mut conversation = conversation();
-    let image = json!([{"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": ""}}]);
-    let actions = send(&mut conversation, &json!({"type": "user", "message": {"role": "user", "content": image}}));
-    assert!(written(&actions)[0]["errors"][0].as_str().unwrap().contains("image"));
+    let audio = json!([{"type": "text", "text": "Listen"}, {"type": "audio", "source": {"data": ""}}]);
+    let actions = send(&mut conversation, &json!({"type": "user", "message": {"role": "user", "content": audio}}));
+    assert!(written(&actions)[0]["errors"][0].as_str().unwrap().contains("\"audio\""));
     assert!(orders(&actions).is_empty());
     for _ in 0..=MAX_WAITING {
         assert!(written(&prompt(&mut conversation, "more")).is_empty());
