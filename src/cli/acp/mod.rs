@@ -106,12 +106,12 @@ async fn talk(
     loop {
         let actions = tokio::select! {
             place = output.place(), if !waiting.is_empty() => {
-                let Ok(place) = place else { return Ok(()) };
-                if let Some(line) = waiting.pop_front() {
+                if let (Ok(place), Some(line)) = (place, waiting.pop_front()) {
                     place.send(line);
                 }
                 continue;
             }
+            () = output.closed() => return Ok(()),
             line = input.next(), if waiting.len() < MAX_WAITING => match line {
                 Some(line) => agent.line(&line),
                 None => return flush(waiting, &output).await,

@@ -100,6 +100,11 @@ impl Output {
         self.0.reserve().await.map(Room).map_err(|_| Closed)
     }
 
+    /// Waits until a line could not be written, because the reader of standard output has closed it.
+    pub(in crate::cli) async fn closed(&self) {
+        self.0.closed().await;
+    }
+
     /// Writes a line; its end is added. Waits if the reader of standard output is slow.
     ///
     /// # Errors

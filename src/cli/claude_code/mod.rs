@@ -289,13 +289,14 @@ impl Channel {
             }
             let actions = tokio::select! {
                 place = output.place(), if !self.waiting.is_empty() => {
-                    // The client has left: a run for it is of no use.
-                    let Ok(place) = place else { return self.leave(&mut reports).await };
-                    if let Some(line) = self.waiting.pop_front() {
+                    if let (Ok(place), Some(line)) = (place, self.waiting.pop_front()) {
                         place.send(line);
                     }
                     continue;
                 }
+                // The client has left: a run for it is of no use. The last line that the run wrote may be the one that
+                // shows this, so that it is not enough to notice it with the next line.
+                () = output.closed() => return self.leave(&mut reports).await,
                 line = next(&mut input), if input.is_some() && self.waiting.len() < MAX_WAITING => match line {
                     Some(line) => self.conversation.line(&line),
                     None => {
