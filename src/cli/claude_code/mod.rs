@@ -176,7 +176,7 @@ async fn serve(args: &Args, upstream: String, invocation: Invocation) -> anyhow:
     let worker = Worker::new(proxy, reports, invocation.has_partial_messages);
     let first = prompt.map(|text| {
         let content = Content { text, files: Vec::new() };
-        Prompt { content: Ok(content), uuid: String::new(), message: None }
+        Prompt { content: Ok(content), uuid: String::new(), message: None, bytes: 0 }
     });
     let first = first.map(|prompt| conversation.prompt(prompt)).unwrap_or_default();
     let channel = Channel {

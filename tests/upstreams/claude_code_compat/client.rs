@@ -13,6 +13,7 @@ pub struct Client {
     lines: Receiver<Value>,
     pub seen: Vec<Value>,
     last: u64,
+    prompts: u64,
 }
 
 /// The flags of a client that answers questions.
@@ -33,20 +34,29 @@ impl Client {
                 }
             }
         });
-        Self { child, input, lines, seen: Vec::new(), last: 0 }
+        Self { child, input, lines, seen: Vec::new(), last: 0, prompts: 0 }
     }
 
     pub fn write(&mut self, message: &Value) {
         writeln!(self.input.as_mut().unwrap(), "{message}").unwrap();
     }
 
-    pub fn prompt(&mut self, text: &str) {
+    /// Sends a prompt, and returns its id.
+    pub fn prompt(&mut self, text: &str) -> String {
+        self.prompts += 1;
+        let uuid = format!("prompt {}", self.prompts);
+        self.prompt_again(text, &uuid);
+        uuid
+    }
+
+    /// Sends a prompt with this id.
+    pub fn prompt_again(&mut self, text: &str, uuid: &str) {
         self.write(&json!({
             "type": "user",
             "session_id": "",
             "message": {"role": "user", "content": text},
             "parent_tool_use_id": null,
-            "uuid": format!("uuid of {text}"),
+            "uuid": uuid,
         }));
     }
 

@@ -76,14 +76,22 @@ fn hold_a_conversation(mut client: Client, folder: &Folder) {
     for line in ["nonsense", "", "[1]", &"[".repeat(10_000), r#"{"type":"dance"}"#] {
         writeln!(client.input.as_mut().unwrap(), "{line}").unwrap();
     }
+    // What was meant as a prompt has a result.
+    let message = json!({"role": "assistant", "content": "hello"});
+    let long = format!("{{\"type\":\"user\",\"pad\":\"{}\"}}", "x".repeat(64 << 20));
+    for (line, expected) in [(json!({"type": "user", "message": message}).to_string(), "role"), (long, "too long")] {
+        writeln!(client.input.as_mut().unwrap(), "{line}").unwrap();
+        let refused = client.result();
+        assert!(refused["errors"][0].as_str().unwrap().contains(expected), "{refused}");
+    }
 
     // An interruption; another prompt waits behind the run.
     client.seen.clear();
     client.prompt("slowly");
     client.until(|message| message["message"]["content"][0]["text"] == "I am at it.");
-    client.prompt("hello");
+    let behind = client.prompt("hello");
     let receipt = client.ask(&json!({"subtype": "interrupt"}));
-    assert_eq!(receipt["response"]["still_queued"], json!(["uuid of hello"]), "{receipt}");
+    assert_eq!(receipt["response"]["still_queued"], json!([behind]), "{receipt}");
     let interrupted = client.seen.iter().find(|message| message["type"] == "result").cloned();
     let interrupted = interrupted.unwrap_or_else(|| client.result());
     assert_eq!(interrupted["subtype"], "error_during_execution", "{interrupted}");
@@ -209,11 +217,18 @@ fn prompts_are_repeated_and_the_state_is_told_if_asked_for() {
     client.turn("hello");
     let repeated: Vec<&Value> = client.seen.iter().filter(|message| message["isReplay"] == true).collect();
     assert_eq!(repeated.len(), 1);
-    assert_eq!((&repeated[0]["uuid"], &repeated[0]["message"]["content"]), (&json!("uuid of hello"), &json!("hello")));
+    let repeated = repeated[0].clone();
+    assert_eq!((&repeated["uuid"], &repeated["message"]["content"]), (&json!("prompt 1"), &json!("hello")));
     let idle = client.until(|message| message["state"] == "idle");
     assert_eq!(idle["sdk_host_only"], true);
     assert_eq!(client.seen[0]["state"], "running");
+    // A prompt that is sent again is repeated again, but runs once.
+    client.prompt_again("hello", "prompt 1");
+    let again = client.until(|message| message["isReplay"] == true);
+    assert_eq!((&again["uuid"], &again["message"]), (&repeated["uuid"], &repeated["message"]));
+    assert_eq!(client.turn("hello")["result"], "Answer 2.");
     client.leave();
+    assert_eq!(place.folder.read("prompts").lines().count(), 2);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 //! Input: the run's messages in the contract, the client's answers, and reports about them. Output: the messages as the client expects them;
 //! decisions. Never: a question to a client that cannot answer it; a withdrawal of a question that the client answered itself.
 
-use super::{Action, Conversation, Question, Run};
+use super::{Action, Conversation, Prompt, Question, Run};
 use crate::cli::bridge::Failure;
 use crate::cli::claude_code::fields::Fields;
 use crate::cli::claude_code::permissions::Verdict;
@@ -61,10 +61,14 @@ impl Conversation {
 
     /// Repeats the prompt of the run, once.
     fn repeat_prompt(&mut self, actions: &mut Vec<Action>) {
-        let prompt = self.run.as_mut().and_then(|run| run.prompt.take());
-        let message =
-            prompt.as_ref().filter(|_| self.settings.repeats_prompts).and_then(|prompt| prompt.message.as_ref());
-        let (Some(prompt), Some(message)) = (&prompt, message) else { return };
+        if let Some(prompt) = self.run.as_mut().and_then(|run| run.prompt.take()) {
+            self.repeat(&prompt, actions);
+        }
+    }
+
+    /// Repeats a prompt, if the client wants that.
+    pub(super) fn repeat(&self, prompt: &Prompt, actions: &mut Vec<Action>) {
+        let Some(message) = prompt.message.as_ref().filter(|_| self.settings.repeats_prompts) else { return };
         let uuid = if prompt.uuid.is_empty() { self.new_id() } else { prompt.uuid.clone() };
         let session = self.session.shown.clone().unwrap_or_default();
         actions.push(Action::Write(replies::repeated(message, &session, &uuid, self.settings.clock.now_ms())));
