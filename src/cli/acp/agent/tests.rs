@@ -249,6 +249,7 @@ fn requests_that_do_not_fit_are_refused_with_what_is_wrong() {
     let open = session(&mut agent);
     for (method, params, expected) in [
         ("session/new", json!({"cwd": "relative"}), INVALID_PARAMS),
+        ("session/new", json!({"cwd": format!("/{}", "x".repeat(4096))}), INVALID_PARAMS),
         ("session/new", json!({}), INVALID_PARAMS),
         ("session/new", json!([]), INVALID_PARAMS),
         ("session/prompt", json!({"sessionId": "other", "prompt": []}), RESOURCE_NOT_FOUND),
