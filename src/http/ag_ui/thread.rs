@@ -43,10 +43,11 @@ pub(in crate::http) async fn thread(call: Call) -> Result<Response<Body>, Proble
     let wants_json = accept.contains("application/json") && !accept.contains("text/event-stream");
     let lease = shared.stream()?;
     let Snapshot { messages, state, segment, position, shown } = snapshot(&entry, &shared).await?;
-    if known.is_none_or(|known| known.run != entry.stream.id) {
-        // What follows in the thread continues these messages.
+    let known = known.map(|known| known.run);
+    if known != Some(entry.stream.id) {
+        // What follows in the thread continues these messages, unless another run has begun meanwhile.
         let begun = Thread::new(entry.stream.id, shown, Digest::default());
-        shared.threads.begun(thread, Thread { shown, ..begun });
+        shared.threads.found(thread, known, Thread { shown, ..begun });
     }
     if wants_json {
         return Ok(json_response(&json!({"threadId": thread_id, "messages": messages, "state": state})));
