@@ -3,7 +3,8 @@
 //! Input: one thing to do. Output: reports of what came of it. Never: a report after the agent is gone; the messages of a run out of order.
 
 use super::agent::{Action, Open, Report};
-use crate::cli::bridge::{Events, Failure, Proxy};
+use super::rpc;
+use crate::cli::bridge::{Events, Failure, Proxy, nesting};
 use crate::runs::RunState;
 use anyhow::{Context, anyhow};
 use framegate_translators::contracts::{Contract, contract};
@@ -119,7 +120,7 @@ impl Worker {
         let mut events = self.proxy.events(run, self.contract, &options);
         let reason = loop {
             match events.next().await {
-                Ok(Some(event)) => match serde_json::from_slice(&event) {
+                Ok(Some(event)) => match nesting::read(&event) {
                     Ok(event) => self.report(Report::Event { turn, event }).await,
                     Err(error) => tracing::warn!(%run, %error, "an event is not valid JSON"),
                 },
@@ -162,7 +163,7 @@ impl Worker {
 
     async fn replay(&self, load: u64, mut events: Events) -> Result<(), Failure> {
         while let Some(event) = events.next().await? {
-            match serde_json::from_slice(&event) {
+            match nesting::read(&event) {
                 Ok(event) => self.report(Report::History { load, event }).await,
                 Err(error) => tracing::warn!(%error, "an event is not valid JSON"),
             }

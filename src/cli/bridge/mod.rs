@@ -8,6 +8,7 @@
 mod embedded;
 mod failure;
 mod follow;
+pub(super) mod nesting;
 mod proxy;
 mod stdio;
 

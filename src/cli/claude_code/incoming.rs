@@ -76,7 +76,7 @@ pub(super) fn read(line: &Line) -> Result<Incoming, String> {
     match fields.text("type").as_str() {
         "user" => Ok(Incoming::Prompt(Prompt { bytes: line.len(), ..prompt(&fields) })),
         "control_request" => {
-            let request: Value = fields.get("request").unwrap_or_default();
+            let request = fields.value("request");
             let subtype = request.get("subtype").and_then(Value::as_str).unwrap_or_default().to_owned();
             match fields.text("request_id") {
                 id if id.is_empty() => Err("a control_request has no request_id".to_owned()),
@@ -84,7 +84,7 @@ pub(super) fn read(line: &Line) -> Result<Incoming, String> {
             }
         }
         "control_response" => {
-            let response: Value = fields.get("response").unwrap_or_default();
+            let response = fields.value("response");
             let text = |key: &str| response.get(key).and_then(Value::as_str).map(str::to_owned);
             let id = text("request_id").ok_or("a control_response has no request_id")?;
             let outcome = match text("subtype").as_deref() {

@@ -114,11 +114,14 @@ impl Conversation {
         if run.questions.contains_key(&approval) {
             return;
         }
-        let Some(CanUseTool { tool_name, input }) = event.get("request") else {
-            actions.push(Action::Warn("a question of the upstream cannot be read".to_owned()));
+        let turn = run.turn;
+        let Ok(CanUseTool { tool_name, input }) = serde_json::from_value(event.value("request")) else {
+            let reason = "a question of the upstream cannot be read";
+            run.questions.insert(approval.clone(), Question::Settled);
+            actions.push(Action::Warn(format!("{reason}: it is denied")));
+            actions.push(Action::Decide { turn, run: id, approval, decision: decision::rejected(reason) });
             return;
         };
-        let turn = run.turn;
         let wants_answers = input.get("questions").is_some_and(Value::is_array);
         let (question, decision) = match self.permissions.verdict(&tool_name, wants_answers) {
             Verdict::Approve => (Question::Settled, Some(json!({"decision": "approved"}))),
