@@ -1,7 +1,8 @@
 //! A thread as it is: `GET /ag-ui/{upstream}/{thread_id}`.
 //!
 //! Input: a thread. Output: its messages and state as JSON; or as a run of the protocol that begins with snapshots and goes on with the run
-//! in progress. Never: more than [`MAX_BYTES`] of events: the oldest runs are then left out.
+//! in progress. Never: more than [`MAX_BYTES`] of events, or a run
+//! whose beginning is no longer stored: it and those before it are then left out.
 
 use super::super::digest::Digest;
 use super::super::models::Model;
@@ -109,7 +110,11 @@ async fn snapshot(newest: &Arc<Entry>, shared: &Arc<Shared>) -> Result<Snapshot,
             events.push(event.to_vec());
             bytes <= MAX_BYTES
         };
-        let next = stored_events::each(&entry, &V1, None, shared, take).await?;
+        let next = match stored_events::each(&entry, &V1, None, shared, take).await {
+            // Without its beginning, an earlier run has no messages to show.
+            Err(problem) if !is_newest && is_gone(&problem) => break,
+            read => read?,
+        };
         if is_newest && bytes > MAX_BYTES {
             let detail = format!(
                 "the newest run of the thread is too long for a snapshot: GET /v1/runs/{}/events has its events",
@@ -134,6 +139,11 @@ async fn snapshot(newest: &Arc<Entry>, shared: &Arc<Shared>) -> Result<Snapshot,
     }
     let (messages, state) = conversation.finish();
     Ok(Snapshot { messages, state, segment, position, shown })
+}
+
+/// Whether a run, or its beginning, is no longer stored.
+fn is_gone(problem: &Problem) -> bool {
+    matches!(problem.status(), StatusCode::GONE | StatusCode::NOT_FOUND)
 }
 
 /// The runs of a session that the caller sees, newest first.

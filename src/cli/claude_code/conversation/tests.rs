@@ -227,7 +227,8 @@ fn an_answer_that_the_proxy_refuses_is_not_lost() {
     begun(&mut conversation, 1);
     let not_decided = |conversation: &mut Conversation, decision: &str, status: u16| {
         let status = StatusCode::from_u16(status).unwrap();
-        let failure = Failure::Refused { status, detail: "it wants a choice".to_owned(), later: None };
+        let detail = "it wants a choice".to_owned();
+        let failure = Failure::Refused { status, detail, later: None, available_after: None };
         let decision = json!({"decision": decision});
         conversation.report(Report::NotDecided { turn: 1, run: RUN, approval: "a".to_owned(), decision, failure })
     };
