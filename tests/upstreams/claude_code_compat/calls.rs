@@ -1,7 +1,7 @@
 //! Single calls, as of `claude -p`.
 
-use super::{Place, Ran, ran};
-use crate::started::table;
+use super::{Place, ran};
+use crate::started::{framegate, table};
 use serde_json::{Value, json};
 
 #[test]
@@ -154,4 +154,24 @@ fn a_run_with_too_many_turns_ends() {
     let result = ran.json();
     assert_eq!((ran.code, &result["subtype"]), (Some(1), &json!("error_max_turns")), "{result:#}");
     assert_eq!(result["errors"], json!(["Reached maximum number of turns (1)"]));
+}
+
+/// The directory may be that of another's project: its files start nothing.
+#[test]
+fn the_configuration_is_the_users_and_not_that_of_the_directory() {
+    let place = Place::alone();
+    let own = place.folder.read("config.toml");
+    let call = |config: &str| {
+        let mut command = framegate();
+        command.args(["claude-compat", "fake", "-p", "hello"]).current_dir(place.folder.path(""));
+        command.env("XDG_STATE_HOME", place.folder.path("state")).env("XDG_CONFIG_HOME", place.folder.path(config));
+        ran(command, "")
+    };
+    let ignored = call("none");
+    assert_eq!((ignored.code, ignored.out.as_str()), (Some(1), ""), "{}", ignored.err);
+    assert!(ignored.err.contains("unknown upstream or preset \"fake\""), "{}", ignored.err);
+    assert!(!place.folder.path("prompts").exists());
+    std::fs::create_dir_all(place.folder.path("own/framegate")).unwrap();
+    place.folder.write("own/framegate/config.toml", &own);
+    assert_eq!(call("own").out, "Answer 1.\n");
 }
