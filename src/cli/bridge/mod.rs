@@ -16,7 +16,7 @@ pub(super) use embedded::Embedded;
 pub(super) use failure::Failure;
 pub(super) use follow::Events;
 pub(super) use proxy::{Order, Proxy, Started};
-pub(super) use stdio::{Input, Line, Output};
+pub(super) use stdio::{Input, Line, Output, Waiting};
 
 use super::named_upstream;
 use crate::config::Sources;

@@ -4,7 +4,6 @@ use super::{Client, Place, STREAMING};
 use crate::approvals::claude_table;
 use crate::proxy::Folder;
 use crate::started::PATIENCE;
-use serde_json::json;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Instant;
