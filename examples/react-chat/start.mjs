@@ -21,6 +21,11 @@ const files = {
   '/main.js': ['text/javascript; charset=utf-8', bundle.outputFiles[0].contents],
 };
 
+// Other sites must not reach framegate through this server, neither by their pages nor under a host name of theirs.
+function isOwn({ headers: { host = '', origin = `http://${host}` } }) {
+  return /^(localhost|127\.0\.0\.1):\d+$/.test(host) && origin === `http://${host}`;
+}
+
 // The page and framegate thus have one origin, so framegate needs no `cors_origins`.
 function pass(incoming, outgoing) {
   const { host, origin, ...headers } = incoming.headers;
@@ -39,6 +44,7 @@ function pass(incoming, outgoing) {
 }
 
 const server = createServer((incoming, outgoing) => {
+  if (!isOwn(incoming)) return outgoing.writeHead(403).end();
   if (/^\/(ai-sdk|v1)\//.test(incoming.url)) return pass(incoming, outgoing);
   const file = files[incoming.url.split('?')[0]];
   if (!file) return outgoing.writeHead(404).end();

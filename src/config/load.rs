@@ -27,6 +27,8 @@ pub const DEFAULT_FILE: &str = "config.toml";
 pub struct Sources {
     /// A file that must exist; `None`: [`DEFAULT_FILE`], if it exists.
     pub file: Option<PathBuf>,
+    /// Whether [`DEFAULT_FILE`] is not read, because the working directory is not the user's own.
+    pub ignores_default_file: bool,
     /// Environment variables; those without the prefix are ignored.
     pub environment: Vec<(String, String)>,
     /// Settings of the command line, as `section.key` and text.
@@ -51,7 +53,13 @@ impl Sources {
             })?;
             ours.push((name.to_owned(), value));
         }
-        Ok(Self { file, environment: ours, flags: Vec::new() })
+        Ok(Self { file, environment: ours, ..Self::default() })
+    }
+
+    /// The same, but without a named file, no file is read.
+    #[must_use]
+    pub fn without_default_file(self) -> Self {
+        Self { ignores_default_file: true, ..self }
     }
 
     /// Reads and merges the sources.
@@ -59,6 +67,9 @@ impl Sources {
     /// # Errors
     /// All problems in the sources.
     pub fn load(&self) -> Result<Config, ConfigError> {
+        if self.file.is_none() && self.ignores_default_file {
+            return self.load_with(DEFAULT_FILE.to_owned(), "");
+        }
         let default = Path::new(DEFAULT_FILE);
         let (path, needed) = self.file.as_deref().map_or((default, false), |path| (path, true));
         let name = path.display().to_string();
@@ -139,7 +150,7 @@ mod tests {
     fn load(text: &str, environment: &[(&str, &str)], flags: &[(&str, &str)]) -> Result<Config, String> {
         let owned =
             |list: &[(&str, &str)]| list.iter().map(|(key, text)| ((*key).to_owned(), (*text).to_owned())).collect();
-        let sources = Sources { file: None, environment: owned(environment), flags: owned(flags) };
+        let sources = Sources { environment: owned(environment), flags: owned(flags), ..Sources::default() };
         sources.load_with("config.toml".to_owned(), text).map_err(|error| error.to_string())
     }
 

@@ -249,10 +249,15 @@ pub(super) async fn first_event(
         Some(EventId::Text(id)) => format!(", and the events after {id} are available"),
         Some(EventId::None | EventId::Closing(_)) | None => String::new(),
     };
-    Err(Problem::new(
+    let problem = Problem::new(
         StatusCode::GONE,
         format!("the first events of the run are no longer stored: GET /v1/runs/{run} has its status{behind}"),
-    ))
+    );
+    Err(match last {
+        Some(EventId::Number(number)) => problem.and("available_after", number),
+        Some(EventId::Text(id)) => problem.and("available_after", id),
+        Some(EventId::None | EventId::Closing(_)) | None => problem,
+    })
 }
 
 /// Responds with one page: `{"object":"list","data":[…],"next":CURSOR|null,"ended":BOOL}`. `next` is null if there are no

@@ -5,7 +5,7 @@
 use super::coding::{Bounds, Coding, decoded};
 use super::problem::Problem;
 use super::shared::Shared;
-use http_body_util::{BodyExt, Limited};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::{Body as HttpBody, Bytes};
 use hyper::{Request, StatusCode};
 use serde::de::DeserializeOwned;
@@ -24,18 +24,21 @@ where
 {
     let coding = Coding::of(request.headers())?;
     let limit = shared.settings.max_body_bytes.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(most);
-    let body = tokio::time::timeout(PATIENCE, Limited::new(request.into_body(), limit.min(most)).collect()).await;
+    let limit = limit.min(most);
+    let body = tokio::time::timeout(PATIENCE, Limited::new(request.into_body(), limit).collect()).await;
     let body = match body {
         Err(_) => return Err(Problem::new(StatusCode::REQUEST_TIMEOUT, "the request's body did not arrive in time")),
-        Ok(Err(_)) => {
-            return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "the request's body is too large or incomplete"));
+        Ok(Err(error)) if error.is::<LengthLimitError>() => {
+            let detail = format!("the request's body is too large: it has more than {limit} bytes");
+            return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, detail));
         }
+        Ok(Err(_)) => return Err(Problem::bad_request("the request's body is incomplete")),
         Ok(Ok(body)) => body.to_bytes(),
     };
     let body = match coding {
         None => body,
         Some(coding) => {
-            let bounds = Bounds { bytes: Some(limit.min(most) as u64), ratio: shared.settings.max_compression };
+            let bounds = Bounds { bytes: Some(limit as u64), ratio: shared.settings.max_compression };
             let decoded = decoded(coding, &body, bounds);
             decoded.map_err(|error| Problem::bad_request(error.to_string()))?.into()
         }

@@ -33,23 +33,26 @@ pub(super) struct Prompted<'r> {
     /// The person who writes, if the client has several; empty if it names no one.
     pub(super) user: &'r str,
     pub(super) model: &'r Model,
-    /// The runner's own name of the session, if the request names one. Only the prompt is then sent to it.
-    pub(super) session: Option<String>,
+    /// The client's name for the conversation that the request continues.
+    pub(super) conversation: Option<&'r str>,
     /// The client's name for the answer that the request continues.
     pub(super) previous: Option<&'r str>,
 }
 
-/// The run that answers a request, and whether an earlier request started it. `on_start` is called before another request sees the run.
+/// The run that answers a request, and whether an earlier request started it. `named` finds the runner's own name of the session that the
+/// request names, to which only the prompt is sent; it is not called for a request that is sent again, because the first one may have moved
+/// the session on. `on_start` is called before another request sees the run.
 ///
 /// # Errors
 /// Why there is no run.
 pub(super) async fn run_of(
     request: Prompted<'_>,
+    named: impl FnOnce() -> Result<Option<String>, Problem> + Send,
     shared: &Arc<Shared>,
     on_start: impl FnOnce(&Entry) + Send + 'static,
 ) -> Result<(Arc<Entry>, bool), Problem> {
     let digest = digest_of(&request);
-    let Prompted { path, headers, transcript, user, model, session, .. } = request;
+    let Prompted { path, headers, transcript, user, model, .. } = request;
     let once = Once::by_key(headers, path, digest)?.unwrap_or_else(|| Once::by_digest(headers, digest));
     let claimed = match sessions::claim(Some(once), shared).await? {
         Claim::Repeat(entry) => return Ok((entry, true)),
@@ -57,7 +60,7 @@ pub(super) async fn run_of(
     };
     let upstream = model.upstream.name();
     let caller = format!("{}\n{user}", shared.caller.name);
-    let session = match session {
+    let session = match named()? {
         Some(named) => Some(named),
         None => known_session(transcript, &caller, upstream, shared).await?,
     };
@@ -79,7 +82,7 @@ pub(super) async fn run_of(
 
 /// The digest of what makes two requests the same: not the form of the answer.
 fn digest_of(request: &Prompted<'_>) -> Digest {
-    let &Prompted { path, transcript, user, model, ref session, previous, .. } = request;
+    let &Prompted { path, headers, transcript, user, model, conversation, previous } = request;
     let history =
         transcript.history.iter().flat_map(|message| [Some(message.role.as_str()), Some(message.text.as_str())]);
     let fields = [
@@ -87,7 +90,8 @@ fn digest_of(request: &Prompted<'_>) -> Digest {
         Some(user),
         Some(model.upstream.name()),
         model.name.as_deref(),
-        session.as_deref(),
+        conversation,
+        headers.get(sessions::SESSION).and_then(|name| name.to_str().ok()),
         previous,
         Some(&transcript.instructions),
         Some(&transcript.prompt),

@@ -49,6 +49,19 @@ struct Known {
     order: VecDeque<(Digest, Uuid)>,
 }
 
+impl Known {
+    fn add(&mut self, name: Digest, thread: Thread, max: usize) {
+        self.order.push_back((name, thread.run));
+        self.threads.insert(name, thread);
+        while self.order.len() > max {
+            let Some((oldest, run)) = self.order.pop_front() else { break };
+            if self.threads.get(&oldest).is_some_and(|thread| thread.run == run) {
+                self.threads.remove(&oldest);
+            }
+        }
+    }
+}
+
 impl Threads {
     pub(super) fn new(max: usize) -> Self {
         Self { max, known: Mutex::default() }
@@ -56,14 +69,14 @@ impl Threads {
 
     /// Records that a run of the thread began.
     pub(super) fn begun(&self, name: Digest, thread: Thread) {
-        let (mut known, run) = (self.known(), thread.run);
-        known.threads.insert(name, thread);
-        known.order.push_back((name, run));
-        while known.order.len() > self.max {
-            let Some((oldest, run)) = known.order.pop_front() else { break };
-            if known.threads.get(&oldest).is_some_and(|thread| thread.run == run) {
-                known.threads.remove(&oldest);
-            }
+        self.known().add(name, thread, self.max);
+    }
+
+    /// Records the newest run of the thread's session, which began elsewhere; not if the thread has another newest run than `before`.
+    pub(super) fn found(&self, name: Digest, before: Option<Uuid>, thread: Thread) {
+        let mut known = self.known();
+        if known.threads.get(&name).map(|thread| thread.run) == before {
+            known.add(name, thread, self.max);
         }
     }
 
@@ -116,6 +129,16 @@ mod tests {
         assert_eq!(threads.find(one), Some(thread(2)));
         threads.begun(two, thread(5));
         assert_eq!((threads.find(one), threads.known().order.len()), (None, 3));
+    }
+
+    #[test]
+    fn a_run_that_was_found_does_not_replace_one_that_began_meanwhile() {
+        let (threads, name) = (Threads::new(3), [1; 32]);
+        threads.found(name, None, thread(1));
+        assert_eq!(threads.find(name), Some(thread(1)));
+        threads.begun(name, thread(3));
+        threads.found(name, Some(Uuid::from_u128(1)), thread(2));
+        assert_eq!(threads.find(name), Some(thread(3)));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use crate::client::get;
 use crate::proxy::Proxy;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
+use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 
@@ -137,6 +138,41 @@ impl Drop for Page {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+#[test]
+#[ignore = "needs node and examples/react-chat/node_modules: ./test.sh runs it"]
+fn npm_react_page_passes_on_only_its_own_requests() {
+    let proxy = demo();
+    let page = Page::start(&proxy);
+    let address = page.url.replace("http://localhost:", "127.0.0.1:").parse().unwrap();
+    let host = page.url.trim_start_matches("http://");
+    let body = br#"{"id":"c","messages":[{"id":"u","role":"user","parts":[{"type":"text","text":"hello"}]}]}"#;
+    for (headers, status) in [
+        (vec![("origin", "http://example.com")], 403),
+        (vec![("origin", "null")], 403),
+        (vec![("origin", page.url.as_str()), ("host", "example.com")], 403),
+        (vec![("origin", page.url.as_str()), ("host", host)], 200),
+    ] {
+        let mut headers = headers;
+        if !headers.iter().any(|(name, _)| *name == "host") {
+            headers.push(("host", host));
+        }
+        assert_eq!(send(address, "POST /ai-sdk/demo", &headers, body), status, "{headers:?}");
+    }
+    let runs = get(proxy.address, "/v1/runs", &[]).json();
+    assert_eq!(runs["data"].as_array().unwrap().len(), 1);
+}
+
+/// The status of a request with exactly these headers.
+fn send(address: SocketAddr, line: &str, headers: &[(&str, &str)], body: &[u8]) -> u16 {
+    let mut stream = TcpStream::connect(address).unwrap();
+    let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+    write!(stream, "{line} HTTP/1.1\r\n{headers}content-length: {}\r\n\r\n", body.len()).unwrap();
+    stream.write_all(body).unwrap();
+    let mut answer = String::new();
+    BufReader::new(stream).read_line(&mut answer).unwrap();
+    answer.split(' ').nth(1).unwrap().parse().unwrap()
 }
 
 #[test]

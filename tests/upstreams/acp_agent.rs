@@ -1,6 +1,6 @@
 //! `framegate acp`: an upstream as an agent of the Agent Client Protocol.
 
-use crate::chat_completions::agent;
+use crate::chat_completions::{agent, agent_with};
 use crate::client::post;
 use crate::proxy::Folder;
 use crate::started::{PATIENCE, Started, framegate};
@@ -312,6 +312,45 @@ fn an_agent_in_front_of_a_proxy_shares_its_runs_with_other_clients() {
     let load = json!({"sessionId": status["session_id"], "cwd": started.folder.path(""), "mcpServers": []});
     assert!(client.ask("session/load", load).get("error").is_none());
     assert_eq!(client.updates("user_message_chunk")[0]["content"]["text"], "of another client");
+    client.leave();
+}
+
+#[test]
+fn a_session_is_opened_without_what_is_no_longer_stored() {
+    let rule = "[[approvals.rule]]\nname = \"all\"\ntool = \"Bash\"\ndecision = \"allow\"\n";
+    let started = agent_with(rule, &[("FRAMEGATE__LOG__RUN_MAX_FRAMES", "24")]);
+    let run = |prompt: &str, session: &Value| {
+        let run = started.run_of(&json!({"upstream": "fake", "prompt": prompt, "session_id": session}));
+        started.wait_for_end(&run)
+    };
+    let first = run("carefully, twice", &Value::Null);
+    let session = first["session_id"].clone();
+    let second = run("hello", &session);
+    assert!(first["pruned_frames"].as_u64() > Some(0) && second["pruned_frames"].is_null(), "{first:#} {second:#}");
+    let mut client = Client::before(&started, &[]);
+    let load = |session: &Value, started: &Started| json!({"sessionId": session, "cwd": started.folder.path(""), "mcpServers": []});
+    let loaded = client.ask("session/load", load(&session, &started));
+    assert!(loaded.get("error").is_none(), "{loaded}");
+    assert_eq!(client.updates("user_message_chunk")[0]["content"]["text"], "hello");
+    assert_eq!(client.text(), "Answer 2.");
+    let notices = client.updates("notice");
+    assert!(notices.len() == 1 && notices[0]["title"].as_str().unwrap().contains("left out"), "{notices:?}");
+    let end = client.turn(session.as_str().unwrap(), "hello");
+    assert_eq!((&end["result"]["stopReason"], client.text().as_str()), (&json!("end_turn"), "Answer 3."));
+    client.leave();
+    // A run in progress goes on, with the question that waits.
+    let started = agent_with("", &[("FRAMEGATE__LOG__RUN_MAX_FRAMES", "4")]);
+    let run = started.run_of(&json!({"upstream": "fake", "prompt": "carefully"}));
+    let status = started.wait_for(&run, "no question", |status| !status["pending_approvals"][0].is_null());
+    assert!(status["pruned_frames"].as_u64() > Some(0), "{status:#}");
+    let mut client = Client::before(&started, &[]);
+    let loaded = client.ask("session/load", load(&status["session_id"], &started));
+    assert!(loaded.get("error").is_none(), "{loaded}");
+    assert_eq!(client.updates("notice").len(), 1);
+    let question = client.question();
+    client.choose(&question, "allow_once");
+    started.wait_for_end(&run);
+    assert!(started.folder.read("answers").contains("\"allow\""));
     client.leave();
 }
 

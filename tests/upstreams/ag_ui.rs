@@ -196,6 +196,29 @@ fn a_thread_shows_its_messages_and_goes_on_with_the_run_in_progress() {
 }
 
 #[test]
+fn a_thread_is_shown_without_runs_that_are_no_longer_stored() {
+    let rule = "[[approvals.rule]]\nname = \"all\"\ntool = \"Bash\"\ndecision = \"allow\"\n";
+    let started = agent_with(rule, &[("FRAMEGATE__LOG__RUN_MAX_FRAMES", "24")]);
+    let ran = |nth: usize, prompt: &str| {
+        let answer = say(&started, &format!("r{nth}"), &[user(&format!("u{nth}"), prompt)]);
+        let run = answer.header("framegate-run").to_owned();
+        drop(answer);
+        started.wait_for_end(&run)
+    };
+    let at = || get(started.proxy.address, "/ag-ui/fake/thread", &[("accept", "application/json")]);
+    let first = ran(1, "carefully, twice");
+    assert!(first["pruned_frames"].as_u64() > Some(0), "{first:#}");
+    assert_eq!(at().status, 410, "the newest run");
+    let second = ran(2, "hello");
+    assert!(second["pruned_frames"].is_null(), "{second:#}");
+    let shown = at().json();
+    let texts: Vec<&Value> = shown["messages"].as_array().unwrap().iter().map(|message| &message["content"]).collect();
+    assert_eq!(texts, ["hello", "Answer 2."]);
+    // The thread goes on.
+    assert_eq!(ran(3, "and more")["session_id"], first["session_id"]);
+}
+
+#[test]
 fn messages_of_a_snapshot_continue_the_session() {
     let started = agent(&[]);
     let context = json!({"context": [{"description": "Page", "value": "1"}]});

@@ -282,7 +282,30 @@ fn a_request_that_is_sent_again_is_the_same_run() {
         (first.header("framegate-run"), "true")
     );
     assert_eq!(ask_with(&started, &headers, &json!({"input": "other"})).status, 422);
-    assert_eq!(ok(first), ok(second));
+    let first = ok(first);
+    assert_eq!(first, ok(second));
+    // The session has moved on with the first request, or is at work for it.
+    let twice = |headers: &[(&str, &str)], body: Value| {
+        let one = ask_with(&started, headers, &body);
+        let two = ask_with(&started, headers, &body);
+        let status = two.status;
+        let (run, replayed) = (two.header("framegate-run").to_owned(), two.header("idempotency-replayed").to_owned());
+        assert_eq!(
+            (status, run.as_str(), replayed.as_str()),
+            (200, one.header("framegate-run"), "true"),
+            "{body}: {}",
+            two.text()
+        );
+        ok(one)
+    };
+    let next = twice(&[("idempotency-key", "two")], json!({"input": "more", "previous_response_id": first["id"]}));
+    assert_eq!(text(&next), "Answer 2.");
+    let slow = json!({"input": "slowly", "background": true, "previous_response_id": next["id"]});
+    twice(&[], slow.clone());
+    let mut other = slow;
+    other["input"] = json!("and more");
+    assert_eq!(ask(&started, &other).status, 409);
+    started.folder.write("end", "");
 }
 
 #[test]

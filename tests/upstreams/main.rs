@@ -17,7 +17,6 @@ mod ai_sdk;
 mod approvals;
 mod chat_completions;
 mod claude_code_compat;
-mod claude_code_compat_sdk;
 #[path = "../serve/client.rs"]
 mod client;
 mod command_line;

@@ -167,6 +167,34 @@ fn an_upstream_limits_its_concurrent_runs() {
 }
 
 #[test]
+fn a_program_that_waits_for_a_prompt_makes_way_for_a_new_run() {
+    let started = crate::chat_completions::agent_with("max_runs = 2", &[]);
+    let run = |prompt: &str| {
+        let answer = started.start(&json!({"upstream": "fake", "prompt": prompt}));
+        (answer.status, answer.json())
+    };
+    let sessions: Vec<String> = (0..4)
+        .map(|_| {
+            let (status, begun) = run("hello");
+            assert_eq!(status, 201, "{begun}");
+            started.wait_for_end(begun["run_id"].as_str().unwrap());
+            begun["session_id"].as_str().unwrap().to_owned()
+        })
+        .collect();
+    let tell = |session: &str, prompt: &str| {
+        let path = format!("/v1/sessions/{session}/messages");
+        post(started.proxy.address, &path, &[], json!({"prompt": prompt}).to_string().as_bytes()).status
+    };
+    // Those that waited longest have left.
+    assert_eq!([tell(&sessions[0], "more"), tell(&sessions[1], "more")], [409, 409]);
+    assert_eq!([tell(&sessions[2], "slowly"), tell(&sessions[3], "slowly")], [202, 202]);
+    // Those that are at work stay.
+    let (status, refused) = run("hello");
+    assert!(status == 503 && refused["detail"].as_str().unwrap().contains("upstream.max_runs"), "{refused}");
+    started.folder.write("end", "");
+}
+
+#[test]
 fn starting_a_run_needs_the_control_scope_and_an_allowed_runner() {
     let folder = Folder::new();
     let tokens = "[[token]]\nname = \"reads\"\nscopes = [\"read\"]\nfile = \"{f}/reads\"\n\

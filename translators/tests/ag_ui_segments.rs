@@ -126,3 +126,20 @@ fn a_question_is_an_interrupt_until_it_is_answered() {
     segment.event(&event("RUN_FINISHED", json!({})));
     assert!(segment.is_over() && segment.closing(FIRST).len() == 1);
 }
+
+/// The client asks the user all the same.
+#[test]
+fn a_question_with_deep_arguments_interrupts_the_run() {
+    let deep = format!("{}1{}", "[".repeat(10_000), "]".repeat(10_000));
+    let mut segment = Segment::default();
+    segment.event(br#"{"type":"RUN_STARTED","threadId":"t","runId":"r","metadata":{"runId":"r"}}"#);
+    let question = format!(
+        r#"{{"type":"CUSTOM","name":"approval_requested","value":{{"approvalId":"a1","toolName":"Bash","args":{{"x":{deep}}}}}}}"#
+    );
+    segment.event(question.as_bytes());
+    let end = segment.closing(FIRST).pop().unwrap();
+    assert_eq!(end["outcome"]["interrupts"][0]["id"], "a1");
+    assert_eq!(end["outcome"]["interrupts"][0]["metadata"]["args"], "(left out: nested too deeply)");
+    segment.event(br#"{"type":"CUSTOM","name":"approval_resolved","value":{"approvalId":"a1"}}"#);
+    assert!(!segment.asks());
+}

@@ -14,14 +14,13 @@ mod rpc;
 mod session;
 mod work;
 
-use super::bridge::{Input, Opened, Output, Place};
+use super::bridge::{Input, Opened, Output, Place, Waiting};
 use super::{EXIT_CLEAN, named_upstream, threads};
 use crate::clock::Clock;
 use agent::{Action, Agent, Report, Settings};
 use anyhow::Context;
 use memory::Memory;
 use session::Sessions;
-use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use tokio::signal::unix::{SignalKind, signal};
@@ -52,12 +51,6 @@ fn upstream_help() -> String {
 
 /// Reports that wait for the agent. Beyond it, the tasks that follow runs wait.
 const REPORTS: usize = 64;
-
-/// Messages that wait for the client. Beyond it, reports wait.
-const WAITING: usize = 64;
-
-/// Messages that wait for the client, beyond which its own lines wait too.
-const MAX_WAITING: usize = 100_000;
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let runtime = threads::runtime(0)?;
@@ -101,22 +94,27 @@ async fn talk(
 ) -> anyhow::Result<()> {
     let mut interrupt = signal(SignalKind::interrupt()).context("cannot listen for signals")?;
     let mut terminate = signal(SignalKind::terminate()).context("cannot listen for signals")?;
-    let mut waiting: VecDeque<Vec<u8>> = VecDeque::new();
+    let mut waiting = Waiting::default();
     let mut tasks = JoinSet::new();
     loop {
         let actions = tokio::select! {
+            () = output.closed() => return Ok(()),
             place = output.place(), if !waiting.is_empty() => {
-                if let (Ok(place), Some(line)) = (place, waiting.pop_front()) {
+                let Ok(place) = place else { return Ok(()) };
+                if let Some(line) = waiting.pop() {
                     place.send(line);
                 }
                 continue;
             }
-            () = output.closed() => return Ok(()),
-            line = input.next(), if waiting.len() < MAX_WAITING => match line {
+            line = input.next(), if !waiting.is_full() => match line {
                 Some(line) => agent.line(&line),
-                None => return flush(waiting, &output).await,
+                None => {
+                    // The answers to the last lines of the client.
+                    waiting.flush(&output).await;
+                    return Ok(());
+                }
             },
-            Some(report) = reports.recv(), if waiting.len() < WAITING => agent.report(report),
+            Some(report) = reports.recv(), if !waiting.is_long() => agent.report(report),
             Some(_) = tasks.join_next() => continue,
             _ = interrupt.recv() => return Ok(()),
             _ = terminate.recv() => return Ok(()),
@@ -124,7 +122,7 @@ async fn talk(
         for action in actions {
             match action {
                 Action::Send(message) => {
-                    waiting.push_back(serde_json::to_vec(&message).context("cannot write a message")?)
+                    waiting.push(serde_json::to_vec(&message).context("cannot write a message")?);
                 }
                 Action::Remember(record) => {
                     if let Some(memory) = memory.clone() {
@@ -136,14 +134,4 @@ async fn talk(
             }
         }
     }
-}
-
-/// Writes the answers to the last lines of the client.
-async fn flush(waiting: VecDeque<Vec<u8>>, output: &Output) -> anyhow::Result<()> {
-    for line in waiting {
-        if output.line(line).await.is_err() {
-            break;
-        }
-    }
-    Ok(())
 }

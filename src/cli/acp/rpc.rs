@@ -3,6 +3,7 @@
 //! Input: a line from the client, or parts of a message. Output: what the line is; a message. Never: a batch, which the protocol does not
 //! use; the content of a line in an error.
 
+use crate::cli::bridge::nesting;
 use serde_json::{Map, Value, json};
 
 /// The line is not JSON.
@@ -53,7 +54,7 @@ pub(super) enum Message {
 /// The id for the error's answer, which is null if the line has none, and what is wrong.
 pub(super) fn read(line: &[u8]) -> Result<Message, (Value, RpcError)> {
     let refused = |id: Value, code, message: String| Err((id, RpcError::new(code, message)));
-    let mut message: Map<String, Value> = match serde_json::from_slice(line) {
+    let mut message: Map<String, Value> = match nesting::read(line) {
         Ok(Value::Object(message)) => message,
         Ok(Value::Array(_)) => return refused(Value::Null, INVALID_REQUEST, "batches are not supported".to_owned()),
         Ok(_) => return refused(Value::Null, INVALID_REQUEST, "a message must be an object".to_owned()),
@@ -127,10 +128,12 @@ mod tests {
     #[test]
     fn anything_else_is_refused_with_the_id_if_there_is_one() {
         let deep = "[".repeat(10_000);
+        let closed = format!(r#"{{"id":7,"params":{deep}{}}}"#, "]".repeat(10_000));
         for (line, id, code) in [
             ("{", Value::Null, PARSE_ERROR),
             ("\u{0}", Value::Null, PARSE_ERROR),
             (&*deep, Value::Null, PARSE_ERROR),
+            (&*closed, json!(7), INVALID_REQUEST),
             ("[]", Value::Null, INVALID_REQUEST),
             ("1", Value::Null, INVALID_REQUEST),
             ("{}", Value::Null, INVALID_REQUEST),

@@ -3,13 +3,14 @@
 //! Input: one thing to do. Output: reports of what came of it. Never: a report after the agent is gone; the messages of a run out of order.
 
 use super::agent::{Action, Open, Report};
-use crate::cli::bridge::{Events, Failure, Proxy};
+use super::rpc;
+use crate::cli::bridge::{Events, Failure, Proxy, nesting};
 use crate::runs::RunState;
 use anyhow::{Context, anyhow};
 use framegate_translators::contracts::{Contract, contract};
 use hyper::StatusCode;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::mpsc::Sender;
 use uuid::Uuid;
 
@@ -119,7 +120,7 @@ impl Worker {
         let mut events = self.proxy.events(run, self.contract, &options);
         let reason = loop {
             match events.next().await {
-                Ok(Some(event)) => match serde_json::from_slice(&event) {
+                Ok(Some(event)) => match nesting::read(&event) {
                     Ok(event) => self.report(Report::Event { turn, event }).await,
                     Err(error) => tracing::warn!(%run, %error, "an event is not valid JSON"),
                 },
@@ -152,17 +153,63 @@ impl Worker {
         for Run { run_id, state } in runs.into_iter().rev() {
             let ended = !matches!(state, RunState::Running | RunState::WaitingApproval);
             if ended && replays {
-                self.replay(load, self.proxy.events(run_id, self.contract, "user_messages=1")).await?;
+                let read = self.replay(load, self.proxy.events(run_id, self.contract, "user_messages=1")).await;
+                if let Err(failure) = read {
+                    self.leave_out(load, run_id, failure).await?;
+                }
             } else if !ended {
-                open = Some(Open { run: run_id, after: self.replay_so_far(load, run_id, replays).await? });
+                open = self.open_run(load, run_id, replays).await?;
             }
         }
         Ok(Some(open))
     }
 
+    /// Reads the run in progress. If its first events are no longer stored, only what follows is shown.
+    async fn open_run(&self, load: u64, run: Uuid, replays: bool) -> Result<Option<Open>, Failure> {
+        let after = match self.replay_so_far(load, run, None, replays).await {
+            Err(failure) => {
+                let kept = failure.available_after();
+                self.leave_out(load, run, failure).await?;
+                match kept {
+                    Some(kept) => self.replay_so_far(load, run, Some(kept), false).await?,
+                    None => return Ok(None),
+                }
+            }
+            read => read?,
+        };
+        Ok(Some(Open { run, after }))
+    }
+
+    /// Reports that a run is left out of the history because its events are no longer stored.
+    ///
+    /// # Errors
+    /// The failure, if it has another reason.
+    async fn leave_out(&self, load: u64, run: Uuid, failure: Failure) -> Result<(), Failure> {
+        if !failure.is_gone() {
+            return Err(failure);
+        }
+        tracing::warn!(%run, %failure, "a run is left out of the history of its session");
+        let notice = json!({
+            "severity": "warning",
+            "title": "A part of the session is left out, because it is no longer stored",
+            "description": failure.to_string(),
+            "code": "events_pruned",
+        });
+        let event = rpc::notification(
+            "session/update",
+            json!({
+                "sessionId": null,
+                "update": {"sessionUpdate": "session_info_update"},
+                "_meta": {"framegate": {"runId": run, "notice": notice}},
+            }),
+        );
+        self.report(Report::History { load, event }).await;
+        Ok(())
+    }
+
     async fn replay(&self, load: u64, mut events: Events) -> Result<(), Failure> {
         while let Some(event) = events.next().await? {
-            match serde_json::from_slice(&event) {
+            match nesting::read(&event) {
                 Ok(event) => self.report(Report::History { load, event }).await,
                 Err(error) => tracing::warn!(%error, "an event is not valid JSON"),
             }
@@ -170,9 +217,14 @@ impl Worker {
         Ok(())
     }
 
-    /// Reads what a run in progress has so far. Returns the number of its last message.
-    async fn replay_so_far(&self, load: u64, run: Uuid, replays: bool) -> Result<Option<u64>, Failure> {
-        let mut after = None;
+    /// Reads what a run in progress has so far after a message. Returns the number of its last message.
+    async fn replay_so_far(
+        &self,
+        load: u64,
+        run: Uuid,
+        mut after: Option<u64>,
+        replays: bool,
+    ) -> Result<Option<u64>, Failure> {
         loop {
             let from = after.map(|after: u64| format!("&after={after}")).unwrap_or_default();
             let name = self.contract.name;

@@ -5,6 +5,7 @@
 use crate::client::{Lost, NoAnswer};
 use hyper::StatusCode;
 use serde::Deserialize;
+use serde_json::Value;
 use std::time::Duration;
 
 /// Why a request had no success.
@@ -19,6 +20,8 @@ pub(in crate::cli) enum Failure {
         detail: String,
         /// When the request may succeed; `None` if the proxy did not say.
         later: Option<Duration>,
+        /// The number of the event after which a run's events are stored; `None` if they are stored from the first one on, or not at all.
+        available_after: Option<u64>,
     },
     /// There was no response.
     #[error("the proxy does not answer: {0}")]
@@ -36,15 +39,31 @@ pub(in crate::cli) enum Failure {
 struct Problem {
     detail: Option<String>,
     title: Option<String>,
+    /// A number, or a text in contracts whose events have texts as cursors.
+    available_after: Option<Value>,
 }
 
 impl Failure {
     /// The failure in an error response.
     pub(super) fn of(status: StatusCode, later: Option<Duration>, body: &[u8]) -> Self {
         let problem: Option<Problem> = serde_json::from_slice(body).ok();
+        let available_after = problem.as_ref().and_then(|problem| problem.available_after.as_ref()?.as_u64());
         let detail = problem.and_then(|problem| problem.detail.or(problem.title));
         let detail = detail.unwrap_or_else(|| status.canonical_reason().unwrap_or("refused").to_owned());
-        Self::Refused { status, detail, later }
+        Self::Refused { status, detail, later, available_after }
+    }
+
+    /// Whether the events of a run are no longer stored, or not from the first one on.
+    pub(in crate::cli) fn is_gone(&self) -> bool {
+        matches!(self.status(), Some(StatusCode::GONE | StatusCode::NOT_FOUND))
+    }
+
+    /// The number of the event after which a run's events are stored; `None` if the proxy named none.
+    pub(in crate::cli) fn available_after(&self) -> Option<u64> {
+        match self {
+            Self::Refused { available_after, .. } => *available_after,
+            _ => None,
+        }
     }
 
     /// The status of the response; `None` if there was none.

@@ -8,6 +8,7 @@
 mod embedded;
 mod failure;
 mod follow;
+pub(super) mod nesting;
 mod proxy;
 mod stdio;
 
@@ -15,7 +16,7 @@ pub(super) use embedded::Embedded;
 pub(super) use failure::Failure;
 pub(super) use follow::Events;
 pub(super) use proxy::{Order, Proxy, Started};
-pub(super) use stdio::{Input, Line, Output};
+pub(super) use stdio::{Input, Line, Output, Waiting};
 
 use super::named_upstream;
 use crate::config::Sources;
@@ -34,7 +35,7 @@ pub(super) struct Place {
     /// A file with the certificates to trust, as PEM [default: those of the machine]
     #[arg(long, value_name = "FILE", env = "FRAMEGATE_CA_FILE")]
     pub(super) ca_file: Option<PathBuf>,
-    /// The configuration file of the own proxy [default: config.toml, if it is there]
+    /// The configuration file of the own proxy [default: framegate/config.toml in $XDG_CONFIG_HOME, which is ~/.config unless it is set]
     #[arg(long, value_name = "FILE", env = "FRAMEGATE_CONFIG")]
     pub(super) config: Option<PathBuf>,
 }
@@ -62,7 +63,10 @@ impl Place {
                 Ok(Opened { proxy, embedded: None })
             }
             None => {
-                let config = Sources::new(self.config.clone(), std::env::vars_os())?.load()?;
+                // Not a file of the working directory: that is the client's project, which may be anyone's.
+                let own = || own_config(|name| std::env::var_os(name).map(PathBuf::from));
+                let file = self.config.clone().or_else(own);
+                let config = Sources::new(file, std::env::vars_os())?.without_default_file().load()?;
                 let upstream = named_upstream::find(&config, upstream)?;
                 let embedded = Embedded::start(config, upstream).await?;
                 let proxy = Proxy::at(&format!("http://{}", embedded.address()), Some(embedded.token()), None)?;
@@ -70,4 +74,11 @@ impl Place {
             }
         }
     }
+}
+
+/// The user's configuration file, if there is one. `variable` reads an environment variable.
+fn own_config(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
+    let set = |name: &str| variable(name).filter(|path| path.is_absolute());
+    let folder = set("XDG_CONFIG_HOME").or_else(|| Some(set("HOME")?.join(".config")))?;
+    Some(folder.join("framegate/config.toml")).filter(|file| file.is_file())
 }

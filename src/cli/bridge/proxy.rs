@@ -3,8 +3,8 @@
 //! Input: a URL, perhaps a token, and what to do. Output: the proxy's answer as JSON, or why there is none. Never: a run that is started
 //! twice, because a request that is sent again has the same `Idempotency-Key`; a token in an error; an answer of unbounded size.
 
-use super::Failure;
 use super::follow::Events;
+use super::{Failure, nesting};
 use crate::client::{Client, full};
 use crate::clock::Clock;
 use anyhow::{Context, bail};
@@ -168,7 +168,7 @@ impl Proxy {
             return Err(refusal(response).await);
         }
         let body = bytes(response).await?;
-        serde_json::from_slice(&body).map_err(|error| Failure::Strange(format!("{status}, {error}")))
+        nesting::read(&body).map_err(|error| Failure::Strange(format!("{status}, {error}")))
     }
 
     /// Opens an event stream after the event with this id. `None`: nothing more will come.

@@ -4,6 +4,7 @@
 //! buffer; two lines mixed; a line that waits for another one.
 
 use framegate_translators::framing::{Limits, Lines};
+use std::collections::VecDeque;
 use std::io::{ErrorKind, Read, Write};
 use std::thread;
 use tokio::sync::mpsc;
@@ -100,7 +101,7 @@ impl Output {
         self.0.reserve().await.map(Room).map_err(|_| Closed)
     }
 
-    /// Waits until a line could not be written, because the reader of standard output has closed it.
+    /// Waits until standard output is closed, which only a line that cannot be written shows.
     pub(in crate::cli) async fn closed(&self) {
         self.0.closed().await;
     }
@@ -133,6 +134,60 @@ impl Written {
     }
 }
 
+/// Lines that wait for the reader of standard output, so that its own lines need not wait.
+#[derive(Debug, Default)]
+pub(in crate::cli) struct Waiting {
+    lines: VecDeque<Vec<u8>>,
+    bytes: usize,
+}
+
+/// How many lines wait before no more are made of a run.
+const LONG: usize = 64;
+
+/// How many lines wait, and of how many bytes, before the reader's own lines wait too.
+const FULL: (usize, usize) = (100_000, 256 << 20);
+
+impl Waiting {
+    pub(in crate::cli) fn push(&mut self, line: Vec<u8>) {
+        self.bytes += line.len();
+        self.lines.push_back(line);
+    }
+
+    pub(in crate::cli) fn pop(&mut self) -> Option<Vec<u8>> {
+        let line = self.lines.pop_front()?;
+        self.bytes -= line.len();
+        Some(line)
+    }
+
+    pub(in crate::cli) fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    pub(in crate::cli) fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    /// Whether no more lines should be made of a run.
+    pub(in crate::cli) fn is_long(&self) -> bool {
+        self.lines.len() >= LONG
+    }
+
+    /// Whether no more lines can wait.
+    pub(in crate::cli) fn is_full(&self) -> bool {
+        let (lines, bytes) = FULL;
+        self.lines.len() >= lines || self.bytes >= bytes
+    }
+
+    /// Writes what waits. A reader that has left gets nothing more.
+    pub(in crate::cli) async fn flush(mut self, output: &Output) {
+        while let Some(line) = self.pop() {
+            if output.line(line).await.is_err() {
+                break;
+            }
+        }
+    }
+}
+
 fn write(mut output: impl Write, mut lines: mpsc::Receiver<Vec<u8>>) {
     while let Some(line) = lines.blocking_recv() {
         let mut written = output.write_all(&line);
@@ -151,6 +206,22 @@ fn write(mut output: impl Write, mut lines: mpsc::Receiver<Vec<u8>>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_waits_is_bounded_by_lines_and_bytes() {
+        let mut waiting = Waiting::default();
+        for _ in 0..LONG {
+            assert!(!waiting.is_long());
+            waiting.push(vec![0]);
+        }
+        assert!(waiting.is_long() && !waiting.is_full());
+        waiting.push(vec![0; FULL.1]);
+        assert!(waiting.is_full());
+        while waiting.pop().is_some() {}
+        assert!(!waiting.is_full() && waiting.bytes == 0);
+        (0..FULL.0).for_each(|_| waiting.push(Vec::new()));
+        assert!(waiting.is_full());
+    }
 
     #[test]
     fn lines_are_read_whole_and_one_that_is_too_long_is_reported() {

@@ -3,6 +3,7 @@
 //! Input: a JSON object on one line. Output: its fields in their order, and the object again with some of them set. Never: a number or a
 //! nested object that is rewritten; a line separator within a line.
 
+use crate::cli::bridge::nesting;
 use serde::de::{DeserializeOwned, Error as _, MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -30,6 +31,11 @@ impl Fields {
     /// The value of a field; `None` if it is missing or of another type.
     pub(super) fn get<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
         serde_json::from_str(self.raw(key)?.get()).ok()
+    }
+
+    /// The value of a field, in which what is nested too deeply is left out; null if it is missing.
+    pub(super) fn value(&self, key: &str) -> Value {
+        self.raw(key).and_then(|raw| nesting::read(raw.get().as_bytes()).ok()).unwrap_or_default()
     }
 
     /// A text; empty if the field is missing or of another type.

@@ -48,6 +48,15 @@ pub(super) struct Prompt {
     pub(super) uuid: String,
     /// The message, to repeat it.
     pub(super) message: Option<Value>,
+    /// The size of its line in bytes.
+    pub(super) bytes: usize,
+}
+
+impl Prompt {
+    /// A prompt that cannot be sent.
+    fn refused(reason: String) -> Self {
+        Self { content: Err(reason), uuid: String::new(), message: None, bytes: 0 }
+    }
 }
 
 /// Reads a line.
@@ -57,13 +66,17 @@ pub(super) struct Prompt {
 pub(super) fn read(line: &Line) -> Result<Incoming, String> {
     let line = match line {
         Line::Whole(line) => line,
-        Line::TooLong(size) => return Err(format!("a line of standard input is too long ({size} bytes)")),
+        // Only a prompt can be that long, and the client waits for its result.
+        Line::TooLong(size) => {
+            let reason = format!("a line of standard input is too long ({size} bytes)");
+            return Ok(Incoming::Prompt(Prompt::refused(reason)));
+        }
     };
     let fields = Fields::read(line).map_err(|error| format!("a line of standard input is no message: {error}"))?;
     match fields.text("type").as_str() {
-        "user" => prompt(&fields).map(Incoming::Prompt),
+        "user" => Ok(Incoming::Prompt(Prompt { bytes: line.len(), ..prompt(&fields) })),
         "control_request" => {
-            let request: Value = fields.get("request").unwrap_or_default();
+            let request = fields.value("request");
             let subtype = request.get("subtype").and_then(Value::as_str).unwrap_or_default().to_owned();
             match fields.text("request_id") {
                 id if id.is_empty() => Err("a control_request has no request_id".to_owned()),
@@ -71,7 +84,7 @@ pub(super) fn read(line: &Line) -> Result<Incoming, String> {
             }
         }
         "control_response" => {
-            let response: Value = fields.get("response").unwrap_or_default();
+            let response = fields.value("response");
             let text = |key: &str| response.get(key).and_then(Value::as_str).map(str::to_owned);
             let id = text("request_id").ok_or("a control_response has no request_id")?;
             let outcome = match text("subtype").as_deref() {
@@ -89,19 +102,22 @@ pub(super) fn read(line: &Line) -> Result<Incoming, String> {
     }
 }
 
-fn prompt(fields: &Fields) -> Result<Prompt, String> {
-    let message: Value = fields.get("message").ok_or("a user message has no message")?;
-    if message.get("role").and_then(Value::as_str) != Some("user") {
-        return Err("a user message does not have the role user".to_owned());
-    }
+/// The prompt of a user message, which has a result even if it cannot be sent.
+fn prompt(fields: &Fields) -> Prompt {
+    let Some(message) = fields.get::<Value>("message") else {
+        return Prompt { uuid: fields.text("uuid"), ..Prompt::refused("a user message has no message".to_owned()) };
+    };
     let mut content = content_of(message.get("content").unwrap_or(&Value::Null));
+    if message.get("role").and_then(Value::as_str) != Some("user") {
+        content = Err("a user message does not have the role user".to_owned());
+    }
     if fields.get::<bool>("shouldQuery") == Some(false) {
         content = Err("a message that starts no turn (shouldQuery) is not supported".to_owned());
     }
     if fields.get::<String>("parent_tool_use_id").is_some() {
         content = Err("a message to a subagent (parent_tool_use_id) is not supported".to_owned());
     }
-    Ok(Prompt { content, uuid: fields.text("uuid"), message: Some(message) })
+    Prompt { content, uuid: fields.text("uuid"), message: Some(message), bytes: 0 }
 }
 
 /// The text and the files of a message's content.
@@ -239,13 +255,27 @@ mod tests {
             (r#"{"type":"dance","secret":1}"#, "unknown type \"dance\""),
             (r#"{"type":"control_request","request":{}}"#, "no request_id"),
             (r#"{"type":"control_response","response":{}}"#, "no request_id"),
-            (r#"{"type":"user"}"#, "no message"),
-            (r#"{"type":"user","message":{"role":"assistant","content":"x"}}"#, "role"),
         ] {
             let error = line(text).unwrap_err();
             assert!(error.contains(expected) && !error.contains("secret"), "{text}: {error}");
         }
-        assert!(read(&Line::TooLong(9)).unwrap_err().contains("too long (9 bytes)"));
         assert!(line(&"[".repeat(100_000)).is_err());
+    }
+
+    /// The client waits for a result.
+    #[test]
+    fn a_user_message_that_cannot_be_sent_is_still_a_prompt() {
+        let deep = format!(r#"{{"type":"user","message":{}1{}}}"#, "[".repeat(10_000), "]".repeat(10_000));
+        for (message, expected) in [
+            (r#"{"type":"user"}"#, "no message"),
+            (&*deep, "no message"),
+            (r#"{"type":"user","message":7}"#, "role"),
+            (r#"{"type":"user","message":{"role":"assistant","content":"secret"}}"#, "role"),
+        ] {
+            let error = text(message).unwrap_err();
+            assert!(error.contains(expected) && !error.contains("secret"), "{message:.80}: {error}");
+        }
+        let long = read(&Line::TooLong(9));
+        assert!(matches!(long, Ok(Incoming::Prompt(Prompt { content: Err(error), .. })) if error.contains("9 bytes")));
     }
 }

@@ -19,7 +19,7 @@ mod replies;
 mod text_input;
 mod work;
 
-use super::bridge::{Input, Opened, Output, Place};
+use super::bridge::{Input, Opened, Output, Place, Waiting};
 use super::{named_upstream, threads};
 use crate::clock::Clock;
 use anyhow::{Context, anyhow};
@@ -29,7 +29,6 @@ use incoming::{Content, Prompt};
 use invocation::{Asked, Instructions, Invocation};
 use memory::Memory;
 use printer::Printer;
-use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
@@ -84,12 +83,6 @@ const FAILED: u8 = 1;
 
 /// Reports that wait for the conversation. Beyond it, the tasks that follow runs wait.
 const REPORTS: usize = 64;
-
-/// Messages that wait for the client. Beyond it, reports wait.
-const WAITING: usize = 64;
-
-/// Messages that wait for the client, beyond which its own lines wait too.
-const MAX_WAITING: usize = 100_000;
 
 /// How long a run may take to end after a signal.
 const GRACE: Duration = Duration::from_secs(10);
@@ -176,7 +169,7 @@ async fn serve(args: &Args, upstream: String, invocation: Invocation) -> anyhow:
     let worker = Worker::new(proxy, reports, invocation.has_partial_messages);
     let first = prompt.map(|text| {
         let content = Content { text, files: Vec::new() };
-        Prompt { content: Ok(content), uuid: String::new(), message: None }
+        Prompt { content: Ok(content), uuid: String::new(), message: None, bytes: 0 }
     });
     let first = first.map(|prompt| conversation.prompt(prompt)).unwrap_or_default();
     let channel = Channel {
@@ -184,7 +177,7 @@ async fn serve(args: &Args, upstream: String, invocation: Invocation) -> anyhow:
         worker,
         memory: memory.filter(|_| invocation.is_remembered),
         printer: Printer::new(invocation.output, invocation.is_verbose),
-        waiting: VecDeque::new(),
+        waiting: Waiting::default(),
         tasks: JoinSet::new(),
     };
     let talked = match checked {
@@ -258,7 +251,7 @@ struct Channel {
     memory: Option<Memory>,
     printer: Printer,
     /// Lines for the client.
-    waiting: VecDeque<Vec<u8>>,
+    waiting: Waiting,
     tasks: JoinSet<()>,
 }
 
@@ -283,28 +276,30 @@ impl Channel {
         }
         loop {
             if let Some(code) = self.conversation.exit_code() {
-                self.waiting.extend(self.printer.end().map(String::into_bytes));
-                flush(self.waiting, &output).await;
+                if let Some(last) = self.printer.end() {
+                    self.waiting.push(last.into_bytes());
+                }
+                self.waiting.flush(&output).await;
                 return Ok(stopped.unwrap_or(code));
             }
             let actions = tokio::select! {
+                // The client has left: a run for it is of no use.
+                () = output.closed() => return self.leave(&mut reports).await,
                 place = output.place(), if !self.waiting.is_empty() => {
-                    if let (Ok(place), Some(line)) = (place, self.waiting.pop_front()) {
+                    let Ok(place) = place else { return self.leave(&mut reports).await };
+                    if let Some(line) = self.waiting.pop() {
                         place.send(line);
                     }
                     continue;
                 }
-                // The client has left: a run for it is of no use. The last line that the run wrote may be the one that
-                // shows this, so that it is not enough to notice it with the next line.
-                () = output.closed() => return self.leave(&mut reports).await,
-                line = next(&mut input), if input.is_some() && self.waiting.len() < MAX_WAITING => match line {
+                line = next(&mut input), if input.is_some() && !self.waiting.is_full() => match line {
                     Some(line) => self.conversation.line(&line),
                     None => {
                         input = None;
                         self.conversation.end()
                     }
                 },
-                Some(report) = reports.recv(), if self.waiting.len() < WAITING => self.conversation.report(report),
+                Some(report) = reports.recv(), if !self.waiting.is_long() => self.conversation.report(report),
                 Some(_) = self.tasks.join_next() => continue,
                 number = either(&mut interrupt, &mut terminate) => {
                     if stopped.replace(128 + number).is_some() {
@@ -324,7 +319,9 @@ impl Channel {
         for action in actions {
             match action {
                 Action::Write(message) => {
-                    self.waiting.extend(self.printer.message(&message).map(String::into_bytes));
+                    if let Some(text) = self.printer.message(&message) {
+                        self.waiting.push(text.into_bytes());
+                    }
                 }
                 Action::Remember { shown, session } => {
                     if let Some(memory) = &self.memory {
@@ -367,14 +364,5 @@ async fn either(interrupt: &mut tokio::signal::unix::Signal, terminate: &mut tok
     tokio::select! {
         _ = interrupt.recv() => 2,
         _ = terminate.recv() => 15,
-    }
-}
-
-/// Writes the last lines.
-async fn flush(waiting: VecDeque<Vec<u8>>, output: &Output) {
-    for line in waiting {
-        if output.line(line).await.is_err() {
-            break;
-        }
     }
 }

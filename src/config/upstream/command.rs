@@ -42,7 +42,7 @@ settings! {
         idle_timeout_ms: u64 = 1_800_000, in 0..=604_800_000;
         /// Lifetime of the process. 0: no limit.
         run_timeout_ms: u64 = 21_600_000, in 0..=604_800_000;
-        /// Time that a runner that takes several prompts waits for the next one.
+        /// Time that a runner that takes several prompts waits for the next one, unless another run needs its place.
         linger_ms: u64 = 300_000, in 0..=86_400_000;
         /// Time for the runner to stop after it was asked to, before it gets a signal.
         interrupt_grace_ms: u64 = 5000, in 0..=600_000;

@@ -1,7 +1,8 @@
 //! A thread as it is: `GET /ag-ui/{upstream}/{thread_id}`.
 //!
 //! Input: a thread. Output: its messages and state as JSON; or as a run of the protocol that begins with snapshots and goes on with the run
-//! in progress. Never: more than [`MAX_BYTES`] of events: the oldest runs are then left out.
+//! in progress. Never: more than [`MAX_BYTES`] of events, or a run
+//! whose beginning is no longer stored: it and those before it are then left out.
 
 use super::super::digest::Digest;
 use super::super::models::Model;
@@ -43,10 +44,11 @@ pub(in crate::http) async fn thread(call: Call) -> Result<Response<Body>, Proble
     let wants_json = accept.contains("application/json") && !accept.contains("text/event-stream");
     let lease = shared.stream()?;
     let Snapshot { messages, state, segment, position, shown } = snapshot(&entry, &shared).await?;
-    if known.is_none_or(|known| known.run != entry.stream.id) {
-        // What follows in the thread continues these messages.
+    let known = known.map(|known| known.run);
+    if known != Some(entry.stream.id) {
+        // What follows in the thread continues these messages, unless another run has begun meanwhile.
         let begun = Thread::new(entry.stream.id, shown, Digest::default());
-        shared.threads.begun(thread, Thread { shown, ..begun });
+        shared.threads.found(thread, known, Thread { shown, ..begun });
     }
     if wants_json {
         return Ok(json_response(&json!({"threadId": thread_id, "messages": messages, "state": state})));
@@ -108,7 +110,11 @@ async fn snapshot(newest: &Arc<Entry>, shared: &Arc<Shared>) -> Result<Snapshot,
             events.push(event.to_vec());
             bytes <= MAX_BYTES
         };
-        let next = stored_events::each(&entry, &V1, None, shared, take).await?;
+        let next = match stored_events::each(&entry, &V1, None, shared, take).await {
+            // Without its beginning, an earlier run has no messages to show.
+            Err(problem) if !is_newest && is_gone(&problem) => break,
+            read => read?,
+        };
         if is_newest && bytes > MAX_BYTES {
             let detail = format!(
                 "the newest run of the thread is too long for a snapshot: GET /v1/runs/{}/events has its events",
@@ -133,6 +139,11 @@ async fn snapshot(newest: &Arc<Entry>, shared: &Arc<Shared>) -> Result<Snapshot,
     }
     let (messages, state) = conversation.finish();
     Ok(Snapshot { messages, state, segment, position, shown })
+}
+
+/// Whether a run, or its beginning, is no longer stored.
+fn is_gone(problem: &Problem) -> bool {
+    matches!(problem.status(), StatusCode::GONE | StatusCode::NOT_FOUND)
 }
 
 /// The runs of a session that the caller sees, newest first.

@@ -32,7 +32,6 @@ pub(super) async fn create(call: Call) -> Result<Response<Body>, Problem> {
         json_body::read(request, shared.settings.max_prompt_body, "{\"model\", \"messages\"}", &shared).await?;
     let request = ChatRequest::read(body)?;
     let model = Model::find(&request.model, &shared)?;
-    let session = prompted::named_session(&headers, &shared)?;
     let lease = shared.stream()?;
     let prompted = Prompted {
         path: PATH,
@@ -40,10 +39,11 @@ pub(super) async fn create(call: Call) -> Result<Response<Body>, Problem> {
         transcript: &request.transcript,
         user: &request.user,
         model: &model,
-        session,
+        conversation: None,
         previous: None,
     };
-    let (entry, is_repeat) = prompted::run_of(prompted, &shared, |_| {}).await?;
+    let named = || prompted::named_session(&headers, &shared);
+    let (entry, is_repeat) = prompted::run_of(prompted, named, &shared, |_| {}).await?;
     let mut response = if request.stream {
         answer::stream(&entry, request.include_usage, lease, &shared).await?
     } else {

@@ -60,7 +60,7 @@ pub(super) async fn create(body: Value, headers: &HeaderMap, shared: &Arc<Shared
                 transcript,
                 user: &request.user,
                 model: &model,
-                session: session_of(&request, &model, headers, shared)?,
+                conversation: request.conversation.as_deref(),
                 previous: request.previous.as_deref(),
             };
             let threads = shared.threads.clone();
@@ -68,7 +68,8 @@ pub(super) async fn create(body: Value, headers: &HeaderMap, shared: &Arc<Shared
             let on_start = move |entry: &Entry| {
                 threads.begun(thread_name(entry), Thread::new(entry.stream.id, Digest::default(), owner));
             };
-            let (entry, is_repeat) = prompted::run_of(prompted, shared, on_start).await?;
+            let named = || session_of(&request, &model, headers, shared);
+            let (entry, is_repeat) = prompted::run_of(prompted, named, shared, on_start).await?;
             let id = ResponseId { run: entry.stream.id, from: 0 };
             (entry, id, is_repeat)
         }

@@ -5,6 +5,7 @@
 
 mod argv;
 mod environment;
+mod lingering;
 mod process;
 mod shutdown;
 mod stderr;
@@ -22,11 +23,12 @@ use async_trait::async_trait;
 use framegate_translators::host::{HostMessage, Opening, Outgoing};
 use framegate_translators::runners::{Runner, runner};
 use framegate_translators::sequence::session_id_of;
+use lingering::Lingering;
 use process::Program;
 use std::sync::Arc;
 use std::time::Duration;
 use supervisor::Supervisor;
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use tracing::Instrument;
 use uuid::Uuid;
 use writer::Writer;
@@ -39,6 +41,7 @@ pub struct CommandUpstream {
     max_runs: usize,
     relays_stderr: bool,
     places: Arc<Semaphore>,
+    lingering: Arc<Lingering>,
     host: Host,
 }
 
@@ -62,6 +65,7 @@ impl CommandUpstream {
             max_runs: configured.max_runs,
             relays_stderr: false,
             places: Arc::new(Semaphore::new(configured.max_runs)),
+            lingering: Arc::default(),
             host,
         })
     }
@@ -77,7 +81,8 @@ impl CommandUpstream {
     /// # Errors
     /// Why the program was not started.
     pub fn launch(&self, opening: Opening, restriction: Arc<Restriction>) -> Result<Launched, StartError> {
-        self.launch_as(opening, restriction, None)
+        let place = self.places.clone().try_acquire_owned().map_err(|_| StartError::Full(self.max_runs))?;
+        self.launch_as(opening, restriction, place, None)
     }
 
     /// Like [`Self::launch`], with the claim to the session that continues. The claim is held until there is a run.
@@ -85,6 +90,7 @@ impl CommandUpstream {
         &self,
         mut opening: Opening,
         restriction: Arc<Restriction>,
+        place: OwnedSemaphorePermit,
         claim: Option<Claim>,
     ) -> Result<Launched, StartError> {
         let settings = &self.settings;
@@ -99,7 +105,6 @@ impl CommandUpstream {
         let invocation = invocation(settings, &opening).map_err(StartError::Refused)?;
         let dialogue = self.runner.dialogue.filter(|_| invocation.input == Input::Dialogue).map(|make| make());
         files::check(dialogue.as_deref(), &opening.files)?;
-        let place = self.places.clone().try_acquire_owned().map_err(|_| StartError::Full(self.max_runs))?;
         let ingest_place = self.host.ingests.clone().try_acquire_owned();
         let ingest_place = ingest_place
             .map_err(|_| StartError::Busy("the maximum number of ingests is open (ingest.max_open)".to_owned()))?;
@@ -151,6 +156,7 @@ impl CommandUpstream {
             phase: self.host.shutdown.phase(),
             run_begins,
             claim,
+            lingerer: self.lingering.program(),
         });
         let driven = async move {
             let (exit, reason) = supervisor.run(&meter).await;
@@ -196,15 +202,34 @@ impl CommandUpstream {
             // The runner agreed to exit, or has already gone.
             _ => {}
         }
-        let patience = self.settings.exit_grace_ms + self.settings.signal_grace_ms + LEAVING_MS;
         let left = async {
             while self.host.handles.find_session(id).is_some() {
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
         };
-        let left = tokio::time::timeout(Duration::from_millis(patience), left).await;
+        let left = tokio::time::timeout(self.leaving(), left).await;
         left.map_err(|_| StartError::Conflict("the runner of this session does not exit".to_owned()))?;
         Ok(claim)
+    }
+}
+
+impl CommandUpstream {
+    /// A place for another program. If there is none, the program that has waited longest for a further prompt makes way.
+    async fn place(&self) -> Result<OwnedSemaphorePermit, StartError> {
+        if let Ok(place) = self.places.clone().try_acquire_owned() {
+            return Ok(place);
+        }
+        let full = || StartError::Full(self.max_runs);
+        if !self.lingering.ask_one() {
+            return Err(full());
+        }
+        let freed = tokio::time::timeout(self.leaving(), self.places.clone().acquire_owned()).await;
+        freed.ok().and_then(Result::ok).ok_or_else(full)
+    }
+
+    /// How long a program that was asked to leave may take.
+    fn leaving(&self) -> Duration {
+        Duration::from_millis(self.settings.exit_grace_ms + self.settings.signal_grace_ms + LEAVING_MS)
     }
 }
 
@@ -238,7 +263,7 @@ impl Upstream for CommandUpstream {
             Some(session) => Some(self.take_over(session).await?),
             None => None,
         };
-        let launched = self.launch_as(opening, restriction, claim)?;
+        let launched = self.launch_as(opening, restriction, self.place().await?, claim)?;
         let gone = || StartError::Failed("lost control of the runner".to_owned());
         launched.run.await.unwrap_or_else(|_| Err(gone()))
     }

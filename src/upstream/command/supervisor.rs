@@ -4,6 +4,7 @@
 //! the program; signals; the end of its runs. Never: waiting without a bound for a program that must end; judging its exit
 //! before its output was read.
 
+use super::lingering::Lingerer;
 use super::process::Process;
 use super::shutdown::{self, Cause, ProgramShutdown};
 use super::stderr;
@@ -64,6 +65,7 @@ pub(super) struct Parts {
     pub(super) run_begins: oneshot::Sender<Result<Uuid, StartError>>,
     /// Held until there is a run.
     pub(super) claim: Option<Claim>,
+    pub(super) lingerer: Lingerer,
 }
 
 /// The supervisor of one program.
@@ -88,6 +90,9 @@ pub(super) struct Supervisor {
     heard: Instant,
     /// Since when no run has been open, once the first run has begun.
     idle: Option<Instant>,
+    lingerer: Lingerer,
+    /// Whether another run needs the program's place.
+    makes_way: bool,
     shutdown: Option<ProgramShutdown>,
     output_is_over: bool,
     left: Option<(Option<ExitStatus>, Instant)>,
@@ -100,6 +105,7 @@ enum Event {
     Message(Envelope),
     Sent(Result<(), String>),
     Phase,
+    MakeWay,
     Due,
 }
 
@@ -124,6 +130,8 @@ impl Supervisor {
             began: now,
             heard: now,
             idle: None,
+            lingerer: parts.lingerer,
+            makes_way: false,
             shutdown: None,
             output_is_over: false,
             left: None,
@@ -218,6 +226,7 @@ impl Supervisor {
                     // Handle a completed write before the output that the runner produces in response to it.
                     sent = self.writer.sent() => Event::Sent(sent),
                     Ok(()) = self.phase.changed() => Event::Phase,
+                    () = self.lingerer.asked() => Event::MakeWay,
                     Some(envelope) = self.inbox.recv() => Event::Message(envelope),
                     left = self.process.left(), if !left => Event::Left(left),
                     read = self.output.read(&mut self.chunk), if !output_is_over => Event::Output(read),
@@ -236,6 +245,7 @@ impl Supervisor {
                 }
                 Event::Message(envelope) => self.receive(envelope),
                 Event::Sent(outcome) => self.conversation.sent(outcome.map(|()| Vec::new())),
+                Event::MakeWay => self.makes_way = true,
                 Event::Phase | Event::Due => {}
             }
             if self.ingest.patience() == Some(Duration::ZERO) {
@@ -372,6 +382,9 @@ impl Supervisor {
             self.ingest.expect_prompt("", &[]);
         }
         self.idle = if self.is_at_work() { None } else { self.idle.or(Some(now)) };
+        self.makes_way &= self.idle.is_some();
+        let waits = self.has_dialogue && self.idle.is_some() && !self.is_leaving();
+        self.lingerer.waits(waits);
         if self.shutdown.as_ref().is_some_and(|shutdown| shutdown.is_asked() && self.is_done(&shutdown.cause)) {
             self.shutdown = None;
         }
@@ -417,7 +430,7 @@ impl Supervisor {
             return Some(Cause::Refused(words.to_owned()));
         }
         let waits_for_us = self.has_dialogue && self.idle.is_some();
-        if self.output_is_over || (waits_for_us && phase >= Phase::Draining) {
+        if self.output_is_over || (waits_for_us && (phase >= Phase::Draining || self.makes_way)) {
             return Some(Cause::Leaving);
         }
         self.timers().into_iter().flatten().find(|(at, _)| *at <= now).map(|(_, cause)| cause)

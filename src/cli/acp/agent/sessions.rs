@@ -10,6 +10,9 @@ use crate::cli::acp::session::{Session, unknown};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+/// The longest path that Linux accepts, in bytes. Sessions are remembered with theirs.
+const MAX_PATH: usize = 4096;
+
 impl Agent {
     pub(super) fn new_session(&mut self, params: &Value) -> Answered {
         let cwd = directory(params)?;
@@ -148,6 +151,9 @@ fn directory(params: &Value) -> Result<String, RpcError> {
     let cwd = text(params, "cwd")?;
     if !std::path::Path::new(cwd).is_absolute() {
         return Err(RpcError::params(format!("cwd must be an absolute path, not {cwd:?}")));
+    }
+    if cwd.len() > MAX_PATH {
+        return Err(RpcError::params(format!("cwd has {} bytes, but a path has at most {MAX_PATH}", cwd.len())));
     }
     Ok(cwd.to_owned())
 }

@@ -249,6 +249,7 @@ fn requests_that_do_not_fit_are_refused_with_what_is_wrong() {
     let open = session(&mut agent);
     for (method, params, expected) in [
         ("session/new", json!({"cwd": "relative"}), INVALID_PARAMS),
+        ("session/new", json!({"cwd": format!("/{}", "x".repeat(4096))}), INVALID_PARAMS),
         ("session/new", json!({}), INVALID_PARAMS),
         ("session/new", json!([]), INVALID_PARAMS),
         ("session/prompt", json!({"sessionId": "other", "prompt": []}), RESOURCE_NOT_FOUND),
@@ -354,4 +355,33 @@ fn a_closed_session_ends_its_turn_and_can_be_opened_again() {
     let params = json!({"sessionId": session, "cwd": "/work", "mcpServers": []});
     let load = ask(&mut agent, json!(5), "session/load", params);
     assert!(matches!(load[..], [Action::Load { session_id: PLACE, .. }]), "{load:?}");
+}
+
+#[test]
+fn what_the_client_has_is_not_sent_again() {
+    let mut agent = agent();
+    let (session, turn) = at_work(&mut agent);
+    let asked = question(&mut agent, turn, "a1");
+    let params = json!({"sessionId": "s", "toolCall": {"toolCallId": "c"}, "options": []});
+    let repeated = json!({"id": "a1", "method": "session/request_permission", "params": params});
+    assert!(event(&mut agent, turn, repeated).is_empty(), "the question waits already");
+    let decided = send(&mut agent, &chosen(&asked, "allow_once"));
+    assert!(matches!(&decided[..], [Action::Decide { approval, .. }] if approval == "a1"));
+    let echo = |kind: &str| {
+        let update = json!({"sessionUpdate": kind, "content": {"type": "text", "text": "Go"}});
+        json!({"method": "session/update", "params": {"sessionId": "s", "update": update}})
+    };
+    assert!(event(&mut agent, turn, echo("user_message_chunk")).is_empty(), "it is the client's own prompt");
+    assert_eq!(event(&mut agent, turn, echo("agent_message_chunk")).len(), 1);
+    // In a run that another client began, the prompt is news.
+    event(&mut agent, turn, answer());
+    let load = json!({"sessionId": session, "cwd": "/work", "mcpServers": []});
+    ask(&mut agent, json!(3), "session/load", load);
+    let load = *agent.loads.keys().next().unwrap();
+    let followed = agent.report(Report::Loaded { load, outcome: Ok(Some(Some(Open { run: RUN, after: None }))) });
+    let turn = followed.iter().find_map(|action| match action {
+        Action::Follow { turn, .. } => Some(*turn),
+        _ => None,
+    });
+    assert_eq!(event(&mut agent, turn.unwrap(), echo("user_message_chunk")).len(), 1);
 }

@@ -71,6 +71,9 @@ impl Agent {
         let Some(turn) = self.turns.get(&number) else { return };
         let run = turn.run;
         let Some(event) = self.reader(&turn.session).adapt(event) else { return };
+        if self.has_seen(number, &event) {
+            return;
+        }
         match event {
             Event::Update(update) => self.send(update),
             Event::Question { approval, params } => {
@@ -84,6 +87,22 @@ impl Agent {
             }
             Event::Withdrawn { approval } => self.withdraw(|asked| asked.turn == number && asked.approval == approval),
             Event::Answer(answer) => self.end(number, Ok(answer)),
+        }
+    }
+
+    /// Whether the client has this already: its own prompt, which the proxy's settings may make part of each run, or a question that the
+    /// proxy repeats after a lost connection.
+    fn has_seen(&self, number: u64, event: &Event) -> bool {
+        match event {
+            Event::Update(update) => {
+                let is_own = self.turns.get(&number).is_some_and(|turn| turn.request.is_some());
+                let kind = update.pointer("/params/update/sessionUpdate").and_then(Value::as_str);
+                is_own && kind == Some("user_message_chunk")
+            }
+            Event::Question { approval, .. } => {
+                self.asked.values().any(|asked| asked.turn == number && asked.approval == *approval)
+            }
+            Event::Withdrawn { .. } | Event::Answer(_) => false,
         }
     }
 

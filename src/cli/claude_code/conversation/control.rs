@@ -36,9 +36,7 @@ impl Conversation {
             }
             "cancel_async_message" => {
                 let uuid = fields.get("message_uuid").and_then(Value::as_str).unwrap_or_default();
-                let count = self.waiting.len();
-                self.waiting.retain(|prompt| prompt.uuid != uuid || uuid.is_empty());
-                Ok((json!({"cancelled": self.waiting.len() < count}), None))
+                Ok((json!({"cancelled": self.waiting.cancel(uuid)}), None))
             }
             "" => Err("a control request has no subtype".to_owned()),
             _ => Err(format!("framegate does not support the control request {subtype}")),
@@ -86,15 +84,13 @@ impl Conversation {
     fn interrupted(&mut self, id: &str, fields: &Value) -> Vec<Action> {
         let mut cancelled = None;
         if fields.get("cancel_queued").and_then(Value::as_bool) == Some(true) {
-            cancelled =
-                Some(self.waiting.drain(..).map(|prompt| prompt.uuid).filter(|uuid| !uuid.is_empty()).collect());
+            cancelled = Some(self.waiting.cancel_all());
         }
         if self.run.is_some() && cancelled.is_none() {
             return self.interrupt(Some(id.to_owned()));
         }
         let mut receipt = self.receipt();
         if let (Some(cancelled), Some(receipt)) = (cancelled, receipt.as_object_mut()) {
-            let cancelled: Vec<String> = cancelled;
             receipt.insert("cancelled".to_owned(), json!(cancelled));
         }
         let mut actions = vec![Action::Write(replies::success(id, &receipt))];
@@ -116,7 +112,6 @@ impl Conversation {
 
     /// What the client learns about an interruption: which of its prompts still wait.
     pub(super) fn receipt(&self) -> Value {
-        let waiting = self.waiting.iter().map(|prompt| prompt.uuid.as_str()).filter(|uuid| !uuid.is_empty());
-        json!({"still_queued": waiting.collect::<Vec<_>>()})
+        json!({"still_queued": self.waiting.ids().collect::<Vec<_>>()})
     }
 }

@@ -3,7 +3,7 @@
 //! Input: the run's messages in the contract, the client's answers, and reports about them. Output: the messages as the client expects them;
 //! decisions. Never: a question to a client that cannot answer it; a withdrawal of a question that the client answered itself.
 
-use super::{Action, Conversation, Question, Run};
+use super::{Action, Conversation, Prompt, Question, Run};
 use crate::cli::bridge::Failure;
 use crate::cli::claude_code::fields::Fields;
 use crate::cli::claude_code::permissions::Verdict;
@@ -61,10 +61,14 @@ impl Conversation {
 
     /// Repeats the prompt of the run, once.
     fn repeat_prompt(&mut self, actions: &mut Vec<Action>) {
-        let prompt = self.run.as_mut().and_then(|run| run.prompt.take());
-        let message =
-            prompt.as_ref().filter(|_| self.settings.repeats_prompts).and_then(|prompt| prompt.message.as_ref());
-        let (Some(prompt), Some(message)) = (&prompt, message) else { return };
+        if let Some(prompt) = self.run.as_mut().and_then(|run| run.prompt.take()) {
+            self.repeat(&prompt, actions);
+        }
+    }
+
+    /// Repeats a prompt, if the client wants that.
+    pub(super) fn repeat(&self, prompt: &Prompt, actions: &mut Vec<Action>) {
+        let Some(message) = prompt.message.as_ref().filter(|_| self.settings.repeats_prompts) else { return };
         let uuid = if prompt.uuid.is_empty() { self.new_id() } else { prompt.uuid.clone() };
         let session = self.session.shown.clone().unwrap_or_default();
         actions.push(Action::Write(replies::repeated(message, &session, &uuid, self.settings.clock.now_ms())));
@@ -110,11 +114,14 @@ impl Conversation {
         if run.questions.contains_key(&approval) {
             return;
         }
-        let Some(CanUseTool { tool_name, input }) = event.get("request") else {
-            actions.push(Action::Warn("a question of the upstream cannot be read".to_owned()));
+        let turn = run.turn;
+        let Ok(CanUseTool { tool_name, input }) = serde_json::from_value(event.value("request")) else {
+            let reason = "a question of the upstream cannot be read";
+            run.questions.insert(approval.clone(), Question::Settled);
+            actions.push(Action::Warn(format!("{reason}: it is denied")));
+            actions.push(Action::Decide { turn, run: id, approval, decision: decision::rejected(reason) });
             return;
         };
-        let turn = run.turn;
         let wants_answers = input.get("questions").is_some_and(Value::is_array);
         let (question, decision) = match self.permissions.verdict(&tool_name, wants_answers) {
             Verdict::Approve => (Question::Settled, Some(json!({"decision": "approved"}))),

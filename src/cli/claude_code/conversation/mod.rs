@@ -1,10 +1,11 @@
 //! The conversation with one client: its prompts, one after the other, as runs of the proxy.
 //!
 //! Input: the client's lines, and reports of what the proxy did. Output: messages for the client, and what to do at the proxy. Never: I/O; two
-//! runs at once; a prompt without a result; a question that is answered twice; an unbounded queue.
+//! runs at once; a prompt without a result; a prompt that runs twice; a question that is answered twice; an unbounded queue.
 
 mod control;
 mod events;
+mod prompts;
 #[cfg(test)]
 mod tests;
 
@@ -14,12 +15,10 @@ use super::permissions::{Answerer, Permissions};
 use super::replies;
 use crate::cli::bridge::{Failure, Line, Order, Started};
 use crate::clock::Clock;
+use prompts::{Added, Prompts};
 use serde_json::Value;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use uuid::Uuid;
-
-/// The maximum number of prompts that wait. Further ones fail.
-const MAX_WAITING: usize = 1000;
 
 /// What to do.
 #[derive(Debug)]
@@ -101,7 +100,7 @@ pub(super) struct Conversation {
     model: Option<String>,
     /// What precedes the first prompt of a new session.
     instructions: Vec<String>,
-    waiting: VecDeque<Prompt>,
+    waiting: Prompts,
     run: Option<Run>,
     turns: u64,
     questions: u64,
@@ -158,7 +157,7 @@ impl Conversation {
             permissions,
             session,
             instructions,
-            waiting: VecDeque::new(),
+            waiting: Prompts::default(),
             run: None,
             turns: 0,
             questions: 0,
@@ -183,14 +182,15 @@ impl Conversation {
         }
     }
 
-    /// Takes a prompt.
-    pub(super) fn prompt(&mut self, prompt: Prompt) -> Vec<Action> {
-        if self.waiting.len() >= MAX_WAITING {
-            return vec![self.failed("too many prompts wait")];
-        }
-        self.waiting.push_back(prompt);
+    /// Takes a prompt. One that the client sends again has its run already.
+    pub(super) fn prompt(&mut self, mut prompt: Prompt) -> Vec<Action> {
+        prompt.message = prompt.message.filter(|_| self.settings.repeats_prompts);
         let mut actions = Vec::new();
-        self.go_on(&mut actions);
+        match self.waiting.add(prompt) {
+            Added::Waits => self.go_on(&mut actions),
+            Added::Known(prompt) => self.repeat(&prompt, &mut actions),
+            Added::Full => actions.push(self.failed("too many prompts wait")),
+        }
         actions
     }
 
@@ -212,7 +212,7 @@ impl Conversation {
     pub(super) fn stop(&mut self) -> Vec<Action> {
         self.is_stopping = true;
         self.has_ended = true;
-        self.waiting.clear();
+        self.waiting.cancel_all();
         self.interrupt(None)
     }
 
@@ -252,8 +252,8 @@ impl Conversation {
     /// Starts the next run, if there is none.
     fn go_on(&mut self, actions: &mut Vec<Action>) {
         while self.run.is_none() && !self.is_stopping {
-            let Some(prompt) = self.waiting.pop_front() else { break };
-            match &prompt.content {
+            let Some(mut prompt) = self.waiting.next() else { break };
+            match std::mem::replace(&mut prompt.content, Ok(Content::default())) {
                 Ok(Content { text, files }) => {
                     let new = self.session.continues.is_none();
                     let before = self.instructions.iter().filter(|_| new).map(String::as_str);
@@ -262,7 +262,7 @@ impl Conversation {
                     let order = Order {
                         upstream: self.settings.upstream.clone(),
                         prompt: text,
-                        files: files.clone(),
+                        files,
                         session_id: self.session.continues.clone(),
                         cwd: self.settings.cwd.clone(),
                         model: self.model.clone(),
@@ -270,10 +270,7 @@ impl Conversation {
                     self.run = Some(Run { turn: self.turns, prompt: Some(prompt), ..Run::default() });
                     actions.push(Action::Start(self.turns, order));
                 }
-                Err(reason) => {
-                    let reason = reason.clone();
-                    actions.push(self.failed(&reason));
-                }
+                Err(reason) => actions.push(self.failed(&reason)),
             }
         }
         self.tell_state(actions);

@@ -227,7 +227,8 @@ fn an_answer_that_the_proxy_refuses_is_not_lost() {
     begun(&mut conversation, 1);
     let not_decided = |conversation: &mut Conversation, decision: &str, status: u16| {
         let status = StatusCode::from_u16(status).unwrap();
-        let failure = Failure::Refused { status, detail: "it wants a choice".to_owned(), later: None };
+        let detail = "it wants a choice".to_owned();
+        let failure = Failure::Refused { status, detail, later: None, available_after: None };
         let decision = json!({"decision": decision});
         conversation.report(Report::NotDecided { turn: 1, run: RUN, approval: "a".to_owned(), decision, failure })
     };
@@ -376,13 +377,55 @@ fn prompts_that_cannot_be_sent_and_too_many_fail() {
     let actions = send(&mut conversation, &json!({"type": "user", "message": {"role": "user", "content": audio}}));
     assert!(written(&actions)[0]["errors"][0].as_str().unwrap().contains("\"audio\""));
     assert!(orders(&actions).is_empty());
-    for _ in 0..=MAX_WAITING {
-        assert!(written(&prompt(&mut conversation, "more")).is_empty());
+    for at in 0..=1000 {
+        assert!(written(&prompt(&mut conversation, &at.to_string())).is_empty());
     }
     assert_eq!(written(&prompt(&mut conversation, "more"))[0]["errors"], json!(["too many prompts wait"]));
-    let cancel = json!({"subtype": "cancel_async_message", "message_uuid": "id of more"});
-    assert_eq!(written(&request(&mut conversation, cancel))[0]["response"]["response"], json!({"cancelled": true}));
-    assert!(conversation.waiting.is_empty());
+    for (id, cancelled) in [("id of 7", true), ("id of 7", false), ("id of more", false), ("", false)] {
+        let cancel = json!({"subtype": "cancel_async_message", "message_uuid": id});
+        let said = written(&request(&mut conversation, cancel));
+        assert_eq!(said[0]["response"]["response"], json!({"cancelled": cancelled}), "{id}");
+    }
+    assert!(written(&prompt(&mut conversation, "more")).is_empty(), "there is room again");
+}
+
+#[test]
+fn a_prompt_that_is_sent_again_runs_once() {
+    let mut conversation = with(Settings { repeats_prompts: true, ..settings() }, Answerer::Client);
+    assert_eq!(orders(&prompt(&mut conversation, "one")).len(), 1);
+    begun(&mut conversation, 1);
+    for _ in 0..2 {
+        let again = prompt(&mut conversation, "one");
+        assert!(orders(&again).is_empty());
+        let repeated = &written(&again)[0];
+        assert_eq!((&repeated["uuid"], &repeated["isReplay"]), (&json!("id of one"), &json!(true)));
+    }
+    assert!(orders(&result(&mut conversation, 1)).is_empty(), "nothing waits");
+    assert!(orders(&prompt(&mut conversation, "one")).is_empty());
+    assert_eq!(orders(&prompt(&mut conversation, "two")).len(), 1);
+}
+
+#[test]
+fn a_question_with_deep_arguments_is_asked_and_answered() {
+    let mut conversation = conversation();
+    prompt(&mut conversation, "one");
+    begun(&mut conversation, 1);
+    let deep = format!("{}1{}", "[".repeat(10_000), "]".repeat(10_000));
+    let asked = format!(
+        r#"{{"type":"control_request","request_id":"a","request":{{"subtype":"can_use_tool","tool_name":"Bash","tool_use_id":"t","input":{{"x":{deep}}}}}}}"#
+    );
+    let actions = conversation.report(Report::Event { turn: 1, event: Fields::read(asked.as_bytes()).unwrap() });
+    let [Action::Write(question)] = &actions[..] else { panic!("{actions:?}") };
+    assert!(question.line().contains(&deep), "the client gets the arguments as they are");
+    let allowed = format!(
+        r#"{{"type":"control_response","response":{{"subtype":"success","request_id":"{}","response":{{"behavior":"allow","updatedInput":{{"x":{deep}}}}}}}}}"#,
+        question.text("request_id")
+    );
+    let actions = conversation.line(&Line::Whole(allowed.into_bytes()));
+    assert_eq!(decisions(&actions)[0].0, "a", "the question does not stay open");
+    // One that is no question at all does not stay open either.
+    let actions = event(&mut conversation, 1, json!({"type": "control_request", "request_id": "b", "request": 7}));
+    assert_eq!(decisions(&actions)[0].1["decision"], "rejected");
 }
 
 #[test]

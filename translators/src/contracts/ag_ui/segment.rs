@@ -11,6 +11,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// What a client calls a thread and its run.
 #[derive(Clone, Copy, Debug)]
@@ -157,7 +158,7 @@ impl Segment {
             Some("approval_resolved") => false,
             _ => return,
         };
-        let Some(Ok(value)) = seen.value.map(|value| serde_json::from_str::<Value>(value.get())) else { return };
+        let Some(value) = seen.value.and_then(shallow) else { return };
         let Some(id) = value.get("approvalId").and_then(Value::as_str).map(str::to_owned) else { return };
         self.questions.retain(|question| question.id != id);
         if is_question {
@@ -254,6 +255,19 @@ impl Segment {
         std::iter::once(start).chain(openers).collect()
     }
 }
+
+/// A question's fields. Arguments that are nested too deeply to be read are a text that says so: the question is asked all the same.
+fn shallow(value: &RawValue) -> Option<Value> {
+    if let Ok(value) = serde_json::from_str(value.get()) {
+        return Some(value);
+    }
+    let fields: BTreeMap<String, Box<RawValue>> = serde_json::from_str(value.get()).ok()?;
+    let read = |raw: &RawValue| serde_json::from_str(raw.get()).unwrap_or_else(|_| LEFT_OUT.into());
+    Some(Value::Object(fields.into_iter().map(|(key, raw)| (key, read(&raw))).collect()))
+}
+
+/// What stands for arguments that are nested too deeply.
+const LEFT_OUT: &str = "(left out: nested too deeply)";
 
 impl Question {
     /// The question as the protocol asks it. The answer's form is that of `POST /v1/runs/{run_id}/approvals/{approval_id}`.

@@ -1,4 +1,4 @@
-//! The Claude Agent SDK drives other runners with `framegate claude-compat` in place of Claude Code.
+//! The Claude Agent SDK drives other runners with the command in place of Claude Code.
 
 use crate::chat_completions::agent;
 use crate::model::{Model, Say};
