@@ -151,7 +151,8 @@ fn as_terminal(update: &mut Value, id: &str, shown: &mut Shown, new_in: Option<&
     let texts: Vec<String> = match output {
         Some(output) => vec![output],
         None => {
-            let (texts, others): (Vec<Value>, Vec<Value>) = std::mem::take(&mut items).into_iter().partition(|item| text_of(item).is_some());
+            let (texts, others): (Vec<Value>, Vec<Value>) =
+                std::mem::take(&mut items).into_iter().partition(|item| text_of(item).is_some());
             items = others;
             texts.iter().filter_map(text_of).map(str::to_owned).collect()
         }

@@ -39,13 +39,8 @@ impl Agent {
 
     pub(super) fn begin(&mut self, session: &str, request: Option<Value>) -> u64 {
         self.last += 1;
-        let turn = Turn {
-            session: session.to_owned(),
-            request,
-            run: None,
-            is_cancelled: false,
-            terminals: self.terminals(),
-        };
+        let turn =
+            Turn { session: session.to_owned(), request, run: None, is_cancelled: false, terminals: self.terminals() };
         self.turns.insert(self.last, turn);
         if let Some(session) = self.sessions.get_mut(session) {
             session.turn = Some(self.last);
