@@ -310,10 +310,12 @@ fn the_modes_of_a_running_proxy_are_those_of_its_settings() {
     command.args(["acp", "fake", "--mode", "acceptEdits", "--url", &format!("http://{}", started.proxy.address)]);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let initialize = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": 1}});
-    writeln!(child.stdin.take().unwrap(), "{initialize}").unwrap();
+    let mut input = child.stdin.take().unwrap();
+    writeln!(input, "{initialize}").unwrap();
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
     assert!(line.contains("does not offer the mode \\\"acceptEdits\\\"; it offers: default, plan"), "{line}");
+    drop(input);
     child.wait().unwrap();
 }
 
