@@ -555,7 +555,11 @@ fn npm_acp_client_drives_an_agent() {
         let turns = said["turns"].as_array().unwrap();
         let of = |at: usize, key: &str| turns[at][key].clone();
         let reasons: Vec<Value> = (0..turns.len()).map(|at| of(at, "end")).collect();
-        assert_eq!(reasons, ["end_turn", "end_turn", "end_turn", "end_turn", "it broke", "cancelled", "end_turn"], "{said:#}");
+        assert_eq!(
+            reasons,
+            ["end_turn", "end_turn", "end_turn", "end_turn", "it broke", "cancelled", "end_turn"],
+            "{said:#}"
+        );
         assert_eq!((of(0, "text"), of(1, "text")), (json!("Answer 1."), json!("Answer 2.")));
         assert_eq!((of(1, "calls"), of(2, "calls")), (json!(["completed"]), json!(["failed"])));
         assert_eq!(of(3, "thought"), "I wonder.");
