@@ -44,7 +44,7 @@ pub(super) struct Args {
     #[arg(long = "model", value_name = "NAME")]
     models: Vec<String>,
     /// A mode of the runner that the client may choose; may be given several times. The first one is used unless the client chooses another
-    /// one [default: the upstream's modes; of a proxy of its own, those in which the runner asks before it runs commands]
+    /// one [default: those of the upstream; with an own proxy and no such settings, all but those without questions]
     #[arg(long = "mode", value_name = "NAME")]
     modes: Vec<String>,
     /// Let runs work in the upstream's own directory, not in that of the client: for a proxy on another machine
@@ -75,8 +75,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(EXIT_CLEAN))
 }
 
-/// Lets the client choose modes of the own proxy's upstream: those of the command line, or else of the settings, or else those in which the
-/// runner asks before it runs commands.
+/// Lets the client choose modes of the own proxy's upstream: those of the command line, or else of the settings, or else all but those in which
+/// no question protects the machine.
 fn offer_modes(upstream: &mut Upstream, wanted: &[String]) -> anyhow::Result<()> {
     if !wanted.is_empty() {
         return upstream.offer(wanted).map_err(|error| anyhow!("--mode: {error}"));

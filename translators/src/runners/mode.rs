@@ -31,9 +31,9 @@ pub enum Freedom {
     /// Nothing more, perhaps less.
     #[default]
     Usual,
-    /// It also changes files where it works.
+    /// It also changes files where it works, and perhaps runs commands that can change nothing else.
     Edits,
-    /// It also runs commands. No question protects the machine.
+    /// It also runs any command. No question protects the machine.
     Acts,
 }
 
