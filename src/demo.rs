@@ -4,13 +4,13 @@
 //! Input: the samples, which are compiled into the program. Output: their runs, record by record, slowly enough to read; the
 //! settings of the upstream. Never: a file read at run time, a pause after a record that shows nothing, a record that was not redacted.
 
-use crate::config::upstream::{Command, Kind, Preset, Upstream};
+use crate::config::upstream::{Command, Kind, Modes, Preset, Upstream};
 use crate::ingest::{IngestError, IngestFactory, Settings};
 use crate::runs::{Ingested, Runs};
 use framegate_translators::frame::StreamKind;
 use framegate_translators::framing::{Framing, Limits};
 use framegate_translators::redact::Rules;
-use framegate_translators::runners::{DEMO_PRESET, RUNNERS, Sample, demo};
+use framegate_translators::runners::{DEMO_PRESET, Freedom, RUNNERS, Sample, demo};
 use framegate_translators::when::FirstTime;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -42,7 +42,11 @@ pub fn upstream() -> std::io::Result<Option<Upstream>> {
     let preset = Preset::of(runner, &DEMO_PRESET);
     let settings = Command { preset, program, directories, linger_ms: 60_000, ..Command::default() };
     let kind = Kind::Command(Box::new(settings));
-    Ok(Some(Upstream { name: UPSTREAM.to_owned(), runner: runner.name.to_owned(), max_runs: MAX_RUNS, kind }))
+    let runner_name = runner.name.to_owned();
+    let mut upstream =
+        Upstream { name: UPSTREAM.to_owned(), runner: runner_name, max_runs: MAX_RUNS, modes: Modes::default(), kind };
+    upstream.modes.names = upstream.modes_up_to(Freedom::Edits);
+    Ok(Some(upstream))
 }
 
 /// Plays the recordings. Calls `started` with each runner and its run id as soon as the run has begun.

@@ -12,7 +12,7 @@ use framegate_translators::frame::{Frame, Provider};
 use framegate_translators::framing::{Framing, Limits};
 use framegate_translators::pipeline::{Ingest, Translator};
 use framegate_translators::redact::Pieces;
-use framegate_translators::runners::{Runner, Sample, Surface};
+use framegate_translators::runners::{Modes, Runner, Sample, Surface};
 use framegate_translators::schema::SchemaFile;
 use framegate_translators::sequence::Identity;
 use std::io::Write;
@@ -46,6 +46,7 @@ static QUILL: Runner = Runner {
     time: |_| None,
     decoder: || Box::<decoder::Quill>::default(),
     dialogue: None,
+    modes: Modes::NONE,
     presets: &[],
     demo: None,
     response_id: None,

@@ -20,6 +20,9 @@ pub(super) struct Args {
     /// The model that was asked for; the agent has none
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
+    /// The mode to work in
+    #[arg(long, value_name = "MODE")]
+    mode: Option<String>,
 }
 
 /// The maximum length of a line in bytes.
@@ -36,6 +39,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut agent = agent(DemoStart {
         session: args.resume.clone(),
         model: args.model.clone(),
+        mode: args.mode.clone(),
         cwd: std::env::current_dir().map(|path| path.display().to_string()).unwrap_or_default(),
         seed: Uuid::now_v7(),
     });

@@ -2,7 +2,7 @@
 //!
 //! Input: the configuration and a name. Output: the upstream. Never: a guess; an unknown name is an error that lists the known ones.
 
-use crate::config::upstream::{Command, Kind, Preset, Upstream};
+use crate::config::upstream::{Command, Kind, Modes, Preset, Upstream};
 use crate::config::{Config, unknown};
 use crate::demo;
 use anyhow::Context;
@@ -31,7 +31,8 @@ pub(super) fn find(config: &Config, name: &str) -> anyhow::Result<Upstream> {
 fn preset(name: &str) -> Option<Upstream> {
     let preset = Preset::find(name, true)?;
     let kind = Kind::Command(Box::new(Command { preset, ..Command::default() }));
-    Some(Upstream { name: name.to_owned(), runner: preset.runner().to_owned(), max_runs: 8, kind })
+    let (runner, modes) = (preset.runner().to_owned(), Modes::default());
+    Some(Upstream { name: name.to_owned(), runner, max_runs: 8, modes, kind })
 }
 
 /// The names of the presets, then their aliases.

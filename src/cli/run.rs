@@ -54,6 +54,9 @@ pub(super) struct Args {
     /// The model
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
+    /// The mode in which the runner works, in the runner's spelling
+    #[arg(long, value_name = "NAME")]
+    mode: Option<String>,
     /// Also emit what the contract calls experimental
     #[arg(long)]
     experimental: bool,
@@ -102,6 +105,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         session: args.session.clone(),
         cwd: args.cwd.as_deref().map(absolute).transpose()?,
         model: args.model.clone(),
+        mode: args.mode.clone(),
     };
     let log = Arc::new(MemoryLog::new(config.log.max_bytes, config.log.max_runs));
     let gate = Gate::new(config.gate.mode).map_err(|error| anyhow!(error))?;
@@ -134,6 +138,10 @@ fn upstream(config: &Config, args: &Args) -> anyhow::Result<(Configured, Command
     let name = args.upstream.as_str();
     let mut configured = named_upstream::find(config, name)?;
     let is_preset = !config.upstream.iter().any(|upstream| upstream.name == name);
+    // The caller could have started it in any mode, unless the settings name some.
+    if let Some(mode) = args.mode.as_ref().filter(|_| configured.modes.names.is_empty()) {
+        configured.offer(std::slice::from_ref(mode)).map_err(|error| anyhow!("--mode: {error}"))?;
+    }
     let Kind::Command(settings) = &mut configured.kind else {
         bail!("the upstream {name:?} does not start a program, because its kind is not \"command\"");
     };

@@ -18,6 +18,7 @@ const REQUEST_HEADERS: &[&str] = &[
     "cache-control",
     "content-encoding",
     "content-type",
+    "framegate-mode",
     "framegate-session",
     "idempotency-key",
     "if-none-match",

@@ -24,6 +24,8 @@ pub(super) struct Model {
     pub(super) upstream: Arc<dyn Upstream>,
     /// The runner's model; `None` for the upstream's own choice.
     pub(super) name: Option<String>,
+    /// The runner's mode; `None` for the upstream's own choice.
+    pub(super) mode: Option<String>,
 }
 
 impl Model {
@@ -38,7 +40,7 @@ impl Model {
         };
         let found = agents(shared).find(|known| known.name() == upstream).filter(|_| name != Some(""));
         match found {
-            Some(upstream) => Ok(Self { upstream: upstream.clone(), name: name.map(str::to_owned) }),
+            Some(upstream) => Ok(Self { upstream: upstream.clone(), name: name.map(str::to_owned), mode: None }),
             None => {
                 let known: Vec<&str> = agents(shared).map(|upstream| upstream.name()).collect();
                 let detail = match known.as_slice() {

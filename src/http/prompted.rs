@@ -16,7 +16,7 @@ use bytes::Bytes;
 use framegate_translators::contracts::FRAMES;
 use framegate_translators::frame::StreamKind;
 use framegate_translators::host::Opening;
-use hyper::HeaderMap;
+use hyper::header::{HeaderMap, HeaderName};
 use serde::Deserialize;
 use std::sync::Arc;
 
@@ -68,7 +68,7 @@ pub(super) async fn run_of(
         Some(_) => (transcript.prompt.clone(), transcript.files.clone()),
         None => (transcript.opening_prompt(), transcript.opening_files()),
     };
-    let opening = Opening { prompt, files, session, cwd: None, model: model.name.clone() };
+    let opening = Opening { prompt, files, session, cwd: None, model: model.name.clone(), mode: model.mode.clone() };
     let prompts = transcript.earlier_prompts().chain([transcript.prompt.as_str()]);
     let prompts = prompts_of(&caller, upstream, prompts);
     let conversations = shared.conversations.clone();
@@ -90,6 +90,7 @@ fn digest_of(request: &Prompted<'_>) -> Digest {
         Some(user),
         Some(model.upstream.name()),
         model.name.as_deref(),
+        model.mode.as_deref(),
         conversation,
         headers.get(sessions::SESSION).and_then(|name| name.to_str().ok()),
         previous,
@@ -99,6 +100,20 @@ fn digest_of(request: &Prompted<'_>) -> Digest {
     let texts = hex(&digest(fields.into_iter().chain(history)));
     let urls: Vec<String> = transcript.opening_files().iter().map(|file| file.url().into_owned()).collect();
     digest([texts.as_str()].into_iter().chain(urls.iter().map(String::as_str)).map(Some))
+}
+
+/// The header of a request that chooses a mode.
+pub(super) const MODE: HeaderName = HeaderName::from_static("framegate-mode");
+
+/// The value of `Framegate-Mode`, the mode in which the runner works.
+///
+/// # Errors
+/// 400 if it is no name.
+pub(super) fn named_mode(headers: &HeaderMap) -> Result<Option<String>, Problem> {
+    let Some(value) = headers.get(MODE) else { return Ok(None) };
+    let name = value.to_str().ok().map(str::trim).filter(|name| !name.is_empty());
+    let detail = "Framegate-Mode must be the name of a mode, as in GET /v1/upstreams";
+    name.map(|name| Some(name.to_owned())).ok_or_else(|| Problem::bad_request(detail))
 }
 
 /// The value of `Framegate-Session`, as the runner's own name of the session.

@@ -13,6 +13,7 @@ use super::reply::{Body, json_response};
 use super::route::Call;
 use super::sessions::{self, Claim};
 use crate::runs::RunStatus;
+use crate::upstream::Mode;
 use framegate_translators::host::{Opening, PromptFile};
 use framegate_translators::runners::Runner;
 use hyper::header::{HeaderValue, LOCATION};
@@ -27,6 +28,7 @@ struct Order {
     session_id: Option<String>,
     cwd: Option<String>,
     model: Option<String>,
+    mode: Option<String>,
     #[serde(default)]
     files: Vec<FileForm>,
 }
@@ -37,7 +39,7 @@ const PATH: &str = "/v1/runs";
 /// Starts a run.
 pub(super) async fn start(call: Call) -> Result<Response<Body>, Problem> {
     let (request, shared) = (call.request, call.shared);
-    let form = "{\"upstream\", \"prompt\", \"session_id\"?, \"cwd\"?, \"model\"?, \"files\"?}";
+    let form = "{\"upstream\", \"prompt\", \"session_id\"?, \"cwd\"?, \"model\"?, \"mode\"?, \"files\"?}";
     let headers = request.headers().clone();
     let order: Order = json_body::read(request, shared.settings.max_prompt_body, form, &shared).await?;
     let (order, files) = order.with_files()?;
@@ -47,7 +49,8 @@ pub(super) async fn start(call: Call) -> Result<Response<Body>, Problem> {
         Claim::Repeat(entry) => (entry, true),
         Claim::New(claimed) => {
             let session = order.session_id.map(|session| sessions::runners_own(session, &shared)).transpose()?;
-            let opening = Opening { prompt: order.prompt, files, session, cwd: order.cwd, model: order.model };
+            let Order { prompt, cwd, model, mode, .. } = order;
+            let opening = Opening { prompt, files, session, cwd, model, mode };
             (claimed.start(sessions::Order { upstream, opening }, |_| {}).await?, false)
         }
     };
@@ -85,6 +88,7 @@ impl Order {
             self.session_id.as_ref(),
             self.cwd.as_ref(),
             self.model.as_ref(),
+            self.mode.as_ref(),
         ];
         let urls: Vec<_> = files.iter().map(PromptFile::url).collect();
         let fields = fields.into_iter().map(|field| field.map(String::as_str));
@@ -105,6 +109,11 @@ pub(super) async fn list(call: Call) -> Result<Response<Body>, Problem> {
         takes_prompts: bool,
         takes_messages: bool,
         takes_images: bool,
+        /// The modes that requests may choose.
+        modes: &'u [Mode],
+        /// The mode of requests that choose none; absent for the choice of the runner.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        mode: Option<&'u str>,
         /// The state of its lasting connection; absent if it has none.
         #[serde(flatten)]
         connection: Option<Connected>,
@@ -131,6 +140,8 @@ pub(super) async fn list(call: Call) -> Result<Response<Body>, Problem> {
         takes_prompts: upstream.takes_prompts(),
         takes_messages: upstream.takes_messages(),
         takes_images: upstream.takes_images(),
+        modes: upstream.modes().offered(),
+        mode: upstream.modes().default_name(),
         connection: upstream.connection().map(|connection| Connected {
             state: connection.state.as_str(),
             since_ms: connection.since_ms,

@@ -10,12 +10,14 @@ mod files;
 mod handles;
 mod host;
 mod metering;
+mod modes;
 pub mod responses;
 pub mod sse;
 
 pub use conversation::{Conversation, Setup};
 pub use handles::{Claim, Entered, Envelope, Handle, Handles, MessageError};
 pub use host::Host;
+pub use modes::{Mode, Modes};
 
 use crate::auth::Restriction;
 use crate::config::upstream::{Command, Kind, Upstream as Configured};
@@ -53,6 +55,11 @@ pub trait Upstream: Send + Sync {
     /// Whether its prompts may have images.
     fn takes_images(&self) -> bool {
         false
+    }
+
+    /// The modes that its prompts may choose.
+    fn modes(&self) -> &Modes {
+        Modes::none()
     }
 
     /// The state of its lasting connection; `None` if it has none.

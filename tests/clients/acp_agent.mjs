@@ -24,6 +24,8 @@ const definitions = {
   'session/load': 'LoadSessionResponse',
   'session/list': 'ListSessionsResponse',
   'session/prompt': 'PromptResponse',
+  'session/set_mode': 'SetSessionModeResponse',
+  'session/set_config_option': 'SetSessionConfigOptionResponse',
   'session/update': 'SessionNotification',
   'session/request_permission': 'RequestPermissionRequest',
   '$/cancel_request': 'CancelRequestNotification',
@@ -63,6 +65,7 @@ const begin = () => (seen = { text: '', thought: '', user: [], calls: {} });
 begin();
 const choices = ['allow_once', 'reject_once'];
 let onText = () => {};
+let onUpdate = () => {};
 const app = client()
   .onNotification('session/update', ({ params: { update } }) => {
     if (update.sessionUpdate === 'agent_message_chunk') seen.text += update.content.text;
@@ -70,6 +73,7 @@ const app = client()
     else if (update.sessionUpdate === 'user_message_chunk') seen.user.push(update.content.text);
     else if (update.sessionUpdate.startsWith('tool_call')) seen.calls[update.toolCallId] = update.status ?? seen.calls[update.toolCallId];
     onText(seen.text);
+    if (['current_mode_update', 'config_option_update'].includes(update.sessionUpdate)) onUpdate(update);
   })
   .onRequest('session/request_permission', ({ params }) => {
     const kind = choices.shift();
@@ -80,7 +84,7 @@ const app = client()
 const turns = [];
 await app.connectWith(ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout)), async (agent) => {
   await agent.request('initialize', { protocolVersion: PROTOCOL_VERSION, clientCapabilities: {} });
-  const { sessionId } = await agent.request('session/new', { cwd, mcpServers: [] });
+  const { sessionId, modes, configOptions } = await agent.request('session/new', { cwd, mcpServers: [] });
   const turn = async (text) => {
     begin();
     let end;
@@ -98,10 +102,18 @@ await app.connectWith(ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(c
     agent.notify('session/cancel', { sessionId });
   };
   await turn('slowly');
+  // A mode is chosen in both ways, and one that is not offered is refused.
+  const mode = { offered: modes?.availableModes.map(({ id }) => id), options: configOptions?.map(({ id }) => id), seen: [] };
+  onUpdate = (update) => mode.seen.push(update.currentModeId ?? update.configOptions?.find(({ id }) => id === 'mode')?.currentValue);
+  await agent.request('session/set_mode', { sessionId, modeId: 'plan' });
+  await agent.request('session/set_config_option', { sessionId, configId: 'mode', value: 'default' });
+  onUpdate = () => {};
+  mode.refused = await agent.request('session/set_mode', { sessionId, modeId: 'bypassPermissions' }).then(() => null, (error) => error.code);
+  await turn('hello');
   begin();
   await agent.request('session/load', { sessionId, cwd, mcpServers: [] });
   const history = { user: seen.user, calls: Object.keys(seen.calls).length };
   const list = (await agent.request('session/list', { cwd })).sessions.map((session) => session.title);
-  say({ turns, history, list, invalid, complaints });
+  say({ turns, history, list, mode, invalid, complaints });
 });
 child.stdin.end();

@@ -62,6 +62,7 @@ fn a_run_that_cannot_be_started_is_reported() {
         (vec!["fake", ""], "the prompt is empty"),
         (vec!["fake", "go", "--session", "s"], "cannot continue sessions"),
         (vec!["fake", "go", "--cwd", "/no/such"], "cannot use /no/such"),
+        (vec!["fake", "go", "--mode", "plan"], "--mode: without a preset, the arguments must contain {mode}"),
     ] {
         let ran = run(&folder, "well", "", &arguments, "");
         assert_eq!(ran.code, Some(2), "{arguments:?}: {}", ran.err);

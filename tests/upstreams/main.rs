@@ -34,6 +34,7 @@ mod real;
 mod real_clients;
 mod real_codex;
 mod real_feed;
+mod real_modes;
 #[path = "../serve/resources.rs"]
 mod resources;
 mod sessions;

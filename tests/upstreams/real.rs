@@ -17,9 +17,11 @@ pub fn program(name: &str) -> String {
 /// A proxy with one upstream `real`: a preset, the real program, and a separate home directory.
 pub fn real(preset: &str, name: &str, model: &Model, more: &str) -> Started {
     let program = program(name);
+    let (runner, _) = framegate_translators::runners::presets().find(|(_, known)| known.name == preset).unwrap();
+    let modes: Vec<&str> = runner.modes.known.iter().map(|mode| mode.name).collect();
     let tables = format!(
         "[[upstream]]\nname = \"real\"\nkind = \"command\"\npreset = \"{preset}\"\nprogram = \"{program}\"\n\
-         directories = [\"{{folder}}/work\"]\npass_environment = [\"PATH\"]\n\
+         modes = {modes:?}\ndirectories = [\"{{folder}}/work\"]\npass_environment = [\"PATH\"]\n\
          [upstream.environment]\nHOME = \"{{folder}}/home\"\nLANG = \"C.UTF-8\"\nMODEL_KEY = \"test\"\n\
          ANTHROPIC_BASE_URL = \"http://{address}\"\nANTHROPIC_API_KEY = \"test\"\nDISABLE_TELEMETRY = \"1\"\n\
          DISABLE_ERROR_REPORTING = \"1\"\nDISABLE_AUTOUPDATER = \"1\"\nIS_SANDBOX = \"1\"\n\

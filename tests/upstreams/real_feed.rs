@@ -72,7 +72,10 @@ impl Server {
 
     pub fn followed(&self) -> Started {
         let url = format!("http://127.0.0.1:{}/event", self.port);
-        let table = format!("[[upstream]]\nname = \"code\"\nkind = \"sse\"\nrunner = \"opencode\"\nurl = \"{url}\"\n");
+        let table = format!(
+            "[[upstream]]\nname = \"code\"\nkind = \"sse\"\nrunner = \"opencode\"\nurl = \"{url}\"\n\
+                             modes = [\"build\", \"plan\"]\n"
+        );
         Started::with(&table, &[])
     }
 }

@@ -1,5 +1,6 @@
 //! Runs that are started, and orders that are refused.
 
+use crate::chat_completions::agent_with;
 use crate::client::{get, post};
 use crate::proxy::{Folder, Proxy};
 use crate::started::{Started, table};
@@ -58,6 +59,7 @@ fn an_invalid_order_is_refused_and_starts_nothing() {
         (json!({"upstream": "fake", "prompt": "x", "cwd": "."}), 422, "absolute"),
         (json!({"upstream": "fake", "prompt": "x", "session_id": "a"}), 422, "cannot continue sessions"),
         (json!({"upstream": "fake", "prompt": "x", "model": "--evil"}), 422, "model"),
+        (json!({"upstream": "fake", "prompt": "x", "mode": "plan"}), 422, "choose no modes (upstream.modes)"),
         (json!([]), 400, "upstream"),
     ];
     for (order, status, expected) in cases {
@@ -73,8 +75,62 @@ fn an_invalid_order_is_refused_and_starts_nothing() {
     assert_eq!(
         listed,
         json!({"upstreams": [{"name": "fake", "kind": "command", "runner": "codex", "path": "/v1/runs",
-            "takes_prompts": true, "takes_messages": false, "takes_images": false}]})
+            "takes_prompts": true, "takes_messages": false, "takes_images": false, "modes": []}]})
     );
+}
+
+#[test]
+fn a_request_chooses_a_mode_that_the_settings_list_on_every_path() {
+    let started = agent_with("modes = [\"default\", \"plan\"]\nmode = \"default\"", &[]);
+    let listed = get(started.proxy.address, "/v1/upstreams", &[]).json()["upstreams"][0].clone();
+    let names: Vec<&str> =
+        listed["modes"].as_array().unwrap().iter().map(|mode| mode["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["default", "plan"]);
+    assert_eq!(listed["mode"], "default");
+    assert!(listed["modes"][1]["about"].as_str().unwrap().contains("plan"));
+    let order = |mode: &str| json!({"upstream": "fake", "prompt": "x", "mode": mode});
+    let run = started.run_of(&order("plan"));
+    started.wait_for_end(&run);
+    started.wait_for_end(&started.run_of(&json!({"upstream": "fake", "prompt": "x"})));
+    let chat = json!({"model": "fake", "messages": [{"role": "user", "content": "x"}]});
+    let response = json!({"model": "fake", "input": "y"});
+    let message = json!({"id": "m", "role": "user", "parts": [{"type": "text", "text": "z"}]});
+    let sdk = json!({"id": "chat", "messages": [message], "mode": "plan"});
+    let message = json!({"id": "m", "role": "user", "content": "x"});
+    let ag_ui = json!({"threadId": "t", "runId": "r", "messages": [message], "tools": [], "context": [], "state": {},
+        "forwardedProps": {"mode": "plan"}});
+    let bypassing = |mut body: Value| {
+        for place in ["/mode", "/forwardedProps/mode"] {
+            if let Some(mode) = body.pointer_mut(place) {
+                *mode = json!("bypassPermissions");
+            }
+        }
+        body
+    };
+    for (path, body) in
+        [("/v1/chat/completions", chat), ("/v1/responses", response), ("/ai-sdk/fake", sdk), ("/ag-ui/fake", ag_ui)]
+    {
+        let send = |mode: &str, body: Value| {
+            post(started.proxy.address, path, &[("Framegate-Mode", mode)], body.to_string().as_bytes())
+        };
+        let refused = send("bypassPermissions", bypassing(body.clone()));
+        let (status, text) = (refused.status, refused.text());
+        assert_eq!(status, 422, "{path}: {text}");
+        assert!(text.contains("bypassPermissions") && text.contains("it offers default, plan"), "{path}: {text}");
+        let answer = send("plan", body);
+        let (status, text) = (answer.status, answer.text());
+        assert_eq!(status, 200, "{path}: {text}");
+    }
+    assert_eq!(started.start(&order("bypassPermissions")).status, 422);
+    let modes = started.folder.read("modes");
+    assert_eq!(modes.lines().collect::<Vec<_>>(), ["plan", "default", "plan", "plan", "plan", "plan"]);
+    // A mode that is refused does not end the program that waits for the next prompt of its session.
+    let session = started.status(&run)["session_id"].clone();
+    let mut again = order("bypassPermissions");
+    again["session_id"] = session.clone();
+    assert_eq!(started.start(&again).status, 422);
+    let path = format!("/v1/sessions/{}/messages", session.as_str().unwrap());
+    assert_eq!(post(started.proxy.address, &path, &[], br#"{"prompt": "more"}"#).status / 100, 2);
 }
 
 #[test]

@@ -26,6 +26,9 @@ pub struct Opening {
     pub cwd: Option<String>,
     /// The model; `None` for the runner's own choice.
     pub model: Option<String>,
+    /// The name of a mode of the runner ([`Modes`](crate::runners::Modes)), in which it works on this and further prompts; `None` for
+    /// the runner's own choice.
+    pub mode: Option<String>,
 }
 
 /// A message that the host wants to send.

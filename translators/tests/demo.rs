@@ -31,6 +31,7 @@ impl Conversation {
         let (runner, agent) = demo().unwrap();
         let session = session.map(str::to_owned);
         let start = DemoStart {
+            mode: None,
             session: session.clone(),
             model: None,
             cwd: "/work".to_owned(),

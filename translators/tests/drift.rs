@@ -11,7 +11,7 @@ use framegate_translators::framing::{Framing, Limits, Reader, Unit};
 use framegate_translators::pipeline::Ingest;
 use framegate_translators::recognise::Window;
 use framegate_translators::records::{UnitPart, read};
-use framegate_translators::runners::{RUNNERS, Runner, Sample, Surface, runner};
+use framegate_translators::runners::{Modes, RUNNERS, Runner, Sample, Surface, runner};
 use framegate_translators::schema::SchemaFile;
 use serde_json::{Value, json};
 use std::borrow::Cow;
@@ -264,6 +264,7 @@ static FAKE_RUNNER: Runner = Runner {
     time: |_| None,
     decoder: || runner("codex").map(|runner| (runner.decoder)()).unwrap(),
     dialogue: None,
+    modes: Modes::NONE,
     presets: &[],
     demo: None,
     response_id: None,

@@ -3,6 +3,7 @@
 //! Input: a message of the contract. Output: what it is to the client, with the session id that the client knows. Never: a kind of update that
 //! the client did not offer to take.
 
+use super::modes::Modes;
 use super::rpc;
 use serde_json::{Value, json};
 
@@ -26,8 +27,27 @@ pub(super) struct Reader<'r> {
     pub(super) session: &'r str,
     /// Whether the client takes notices.
     pub(super) takes_notices: bool,
-    /// The models that the client may choose.
+    pub(super) options: Options<'r>,
+}
+
+/// What the client may choose in a session.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Options<'r> {
+    /// The models.
     pub(super) models: &'r [String],
+    /// The modes.
+    pub(super) modes: &'r Modes,
+    /// The mode that it chose.
+    pub(super) mode: Option<&'r str>,
+}
+
+impl Options<'_> {
+    /// All options, with the model in use. Without one, the first model to choose from is in use.
+    pub(super) fn list(self, model: Option<&str>) -> Vec<Value> {
+        let model = model.or_else(|| self.models.first().map(String::as_str));
+        let model = model.map(|model| model_option(self.models, model));
+        model.into_iter().chain(self.modes.option(self.mode)).collect()
+    }
 }
 
 impl Reader<'_> {
@@ -72,15 +92,21 @@ impl Reader<'_> {
                 rpc::set(params, "update", update);
             }
             Some("config_option_update") => {
-                let options = params.pointer_mut("/update/configOptions").and_then(Value::as_array_mut);
-                for option in options.into_iter().flatten().filter(|option| option["id"] == MODEL) {
-                    let current = option["currentValue"].as_str().unwrap_or_default().to_owned();
-                    *option = model_option(self.models, &current);
+                let Some(current) = used_model(params).map(str::to_owned) else { return };
+                // The contract knows the model in use. An update has all options.
+                if let Some(options) = params.pointer_mut("/update/configOptions") {
+                    *options = self.options.list(Some(&current)).into();
                 }
             }
             _ => {}
         }
     }
+}
+
+/// The model in the parameters of an update, if it is about the options of the session.
+pub(super) fn used_model(params: &Value) -> Option<&str> {
+    let options = params.pointer("/update/configOptions")?.as_array()?;
+    options.iter().find(|option| option["id"] == MODEL)?["currentValue"].as_str()
 }
 
 /// The id of the option that chooses the model.
@@ -101,8 +127,10 @@ pub(super) fn model_option(models: &[String], current: &str) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::acp::modes::tests::listed;
 
-    const READER: Reader<'static> = Reader { session: "mine", takes_notices: false, models: &[] };
+    const OPTIONS: Options<'static> = Options { models: &[], modes: &Modes::NONE, mode: None };
+    const READER: Reader<'static> = Reader { session: "mine", takes_notices: false, options: OPTIONS };
 
     #[test]
     fn each_message_has_the_session_id_of_the_client() {
@@ -142,16 +170,18 @@ mod tests {
     #[test]
     fn the_models_to_choose_from_are_offered_with_the_one_in_use() {
         let models = ["small".to_owned(), "large".to_owned()];
+        let modes = Modes::new(listed(&["plan"]), None, &[]).unwrap();
+        let options = Options { models: &models, modes: &modes, mode: Some("plan") };
         let message = json!({"method": "session/update", "params": {
             "update": {"sessionUpdate": "config_option_update", "configOptions": [model_option(&[], "other")]},
         }});
-        let Some(Event::Update(update)) = (Reader { models: &models, ..READER }).adapt(message) else {
-            panic!("no update")
-        };
+        let Some(Event::Update(update)) = (Reader { options, ..READER }).adapt(message) else { panic!("no update") };
         let option = &update["params"]["update"]["configOptions"][0];
         assert_eq!(option["currentValue"], "other");
         let names: Vec<&str> =
             option["options"].as_array().unwrap().iter().map(|value| value["value"].as_str().unwrap()).collect();
         assert_eq!(names, ["small", "large", "other"]);
+        let mode = &update["params"]["update"]["configOptions"][1];
+        assert_eq!((&mode["id"], &mode["currentValue"]), (&json!("mode"), &json!("plan")));
     }
 }

@@ -9,16 +9,20 @@
 mod agent;
 mod event;
 mod memory;
+mod modes;
 mod prompt;
 mod rpc;
 mod session;
+mod terminals;
 mod work;
 
 use super::bridge::{Input, Opened, Output, Place, Waiting};
 use super::{EXIT_CLEAN, named_upstream, threads};
 use crate::clock::Clock;
+use crate::config::upstream::Upstream;
 use agent::{Action, Agent, Report, Settings};
-use anyhow::Context;
+use anyhow::{Context, anyhow};
+use framegate_translators::runners::Freedom;
 use memory::Memory;
 use session::Sessions;
 use std::path::PathBuf;
@@ -38,6 +42,10 @@ pub(super) struct Args {
     /// [default: the upstream's model, and no choice]
     #[arg(long = "model", value_name = "NAME")]
     models: Vec<String>,
+    /// A mode of the runner that the client may choose; may be given several times. The first one is used unless the client chooses another
+    /// one [default: those of the upstream; with an own proxy and no such settings, all but those without questions]
+    #[arg(long = "mode", value_name = "NAME")]
+    modes: Vec<String>,
     /// Let runs work in the upstream's own directory, not in that of the client: for a proxy on another machine
     #[arg(long, requires = "url")]
     no_cwd: bool,
@@ -60,13 +68,27 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(EXIT_CLEAN))
 }
 
+/// Lets the client choose modes of the own proxy's upstream: those of the command line, or else of the settings, or else all but those in which
+/// no question protects the machine.
+fn offer_modes(upstream: &mut Upstream, wanted: &[String]) -> anyhow::Result<()> {
+    if !wanted.is_empty() {
+        return upstream.offer(wanted).map_err(|error| anyhow!("--mode: {error}"));
+    }
+    if upstream.modes.names.is_empty() {
+        upstream.modes.names = upstream.modes_up_to(Freedom::Edits);
+    }
+    Ok(())
+}
+
 async fn serve(args: &Args) -> anyhow::Result<()> {
-    let Opened { proxy, embedded } = args.place.open(&args.upstream).await?;
+    let offer = |upstream: &mut Upstream| offer_modes(upstream, &args.modes);
+    let Opened { proxy, embedded } = args.place.open(&args.upstream, offer).await?;
     let url = args.place.url.as_deref();
     let memory = url.and_then(|url| Memory::of(url, &args.upstream, |name| std::env::var_os(name).map(PathBuf::from)));
     let settings = Settings {
         upstream: args.upstream.clone(),
         models: args.models.clone(),
+        modes: args.modes.clone(),
         sends_cwd: !args.no_cwd,
         clock: Clock::System,
     };

@@ -43,6 +43,10 @@ pub(super) struct Session {
     pub(super) updated_at_ms: u64,
     /// The model that the client chose; `None` for that of the upstream.
     pub(super) model: Option<String>,
+    /// The model that the runner reported last; `None` before its first model call.
+    pub(super) used_model: Option<String>,
+    /// The mode that the client chose; `None` for that of a new session.
+    pub(super) mode: Option<String>,
     /// The turn in progress.
     pub(super) turn: Option<u64>,
     /// Whether the client has opened it in this process.

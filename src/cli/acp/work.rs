@@ -2,7 +2,8 @@
 //!
 //! Input: one thing to do. Output: reports of what came of it. Never: a report after the agent is gone; the messages of a run out of order.
 
-use super::agent::{Action, Open, Report};
+use super::agent::{Abilities, Action, Open, Report};
+use super::modes::Mode;
 use super::rpc;
 use crate::cli::bridge::{Events, Failure, Proxy, nesting};
 use crate::runs::RunState;
@@ -44,6 +45,10 @@ struct Listed {
     /// Older proxies do not say it.
     #[serde(default)]
     takes_images: bool,
+    #[serde(default)]
+    modes: Vec<Mode>,
+    #[serde(default)]
+    mode: Option<String>,
 }
 
 impl Worker {
@@ -100,13 +105,15 @@ impl Worker {
         let _ = self.reports.send(report).await;
     }
 
-    /// Whether the upstream's prompts may have images.
-    async fn check(&self) -> anyhow::Result<bool> {
+    /// What the upstream can do.
+    async fn check(&self) -> anyhow::Result<Abilities> {
         let list = self.proxy.get("/v1/upstreams").await?;
         let listed = list.get("upstreams").cloned().unwrap_or_default();
         let upstreams: Vec<Listed> = serde_json::from_value(listed).context("the list of upstreams")?;
         match upstreams.iter().find(|upstream| upstream.name == self.upstream) {
-            Some(upstream) if upstream.takes_prompts => Ok(upstream.takes_images),
+            Some(Listed { takes_prompts: true, takes_images, modes, mode, .. }) => {
+                Ok(Abilities { takes_images: *takes_images, modes: modes.clone(), mode: mode.clone() })
+            }
             Some(_) => Err(anyhow!("the upstream {:?} does not start runs", self.upstream)),
             None => {
                 let names: Vec<&str> = upstreams.iter().map(|upstream| upstream.name.as_str()).collect();

@@ -20,6 +20,7 @@ pub(super) use stdio::{Input, Line, Output, Waiting};
 
 use super::named_upstream;
 use crate::config::Sources;
+use crate::config::upstream::Upstream;
 use anyhow::Context;
 use std::path::PathBuf;
 
@@ -47,11 +48,15 @@ pub(super) struct Opened {
 }
 
 impl Place {
-    /// Finds the running proxy, or starts one with only this upstream.
+    /// Finds the running proxy, or starts one with only this upstream, which `adapt` may change.
     ///
     /// # Errors
     /// The URL, the token or the configuration cannot be used, or no upstream has this name.
-    pub(super) async fn open(&self, upstream: &str) -> anyhow::Result<Opened> {
+    pub(super) async fn open(
+        &self,
+        upstream: &str,
+        adapt: impl FnOnce(&mut Upstream) -> anyhow::Result<()>,
+    ) -> anyhow::Result<Opened> {
         match &self.url {
             Some(url) => {
                 let file = self.token_file.as_deref().filter(|path| !path.as_os_str().is_empty());
@@ -67,7 +72,8 @@ impl Place {
                 let own = || own_config(|name| std::env::var_os(name).map(PathBuf::from));
                 let file = self.config.clone().or_else(own);
                 let config = Sources::new(file, std::env::vars_os())?.without_default_file().load()?;
-                let upstream = named_upstream::find(&config, upstream)?;
+                let mut upstream = named_upstream::find(&config, upstream)?;
+                adapt(&mut upstream)?;
                 let embedded = Embedded::start(config, upstream).await?;
                 let proxy = Proxy::at(&format!("http://{}", embedded.address()), Some(embedded.token()), None)?;
                 Ok(Opened { proxy, embedded: Some(embedded) })

@@ -53,6 +53,9 @@ pub(in crate::cli) struct Order {
     /// The model; `None` for that of the upstream.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::cli) model: Option<String>,
+    /// The mode of its runner; `None` for that of the upstream.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::cli) mode: Option<String>,
 }
 
 /// A started run.

@@ -150,7 +150,7 @@ async fn serve(args: &Args, upstream: String, invocation: Invocation) -> anyhow:
             (None, Some(read.context("cannot read standard input")??))
         }
     };
-    let Opened { proxy, embedded } = args.place.open(&upstream).await?;
+    let Opened { proxy, embedded } = args.place.open(&upstream, |_| Ok(())).await?;
     let checked = work::check(&proxy, &upstream).await;
     let settings = Settings {
         upstream,

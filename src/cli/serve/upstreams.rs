@@ -5,7 +5,7 @@ use crate::config::Config;
 use crate::config::upstream::{Authorization, Http, Kind, Retrieve, Upstream};
 use crate::headers::Passing;
 use crate::upstream::responses::{Credentials, Patience, Responses, Settings};
-use crate::upstream::sse;
+use crate::upstream::{Modes, sse};
 use anyhow::{Context, anyhow};
 use framegate_translators::runners::runner;
 use hyper::header::HeaderName;
@@ -28,9 +28,11 @@ pub(super) fn feeds(config: &Config) -> anyhow::Result<Vec<sse::Settings>> {
 
 fn feed(upstream: &Upstream, settings: &crate::config::upstream::Sse) -> anyhow::Result<sse::Settings> {
     let ms = Duration::from_millis;
+    let runner = runner(&upstream.runner).with_context(|| format!("unknown runner {:?}", upstream.runner))?;
     Ok(sse::Settings {
         name: upstream.name.clone(),
-        runner: runner(&upstream.runner).with_context(|| format!("unknown runner {:?}", upstream.runner))?,
+        runner,
+        modes: Modes::new(&upstream.modes, runner),
         url: settings.http.url.parse().context("url")?,
         credentials: credentials(&settings.http)?,
         ca_file: is_set(&settings.http.ca_file),

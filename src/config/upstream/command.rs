@@ -15,8 +15,8 @@ settings! {
         preset: Preset = Preset::default();
         /// Program: a path, or a name that is looked up in the `PATH` of the proxy. Empty: that of the preset.
         program: String = String::new();
-        /// Its arguments; with a preset, further ones. `{prompt}`, `{session}`, `{model}` and `{cwd}` are replaced by the
-        /// values of the request.
+        /// Its arguments; with a preset, further ones. `{prompt}`, `{session}`, `{model}`, `{mode}` and `{cwd}` are replaced by
+        /// the values of the request.
         arguments: Vec<String> = Vec::new();
         /// Its arguments if a session is continued. Empty: sessions cannot be continued. A preset has its own.
         resume_arguments: Vec<String> = Vec::new();

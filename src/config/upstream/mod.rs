@@ -7,11 +7,13 @@
 mod command;
 pub mod environment;
 mod http;
+mod modes;
 mod responses;
 mod sse;
 
 pub use command::{Command, Preset};
 pub use http::{Authorization, Http};
+pub use modes::Modes;
 pub use responses::{Responses, Retrieve};
 pub use sse::Sse;
 
@@ -31,6 +33,8 @@ pub struct Upstream {
     pub runner: String,
     /// The maximum number of concurrent runs. For kind `responses`, the number of connections is limited instead.
     pub max_runs: usize,
+    /// The modes of the runner that requests may choose.
+    pub modes: Modes,
     /// How the proxy reaches it.
     pub kind: Kind,
 }
@@ -55,6 +59,10 @@ settings! {
         runner: String = String::new();
         /// Maximum number of concurrent runs; of a feed, of runs that are being started.
         max_runs: usize = 8, in 1..=100_000;
+        /// Modes of the runner that requests may choose, such as `["default", "plan"]`. Empty: none.
+        modes: Vec<String> = Vec::new();
+        /// Mode if the request names none. Empty: the choice of the runner.
+        mode: String = String::new();
     }
 }
 
@@ -166,7 +174,7 @@ fn one(mut table: Dict, report: &mut dyn FnMut(&str, String)) -> Option<Upstream
             (Kind::Responses(Box::new(responses)), RESPONSES.name)
         }
     };
-    let Common { name, runner: given, max_runs } = common;
+    let Common { name, runner: given, max_runs, modes, mode } = common;
     if !is_name(&name) {
         report("name", format!("invalid name {name:?}: use at most 64 letters, digits, \"-\", \"_\" and \".\""));
     }
@@ -179,7 +187,10 @@ fn one(mut table: Dict, report: &mut dyn FnMut(&str, String)) -> Option<Upstream
     if matches!(kind, Kind::Responses(_)) && name_of_runner != RESPONSES.name {
         report("runner", format!("is always {:?} for this kind; remove it", RESPONSES.name));
     }
-    fits.then_some(Upstream { name, runner: name_of_runner, max_runs, kind })
+    let modes = Modes { names: modes, default: Some(mode).filter(|mode| !mode.is_empty()) };
+    let upstream = Upstream { name, runner: name_of_runner, max_runs, modes, kind };
+    modes::check(&upstream, &mut report);
+    fits.then_some(upstream)
 }
 
 /// Deserialises settings; reports values that do not fit.
@@ -205,6 +216,7 @@ fn is_name(name: &str) -> bool {
 mod tests {
     use super::*;
     use figment::providers::{Format, Toml};
+    use framegate_translators::runners::Freedom;
     use std::ops::RangeInclusive;
 
     fn load(text: &str) -> Result<Vec<Upstream>, String> {
@@ -218,7 +230,7 @@ mod tests {
     #[test]
     fn a_preset_needs_only_a_name() {
         let found = load("[[upstream]]\nname = \"claude\"\nkind = \"command\"\npreset = \"claude-code\"").unwrap();
-        let [Upstream { name, runner, max_runs: 8, kind: Kind::Command(command) }] = &found[..] else {
+        let [Upstream { name, runner, max_runs: 8, kind: Kind::Command(command), .. }] = &found[..] else {
             panic!("{found:?}");
         };
         assert_eq!((name.as_str(), runner.as_str()), ("claude", "claude-code"));
@@ -250,6 +262,29 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn modes_are_those_of_the_runner_or_of_the_settings() {
+        let of = |more: &str| load(&format!("[[upstream]]\nname = \"a\"\n{more}"));
+        let claude =
+            of("kind = \"command\"\npreset = \"claude-code\"\nmodes = [\"default\", \"plan\"]\nmode = \"plan\"")
+                .unwrap();
+        let modes = Modes { names: vec!["default".to_owned(), "plan".to_owned()], default: Some("plan".to_owned()) };
+        assert_eq!(claude[0].modes, modes);
+        // Users define agents of OpenCode, and the arguments without a preset say what a mode is.
+        of("kind = \"sse\"\nurl = \"http://localhost/event\"\nmodes = [\"plan\", \"docs\"]").unwrap();
+        let own = "kind = \"command\"\nprogram = \"x\"\nrunner = \"codex\"\narguments = [\"--at={mode}\"]\nmodes = [\"fast\"]";
+        of(own).unwrap();
+        assert!(of(&format!("{own}\nresume_arguments = [\"{{session}}\"]")).is_err());
+        let mut preset = of("kind = \"command\"\npreset = \"codex-exec\"").unwrap().remove(0);
+        assert_eq!(preset.modes_up_to(Freedom::Edits), ["read-only", "auto"]);
+        assert!(preset.offer(&["fast".to_owned()]).is_err() && preset.modes == Modes::default());
+        preset.offer(&["full-access".to_owned()]).unwrap();
+        assert_eq!(preset.modes.names, ["full-access"]);
+        let fixed =
+            of("kind = \"command\"\npreset = \"codex-exec\"\narguments = [\"-s\", \"read-only\"]").unwrap().remove(0);
+        assert!(fixed.modes_up_to(Freedom::Acts).is_empty());
     }
 
     #[test]
@@ -312,6 +347,21 @@ mod tests {
             (format!("{responses}runner = \"codex\""), "runner: is always \"open-responses\" for this kind"),
             (format!("{feed}authorization = \"passthrough\""), "a feed has no client whose credentials"),
             (format!("{feed}reconnect_min_ms = 5000\nreconnect_max_ms = 1000"), "5000 is more than reconnect_max_ms"),
+            (
+                format!("{preset}modes = [\"pln\"]"),
+                "modes: unknown mode of the runner claude-code \"pln\", did you mean \"plan\"?",
+            ),
+            (format!("{preset}mode = \"-x\""), "upstream \"a\", mode: invalid mode \"-x\""),
+            (format!("{preset}modes = [\"plan\", \"plan\"]"), "modes: \"plan\" is listed twice"),
+            (
+                format!("{preset}modes = [\"plan\"]\narguments = [\"--permission-mode=plan\"]"),
+                "modes: the arguments choose a mode with --permission-mode: remove it",
+            ),
+            (
+                format!("{command}program = \"x\"\nrunner = \"codex\"\nmode = \"fast\""),
+                "mode: without a preset, the arguments must contain {mode}",
+            ),
+            (format!("{responses}modes = [\"plan\"]"), "modes: an upstream of this kind has no modes"),
             (command.to_owned(), "upstream \"a\", program: is missing"),
             (format!("{command}program = \"x\""), "upstream \"a\", runner: is missing"),
             (

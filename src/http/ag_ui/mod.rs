@@ -49,6 +49,7 @@ pub(super) async fn create(call: Call) -> Result<Response<Body>, Problem> {
     let input = RunInput::read(body)?;
     let mut model = Model::find(&upstream, &shared)?;
     model.name = input.model.clone().or(model.name);
+    model.mode.clone_from(&input.mode);
     let thread = thread_name(&shared, model.upstream.name(), &input.thread_id);
     let names = Names { thread: &input.thread_id, run: &input.run_id };
     let lease = shared.stream()?;
@@ -121,7 +122,7 @@ async fn run_of(
         None => ((transcript.opening_prompt(), transcript.opening_files()), None, Digest::default()),
     };
     let shown = request::and_then(before, &shown_as(&prompt, shared));
-    let opening = Opening { prompt, files, session, cwd: None, model: model.name.clone() };
+    let opening = Opening { prompt, files, session, cwd: None, model: model.name.clone(), mode: model.mode.clone() };
     let threads = shared.threads.clone();
     let order = sessions::Order { upstream: model.upstream.clone(), opening };
     let on_start = move |entry: &Entry| {
@@ -139,9 +140,8 @@ fn shown_as(prompt: &str, shared: &Shared) -> String {
 /// What identifies a request that is sent again: the client's name of the run, and what it says.
 fn digest_of(input: &RunInput, model: &Model, thread: Digest) -> Digest {
     let [thread, said, last] = [thread, input.chat.said(), input.chat.last_id()].map(|part| super::digest::hex(&part));
-    let fields =
-        [Some(thread.as_str()), Some(&input.run_id), model.name.as_deref(), Some(&said), Some(&last)].into_iter();
-    digest(fields)
+    let (name, mode) = (model.name.as_deref(), model.mode.as_deref());
+    digest([Some(thread.as_str()), Some(&input.run_id), name, mode, Some(&said), Some(&last)].into_iter())
 }
 
 /// Passes the answers of a request on. Returns the run, and the number of the event at which the client's last run ended.

@@ -22,6 +22,8 @@ pub(super) struct RunInput {
     pub(super) run_id: String,
     /// The runner's model; `None` for the upstream's own choice.
     pub(super) model: Option<String>,
+    /// The runner's mode; `None` for the upstream's own choice.
+    pub(super) mode: Option<String>,
     /// The conversation. Empty if the client leaves it to the agent.
     pub(super) chat: Chat,
     /// Answers to questions, by their ids.
@@ -115,12 +117,17 @@ impl RunInput {
         if has_state(&body.state) && body.state.get("plan").is_none() {
             ignored.push("state");
         }
-        let model = body.forwarded_props.get("model").and_then(Value::as_str).filter(|model| !model.is_empty());
+        let prop = |name: &str| {
+            let text = body.forwarded_props.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
+            text.map(str::to_owned)
+        };
+        let (model, mode) = (prop("model"), prop("mode"));
         let answers = body.resume.into_iter().enumerate();
         Ok(Self {
             thread_id: body.thread_id,
             run_id: body.run_id,
-            model: model.map(str::to_owned),
+            model,
+            mode,
             chat: Chat::read(body.messages, &body.context)?,
             answers: answers.map(|(at, resume)| answer(at, resume)).collect::<Result<_, _>>()?,
             ignored,
@@ -330,7 +337,7 @@ mod tests {
     #[test]
     fn a_request_has_a_conversation_and_a_model() {
         let read = input(json!({
-            "forwardedProps": {"model": "opus"},
+            "forwardedProps": {"model": "opus", "mode": "plan"},
             "tools": [{"name": "t"}],
             "state": {"plan": []},
             "context": [{"description": "Page", "value": "1"}],
@@ -343,6 +350,7 @@ mod tests {
             ],
         }))
         .unwrap();
+        assert_eq!(read.mode.as_deref(), Some("plan"));
         assert_eq!((read.model.as_deref(), read.ignored.as_slice()), (Some("opus"), &["tools"][..]));
         let transcript = read.chat.transcript().unwrap();
         assert_eq!(transcript.prompt, "three");

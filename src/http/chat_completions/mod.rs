@@ -31,7 +31,7 @@ pub(super) async fn create(call: Call) -> Result<Response<Body>, Problem> {
     let body: Value =
         json_body::read(request, shared.settings.max_prompt_body, "{\"model\", \"messages\"}", &shared).await?;
     let request = ChatRequest::read(body)?;
-    let model = Model::find(&request.model, &shared)?;
+    let model = Model { mode: prompted::named_mode(&headers)?, ..Model::find(&request.model, &shared)? };
     let lease = shared.stream()?;
     let prompted = Prompted {
         path: PATH,

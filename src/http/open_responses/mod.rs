@@ -44,7 +44,7 @@ pub(super) const FORM: &str = "{\"model\", \"input\"}";
 /// `POST /v1/responses` with the JSON of the request.
 pub(super) async fn create(body: Value, headers: &HeaderMap, shared: &Arc<Shared>) -> Result<Response<Body>, Problem> {
     let request = AgentRequest::read(body)?;
-    let model = Model::find(&request.model, shared)?;
+    let model = Model { mode: prompted::named_mode(headers)?, ..Model::find(&request.model, shared)? };
     let runner = model.upstream.runner().provider.name;
     if let Some(other) = request.servers.iter().find(|server| *server != runner) {
         let detail =

@@ -15,7 +15,10 @@ pub(in crate::http) fn create() -> Value {
             "runId": {"type": "string", "minLength": 1, "description": "The client's id of the run. The same one again is the same run."},
             "messages": described_list("The conversation, or only the new message."),
             "context": described_list("What the agent should know. It precedes the first prompt of a session."),
-            "forwardedProps": {"type": "object", "properties": {"model": {"type": "string", "description": "A model of the upstream's runner."}}},
+            "forwardedProps": {"type": "object", "properties": {
+                "model": {"type": "string", "description": "A model of the upstream's runner."},
+                "mode": {"type": "string", "description": "A mode of the upstream's runner, as in `GET /v1/upstreams`."},
+            }},
             "resume": described_list("Answers to the interrupts of the last run."),
         },
     });

@@ -41,7 +41,7 @@ pub(in crate::http) fn create() -> Value {
             answer,
             problems(&[400, 403, 404, 408, 409, 410, 413, 422, 429, 500, 502, 503, 507], "ResponsesError"),
         ]),
-        &["idempotency_key", "framegate_session"],
+        &["idempotency_key", "framegate_session", "framegate_mode"],
     );
     merged(&[
         operation,

@@ -46,6 +46,8 @@ pub(in crate::http) fn parameters() -> Value {
         "framegate_session": header("Framegate-Session",
             "The session that goes on: its id as in `GET /v1/runs`, or in the runner's spelling. Default: the one whose \
              prompts and last answer the conversation repeats, else a new one."),
+        "framegate_mode": header("Framegate-Mode",
+            "A mode of the upstream's runner, as in `GET /v1/upstreams`. Default: the upstream's, else the runner's own."),
         "if_none_match": header("If-None-Match", "The tags of the client's copies."),
     })
 }

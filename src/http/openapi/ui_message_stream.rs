@@ -14,6 +14,7 @@ pub(in crate::http) fn create() -> Value {
                 "description": "The chat. It ends with the user's message, or with the assistant's if its questions are answered."},
             "trigger": {"enum": ["submit-message", "regenerate-message"]},
             "model": {"type": "string", "description": "A model of the upstream's runner."},
+            "mode": {"type": "string", "description": "A mode of the upstream's runner, as in `GET /v1/upstreams`."},
         },
     });
     let operation = described(

@@ -32,6 +32,7 @@ pub(in crate::http) fn start_run() -> Value {
             "session_id": text("The session to continue: its id as in `GET /v1/runs`, or in the runner's spelling."),
             "cwd": text("The working directory: one that the upstream allows, or a directory below it."),
             "model": text("The model. Default: the upstream's, else the runner's own."),
+            "mode": text("A mode of the upstream's runner, as in `GET /v1/upstreams`. Default: the upstream's, else the runner's own."),
             "files": files,
         },
     });
@@ -51,9 +52,18 @@ pub(in crate::http) fn start_run() -> Value {
 
 /// `GET /v1/upstreams`.
 pub(in crate::http) fn list() -> Value {
+    let mode = json!({
+        "type": "object",
+        "required": ["name", "title"],
+        "properties": {
+            "name": {"type": "string", "description": "The name by which requests choose it."},
+            "title": {"type": "string", "description": "A title for users."},
+            "about": {"type": "string", "description": "What the runner does in this mode; absent if the proxy does not know it."},
+        },
+    });
     let one = json!({
         "type": "object",
-        "required": ["name", "kind", "runner", "takes_prompts", "takes_messages", "takes_images"],
+        "required": ["name", "kind", "runner", "takes_prompts", "takes_messages", "takes_images", "modes"],
         "properties": {
             "name": {"type": "string"},
             "kind": {"enum": ["command", "sse", "responses"]},
@@ -64,6 +74,8 @@ pub(in crate::http) fn list() -> Value {
                 "description": "Whether `POST /v1/runs` starts a run with a prompt."},
             "takes_messages": {"type": "boolean", "description": "Whether runs accept answers and further prompts."},
             "takes_images": {"type": "boolean", "description": "Whether prompts may have images."},
+            "modes": {"type": "array", "items": mode, "description": "The modes of the runner that requests may choose."},
+            "mode": {"type": "string", "description": "The mode of requests that choose none; absent if the runner chooses."},
             "state": {"enum": ["connecting", "connected", "lost"],
                 "description": "The state of the connection to the feed; absent if there is no feed."},
             "since_ms": {"type": "integer", "minimum": 0, "description": "Unix epoch milliseconds of the last state change."},

@@ -66,6 +66,7 @@ pub(super) async fn create(call: Call) -> Result<Response<Body>, Problem> {
     let request = ChatRequest::read(body)?;
     let mut model = Model::find(&upstream, &shared)?;
     model.name = request.model.or(model.name);
+    model.mode = request.mode;
     let thread = thread_name(&shared, model.upstream.name(), &request.chat_id);
     let lease = shared.stream()?;
     match request.action {
@@ -117,7 +118,8 @@ async fn run_of(
         Some(_) => (transcript.prompt.clone(), transcript.files.clone()),
         None => (transcript.opening_prompt(), transcript.opening_files()),
     };
-    let opening = Opening { prompt: text, files, session, cwd: None, model: model.name.clone() };
+    let opening =
+        Opening { prompt: text, files, session, cwd: None, model: model.name.clone(), mode: model.mode.clone() };
     let threads = shared.threads.clone();
     let order = sessions::Order { upstream: model.upstream.clone(), opening };
     let on_start = move |entry: &Entry| {
@@ -134,6 +136,7 @@ fn identity(prompt: &Prompt, model: &Model, thread: Digest, shared: &Shared) -> 
     let fields = [
         Some(name.as_str()),
         model.name.as_deref(),
+        model.mode.as_deref(),
         Some(&prompt.message_id),
         prompt.last_answer.as_deref(),
         Some(&prompt.transcript.prompt),

@@ -18,6 +18,8 @@ pub(super) struct ChatRequest {
     pub(super) chat_id: String,
     /// The runner's model; `None` for the upstream's own choice.
     pub(super) model: Option<String>,
+    /// The runner's mode; `None` for the upstream's own choice.
+    pub(super) mode: Option<String>,
     pub(super) action: Action,
 }
 
@@ -66,6 +68,8 @@ struct Body {
     message_id: Option<String>,
     #[serde(default)]
     model: Option<String>,
+    #[serde(default)]
+    mode: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -88,7 +92,7 @@ impl ChatRequest {
                 "the body is not a request of useChat ({{\"id\", \"messages\", \"trigger\"}}): {error}"
             ))
         })?;
-        let Body { id: chat_id, messages, trigger, message_id, model } = body;
+        let Body { id: chat_id, messages, trigger, message_id, model, mode } = body;
         let is_again = match trigger.as_deref() {
             None | Some("submit-message") => false,
             Some("regenerate-message") => true,
@@ -107,7 +111,8 @@ impl ChatRequest {
             Some(last) if last.role == "assistant" => Action::Answers(answers(last)?),
             _ => Action::Prompt(prompt(&messages, is_again)?),
         };
-        Ok(Self { chat_id, model: model.filter(|model| !model.is_empty()), action })
+        let some = |text: Option<String>| text.filter(|text| !text.is_empty());
+        Ok(Self { chat_id, model: some(model), mode: some(mode), action })
     }
 }
 

@@ -35,7 +35,7 @@ pub(super) enum Input {
 /// # Errors
 /// The upstream does not support the request, or a value in the request is not valid.
 pub(super) fn invocation(command: &Command, opening: &Opening) -> Result<Invocation, String> {
-    let Opening { prompt, session, model, .. } = opening;
+    let Opening { prompt, session, model, mode, .. } = opening;
     if prompt.trim().is_empty() {
         return Err("the prompt is empty".to_owned());
     }
@@ -46,7 +46,7 @@ pub(super) fn invocation(command: &Command, opening: &Opening) -> Result<Invocat
             prompt.len()
         ));
     }
-    for (what, value) in [("session_id", session), ("model", model)] {
+    for (what, value) in [("session_id", session), ("model", model), ("mode", mode)] {
         if let Some(value) = value.as_deref().filter(|value| !is_word(value)) {
             return Err(format!(
                 "invalid {what} {:?}: use at most 256 letters, digits and \"-_.:/@\"; it must not start with \"-\"",
@@ -59,7 +59,8 @@ pub(super) fn invocation(command: &Command, opening: &Opening) -> Result<Invocat
     let (arguments, input) = match command.preset.built_in() {
         None => of_template(command, opening, model)?,
         Some(preset) => {
-            let start = Start { prompt, session, model, further: &command.arguments };
+            let mode = mode.as_deref();
+            let start = Start { prompt, session, model, mode, further: &command.arguments };
             ((preset.arguments)(&start), if preset.has_dialogue { Input::Dialogue } else { Input::None })
         }
     };
@@ -86,6 +87,7 @@ fn of_template(command: &Command, opening: &Opening, model: Option<&str>) -> Res
         ("{prompt}", opening.prompt.as_str()),
         ("{session}", session.unwrap_or_default()),
         ("{model}", model.unwrap_or_default()),
+        ("{mode}", opening.mode.as_deref().unwrap_or_default()),
         ("{cwd}", opening.cwd.as_deref().unwrap_or(".")),
     ];
     let takes_prompt = template.iter().any(|argument| argument.contains("{prompt}"));

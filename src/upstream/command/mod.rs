@@ -14,7 +14,7 @@ mod writer;
 
 pub use supervisor::Exit;
 
-use super::{Claim, Conversation, Host, MessageError, Setup, StartError, Upstream, files};
+use super::{Claim, Conversation, Host, MessageError, Modes, Setup, StartError, Upstream, files};
 use crate::auth::Restriction;
 use crate::config::upstream::{Command, Upstream as Configured};
 use crate::runs::{Ingested, RunStatus};
@@ -39,6 +39,7 @@ pub struct CommandUpstream {
     runner: &'static Runner,
     settings: Arc<Command>,
     max_runs: usize,
+    modes: Modes,
     relays_stderr: bool,
     places: Arc<Semaphore>,
     lingering: Arc<Lingering>,
@@ -58,9 +59,11 @@ pub struct Launched {
 impl CommandUpstream {
     /// Creates a configured upstream; `None` if the configured runner does not exist.
     pub fn new(configured: &Configured, settings: Command, host: Host) -> Option<Self> {
+        let runner = runner(&configured.runner)?;
         Some(Self {
             name: configured.name.clone(),
-            runner: runner(&configured.runner)?,
+            runner,
+            modes: Modes::new(&configured.modes, runner),
             settings: Arc::new(settings),
             max_runs: configured.max_runs,
             relays_stderr: false,
@@ -97,6 +100,7 @@ impl CommandUpstream {
         if self.host.shutdown.is_draining() {
             return Err(StartError::Busy("the proxy is stopping".to_owned()));
         }
+        opening.mode = self.modes.choose(opening.mode)?;
         if opening.model.is_none() && !settings.model.is_empty() {
             opening.model = Some(settings.model.clone());
         }
@@ -254,11 +258,17 @@ impl Upstream for CommandUpstream {
         self.takes_messages() && files::takes_images(self.runner)
     }
 
+    fn modes(&self) -> &Modes {
+        &self.modes
+    }
+
     fn takes_messages(&self) -> bool {
         self.settings.preset.built_in().is_some_and(|preset| preset.has_dialogue) && self.runner.dialogue.is_some()
     }
 
     async fn start(&self, opening: Opening, restriction: Arc<Restriction>) -> Result<Uuid, StartError> {
+        // Before the program of the session is closed.
+        self.modes.choose(opening.mode.clone())?;
         let claim = match &opening.session {
             Some(session) => Some(self.take_over(session).await?),
             None => None,

@@ -8,7 +8,7 @@ use super::{Asking, Credentials, KIND, NoPlace, Responses};
 use crate::auth::Restriction;
 use crate::client::full;
 use crate::shutdown::Phase;
-use crate::upstream::{Host, StartError, Upstream, files};
+use crate::upstream::{Host, Modes, StartError, Upstream, files};
 use async_trait::async_trait;
 use framegate_translators::frame::StreamKind;
 use framegate_translators::host::Opening;
@@ -46,6 +46,7 @@ impl Starting {
         if opening.cwd.is_some() {
             return refused("a response has no working directory; omit cwd");
         }
+        Modes::none().choose(opening.mode.clone())?;
         files::check(None, &opening.files)?;
         if opening.prompt.trim().is_empty() {
             return refused("the prompt is empty");

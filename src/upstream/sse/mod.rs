@@ -8,7 +8,7 @@ mod feed;
 mod listener;
 
 use super::responses::Credentials;
-use super::{Connection, ConnectionState, Host, StartError, Upstream, files};
+use super::{Connection, ConnectionState, Host, Modes, StartError, Upstream, files};
 use crate::auth::Restriction;
 use crate::client::{Client, ClientError};
 use crate::clock::Clock;
@@ -52,6 +52,8 @@ pub struct Settings {
     pub start_timeout: Duration,
     /// How many runs may be starting at a time.
     pub max_runs: usize,
+    /// The modes that prompts may choose.
+    pub modes: Modes,
     /// Whether the proxy is unready while the feed is disconnected.
     pub is_required: bool,
 }
@@ -271,12 +273,16 @@ impl Upstream for SseUpstream {
         self.settings.runner.dialogue.is_some()
     }
 
+    fn modes(&self) -> &Modes {
+        &self.settings.modes
+    }
+
     fn connection(&self) -> Option<Connection> {
         let Standing { state, since_ms, reason } = self.seen.borrow().line.clone();
         Some(Connection { state, since_ms, reason, is_required: self.settings.is_required })
     }
 
-    async fn start(&self, opening: Opening, restriction: Arc<Restriction>) -> Result<Uuid, StartError> {
+    async fn start(&self, mut opening: Opening, restriction: Arc<Restriction>) -> Result<Uuid, StartError> {
         if !self.takes_prompts() {
             return Err(StartError::Refused("this feed's server accepts no prompts".to_owned()));
         }
@@ -291,6 +297,7 @@ impl Upstream for SseUpstream {
                 "the server of this feed uses its own working directory; omit cwd".to_owned(),
             ));
         }
+        opening.mode = self.settings.modes.choose(opening.mode)?;
         if self.host.shutdown.is_draining() {
             return Err(StartError::Busy("the proxy is stopping".to_owned()));
         }

@@ -1,12 +1,14 @@
 #!/bin/sh
 # An agent that speaks Claude Code's protocol and keeps its sessions in files of the working directory. It counts the prompts of each
-# session, and does what the words of a prompt say.
+# session, and does what the words of a prompt say. The mode of each prompt is a line of the file modes.
 session=""
 model=m
+mode=none
 while [ $# -gt 0 ]; do
     case "$1" in
     --resume) session="$2" && shift ;;
     --model) model="$2" && shift ;;
+    --permission-mode) mode="$2" && shift ;;
     esac
     shift
 done
@@ -23,6 +25,7 @@ say '{"type":"control_response","response":{"subtype":"success","request_id":"re
 while read -r prompt; do
     case "$prompt" in *'"type":"user"'*) ;; *) continue ;; esac
     say "$session $prompt" >>prompts
+    say "$mode" >>modes
     nth=$(($(cat "count.$session" 2>/dev/null || echo 0) + 1))
     say "$nth" >"count.$session"
     say '{"type":"system","subtype":"init","session_id":"'"$session"'","model":"'"$model"'","cwd":"/","tools":["Bash"]}'

@@ -16,7 +16,11 @@ pub const DEMO_PRESET: Preset = Preset {
     program: "framegate",
     has_dialogue: true,
     environment: &[],
-    arguments: |start| start.arguments(&[DEMO_COMMAND], &[("--resume", start.session), ("--model", start.model)]),
+    mode_options: &["--mode"],
+    arguments: |start| {
+        let options = [("--resume", start.session), ("--model", start.model), ("--mode", start.mode)];
+        start.arguments(&[DEMO_COMMAND], &options)
+    },
 };
 
 /// What an agent is started with.
@@ -26,6 +30,8 @@ pub struct DemoStart {
     pub session: Option<String>,
     /// The model that was asked for.
     pub model: Option<String>,
+    /// The mode that was asked for.
+    pub mode: Option<String>,
     /// The working directory, which the agent only mentions.
     pub cwd: String,
     /// All ids of the agent are derived from it.

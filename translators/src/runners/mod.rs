@@ -13,6 +13,7 @@ mod claude_code;
 mod codex;
 mod demo;
 mod elicitation;
+mod mode;
 mod names;
 mod open_responses;
 mod opencode;
@@ -20,6 +21,7 @@ mod preset;
 mod stops;
 
 pub use demo::{DEMO_COMMAND, DEMO_PRESET, DemoAgent, DemoStart, DemoStep, MakeDemo};
+pub use mode::{Freedom, Mode, Modes};
 pub use preset::{Preset, Start};
 
 /// One runner.
@@ -47,6 +49,8 @@ pub struct Runner {
     pub decoder: fn() -> Box<dyn Decoder>,
     /// Creates the dialogue that sends input to the runner; `None` if the runner accepts nothing but its prompt.
     pub dialogue: Option<fn() -> Box<dyn Dialogue>>,
+    /// The modes in which it can work.
+    pub modes: Modes,
     /// The built-in ways to start its program, the usual one first. Empty: users name the program and its arguments.
     pub presets: &'static [&'static Preset],
     /// Creates a scripted agent that speaks this runner's protocol; `None` if there is none for it. It needs a dialogue.
@@ -112,6 +116,7 @@ impl Runner {
             time: |_| None,
             decoder,
             dialogue: None,
+            modes: Modes::NONE,
             presets: &[],
             demo: None,
             response_id: None,

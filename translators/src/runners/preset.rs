@@ -15,6 +15,8 @@ pub struct Preset {
     pub has_dialogue: bool,
     /// Environment variables that the program gets besides those that every program needs. A final `*` matches any suffix.
     pub environment: &'static [&'static str],
+    /// The options of the program that choose a mode. If the settings contain one, requests cannot choose another mode.
+    pub mode_options: &'static [&'static str],
     /// Builds the arguments, without the program.
     pub arguments: fn(&Start<'_>) -> Vec<String>,
 }
@@ -25,7 +27,7 @@ impl std::fmt::Debug for Preset {
     }
 }
 
-/// What one run starts with. The session and the model are single words that no program reads as an option.
+/// What one run starts with. The session, the model and the mode are single words that no program reads as an option.
 #[derive(Clone, Copy, Debug)]
 pub struct Start<'s> {
     /// The prompt.
@@ -34,8 +36,24 @@ pub struct Start<'s> {
     pub session: Option<&'s str>,
     /// The model.
     pub model: Option<&'s str>,
+    /// The mode.
+    pub mode: Option<&'s str>,
     /// Further arguments from the settings.
     pub further: &'s [String],
+}
+
+impl Preset {
+    /// The option in these arguments that chooses a mode, `--option` or `--option=value`; `None` if there is none.
+    pub fn mode_option(&self, arguments: &[String]) -> Option<&'static str> {
+        let is_in = |option: &&&str| {
+            let is_it = |argument: &String| {
+                let rest = argument.strip_prefix(**option);
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
+            };
+            arguments.iter().take_while(|argument| *argument != "--").any(is_it)
+        };
+        self.mode_options.iter().find(is_in).copied()
+    }
 }
 
 impl Start<'_> {

@@ -223,3 +223,24 @@ fn a_codex_interrupt_waits_for_the_turn_id() {
     let interrupt = json!({"id": 3, "method": "turn/interrupt", "params": {"threadId": "T", "turnId": "t1"}});
     assert_eq!(host.lines()[before..], [interrupt]);
 }
+
+#[test]
+fn a_mode_of_codex_is_its_sandbox_and_its_approval_policy() {
+    let hello = "{\"id\":0,\"result\":{\"userAgent\":\"x\"}}\n";
+    for (mode, session, sandbox, policy) in [
+        ("read-only", None, "read-only", "on-request"),
+        ("auto", Some("T".to_owned()), "workspace-write", "on-request"),
+        ("full-access", None, "danger-full-access", "never"),
+    ] {
+        let mut host = Host::new("codex");
+        host.open(Opening { prompt: "go".into(), mode: Some(mode.into()), session, ..Opening::default() });
+        host.receive(hello.as_bytes());
+        let thread = host.lines().pop().unwrap();
+        let params = &thread["params"];
+        assert_eq!((&params["sandbox"], &params["approvalPolicy"]), (&json!(sandbox), &json!(policy)), "{thread}");
+    }
+    let mut host = Host::new("codex");
+    host.open(Opening { prompt: "go".into(), ..Opening::default() });
+    host.receive(hello.as_bytes());
+    assert_eq!(host.lines().pop().unwrap()["params"], json!({}), "without a mode, Codex decides");
+}

@@ -114,3 +114,13 @@ fn opencode_gets_any_file_before_the_text() {
     ]);
     assert!(lines.iter().any(|line| line.to_string().contains(&expected.to_string())), "{lines:#?}");
 }
+
+#[test]
+fn a_mode_of_opencode_is_the_agent_of_each_prompt() {
+    let mut host = Host::new("opencode");
+    let (mode, session) = (Some("plan".to_owned()), Some("s".to_owned()));
+    host.open(Opening { prompt: "one".into(), mode, session, ..Opening::default() });
+    host.send(HostMessage::Prompt("two".into())).unwrap();
+    let lines = host.lines();
+    assert_eq!([&lines[0][1]["agent"], &lines[1][1]["agent"]], [&json!("plan"); 2]);
+}

@@ -203,6 +203,8 @@ class StartRun(TypedDict):
     """The working directory: one that the upstream allows, or a directory below it."""
     files: NotRequired[list[StartRunFilesItem]]
     """Images and files that belong to the prompt, if the runner takes them."""
+    mode: NotRequired[str]
+    """A mode of the upstream's runner, as in `GET /v1/upstreams`. Default: the upstream's, else the runner's own."""
     model: NotRequired[str]
     """The model. Default: the upstream's, else the runner's own."""
     prompt: str
@@ -213,8 +215,21 @@ class StartRun(TypedDict):
     """The name of a configured upstream."""
 
 
+class UpstreamListUpstreamsItemModesItem(TypedDict):
+    about: NotRequired[str]
+    """What the runner does in this mode; absent if the proxy does not know it."""
+    name: str
+    """The name by which requests choose it."""
+    title: str
+    """A title for users."""
+
+
 class UpstreamListUpstreamsItem(TypedDict):
     kind: Literal["command", "sse", "responses"]
+    mode: NotRequired[str]
+    """The mode of requests that choose none; absent if the runner chooses."""
+    modes: list[UpstreamListUpstreamsItemModesItem]
+    """The modes of the runner that requests may choose."""
     name: str
     path: NotRequired[str]
     """The path at which a POST starts a run; absent if runs only begin elsewhere."""

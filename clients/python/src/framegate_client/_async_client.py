@@ -122,6 +122,7 @@ class AsyncFramegate(AsyncEventMethods):
         *,
         cwd: str | None = None,
         model: str | None = None,
+        mode: str | None = None,
         session_id: str | None = None,
         files: list[StartRunFilesItem] | None = None,
         idempotency_key: str | None = None,
@@ -133,7 +134,15 @@ class AsyncFramegate(AsyncEventMethods):
         """
         call = _core.post_json(
             "/v1/runs",
-            {"upstream": upstream, "prompt": prompt, "cwd": cwd, "model": model, "session_id": session_id, "files": files},
+            {
+                "upstream": upstream,
+                "prompt": prompt,
+                "cwd": cwd,
+                "model": model,
+                "mode": mode,
+                "session_id": session_id,
+                "files": files,
+            },
             headers={"idempotency-key": idempotency_key or str(uuid.uuid4())},
             is_repeatable=True,
             timeout=httpx.Timeout(self._options.timeout, read=timeout),

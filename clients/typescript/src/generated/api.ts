@@ -182,6 +182,8 @@ export interface StartRun {
     /** An `http`, `https` or `data:` URL of the content. The runner's model fetches it, not the proxy. */
     url?: string;
   }[];
+  /** A mode of the upstream's runner, as in `GET /v1/upstreams`. Default: the upstream's, else the runner's own. */
+  mode?: string;
   /** The model. Default: the upstream's, else the runner's own. */
   model?: string;
   /** The task for the runner. */
@@ -195,6 +197,17 @@ export interface StartRun {
 export interface UpstreamList {
   upstreams: {
     kind: "command" | "sse" | "responses";
+    /** The mode of requests that choose none; absent if the runner chooses. */
+    mode?: string;
+    /** The modes of the runner that requests may choose. */
+    modes: {
+      /** What the runner does in this mode; absent if the proxy does not know it. */
+      about?: string;
+      /** The name by which requests choose it. */
+      name: string;
+      /** A title for users. */
+      title: string;
+    }[];
     name: string;
     /** The path at which a POST starts a run; absent if runs only begin elsewhere. */
     path?: string;

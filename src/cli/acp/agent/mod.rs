@@ -9,10 +9,12 @@ mod sessions;
 mod tests;
 mod turns;
 
-use super::event::Reader;
+use super::event::{Options, Reader};
+use super::modes::{Mode, Modes};
 use super::prompt::Prompt;
 use super::rpc::{self, INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, Message, PARSE_ERROR, RpcError};
 use super::session::{Record, Sessions};
+use super::terminals::Terminals;
 use crate::cli::bridge::{Line, Order, Started};
 use crate::clock::Clock;
 use serde_json::{Value, json};
@@ -29,6 +31,8 @@ pub(super) struct Settings {
     pub(super) upstream: String,
     /// The models that the client may choose; the first one is the default. Empty: that of the upstream.
     pub(super) models: Vec<String>,
+    /// The modes that the client may choose; the first one is the default. Empty: those of the upstream.
+    pub(super) modes: Vec<String>,
     /// Whether runs work in the client's directory.
     pub(super) sends_cwd: bool,
     /// The clock for ids and times.
@@ -65,14 +69,15 @@ pub(super) struct OrderKey {
     pub(super) session_id: Option<Uuid>,
     pub(super) cwd: Option<String>,
     pub(super) model: Option<String>,
+    pub(super) mode: Option<String>,
 }
 
 impl OrderKey {
     /// The request for the proxy.
     pub(super) fn of(self, upstream: &str) -> Order {
-        let Self { prompt: Prompt { text: prompt, files }, session_id, cwd, model } = self;
+        let Self { prompt: Prompt { text: prompt, files }, session_id, cwd, model, mode } = self;
         let session_id = session_id.map(|id| id.to_string());
-        Order { upstream: upstream.to_owned(), prompt, files, session_id, cwd, model }
+        Order { upstream: upstream.to_owned(), prompt, files, session_id, cwd, model, mode }
     }
 }
 
@@ -84,11 +89,22 @@ pub(super) struct Open {
     pub(super) after: Option<u64>,
 }
 
+/// What the upstream can do.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Abilities {
+    /// Whether prompts may have images.
+    pub(super) takes_images: bool,
+    /// The modes that prompts may choose.
+    pub(super) modes: Vec<Mode>,
+    /// The mode of prompts that choose none; `None` for the choice of the runner.
+    pub(super) mode: Option<String>,
+}
+
 /// What the proxy did.
 #[derive(Debug)]
 pub(super) enum Report {
-    /// Whether the proxy has the upstream, and whether its prompts may have images.
-    Checked { request: Value, outcome: Result<bool, String> },
+    /// Whether the proxy has the upstream, and what it can do.
+    Checked { request: Value, outcome: Result<Abilities, String> },
     /// Whether the run of a turn has begun.
     Started { turn: u64, outcome: Result<Started, String> },
     /// A message of a turn's run.
@@ -114,6 +130,8 @@ struct Turn {
     run: Option<Uuid>,
     /// Whether the client has cancelled the turn.
     is_cancelled: bool,
+    /// Its terminals, if the client shows them.
+    terminals: Option<Terminals>,
 }
 
 /// A question that the client has not answered.
@@ -131,6 +149,8 @@ struct Load {
     session: String,
     /// Whether the session became known with this request.
     is_new: bool,
+    /// The terminals of its runs, if the client shows them.
+    terminals: Option<Terminals>,
 }
 
 /// The agent.
@@ -139,6 +159,9 @@ pub(super) struct Agent {
     settings: Settings,
     is_initialized: bool,
     takes_notices: bool,
+    /// Whether the client shows the output of commands as terminals.
+    takes_terminals: bool,
+    modes: Modes,
     sessions: Sessions,
     turns: BTreeMap<u64, Turn>,
     asked: BTreeMap<u64, Asked>,
@@ -156,6 +179,8 @@ impl Agent {
             settings,
             is_initialized: false,
             takes_notices: false,
+            takes_terminals: false,
+            modes: Modes::default(),
             sessions,
             turns: BTreeMap::new(),
             asked: BTreeMap::new(),
@@ -220,6 +245,7 @@ impl Agent {
             }
             "session/close" => self.close(params),
             "session/prompt" => self.prompt(id, params),
+            "session/set_mode" => self.set_mode(params),
             "session/set_config_option" => self.set_option(params),
             _ => Err(RpcError::new(METHOD_NOT_FOUND, format!("the method {method:?} is not supported"))),
         }
@@ -251,13 +277,21 @@ impl Agent {
             return Err(RpcError::params("protocolVersion must be a number"));
         }
         self.takes_notices = params.pointer("/clientCapabilities/session/notices").is_some_and(Value::is_object);
+        let terminals = params.pointer("/clientCapabilities/_meta/terminal_output");
+        self.takes_terminals = terminals.and_then(Value::as_bool).unwrap_or_default();
         self.actions.push(Action::Check { request: id.clone() });
         Ok(None)
     }
 
-    fn checked(&mut self, request: &Value, outcome: Result<bool, String>) {
-        let takes_images = match outcome {
-            Ok(takes_images) => takes_images,
+    fn checked(&mut self, request: &Value, outcome: Result<Abilities, String>) {
+        let modes = outcome.and_then(|Abilities { takes_images, modes, mode }| {
+            Ok((takes_images, Modes::new(modes, mode.as_deref(), &self.settings.modes)?))
+        });
+        let takes_images = match modes {
+            Ok((takes_images, modes)) => {
+                self.modes = modes;
+                takes_images
+            }
             Err(reason) => return self.send(rpc::error(request, &RpcError::new(INTERNAL_ERROR, reason))),
         };
         self.is_initialized = true;
@@ -280,7 +314,25 @@ impl Agent {
     }
 
     fn reader<'r>(&'r self, session: &'r str) -> Reader<'r> {
-        Reader { session, takes_notices: self.takes_notices, models: &self.settings.models }
+        let mode = self.sessions.get(session).and_then(|session| session.mode.as_deref());
+        let options = Options { models: &self.settings.models, modes: &self.modes, mode };
+        Reader { session, takes_notices: self.takes_notices, options }
+    }
+
+    /// The terminals of a run, if the client shows them.
+    fn terminals(&self) -> Option<Terminals> {
+        self.takes_terminals.then(Terminals::default)
+    }
+
+    /// Sends an update of a session's run, unless its terminals let it wait.
+    fn send_update(&mut self, id: &str, update: Value, terminals: &mut Option<Terminals>) {
+        self.note_model(id, &update);
+        let cwd = self.sessions.get(id).map(|session| session.cwd.as_str()).unwrap_or_default();
+        let shown = match terminals {
+            Some(terminals) => terminals.adapt(update, cwd),
+            None => Some(update),
+        };
+        shown.into_iter().for_each(|update| self.send(update));
     }
 
     fn send(&mut self, message: Value) {

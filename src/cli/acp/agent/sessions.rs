@@ -4,7 +4,8 @@
 //! its history could not be read.
 
 use super::{Action, Agent, Answered, Load, Open, at_work, text};
-use crate::cli::acp::event::{Event, MODEL, model_option};
+use crate::cli::acp::event::{Event, MODEL, used_model};
+use crate::cli::acp::modes::MODE;
 use crate::cli::acp::rpc::{self, INTERNAL_ERROR, RpcError};
 use crate::cli::acp::session::{Session, unknown};
 use serde_json::{Value, json};
@@ -21,7 +22,7 @@ impl Agent {
         let session = Session { cwd, is_open: true, updated_at_ms: now, ..Session::default() };
         self.sessions.add(id.clone(), session)?;
         self.warn_of_servers(params);
-        let mut result = self.options(None);
+        let mut result = self.options(&id);
         rpc::set(&mut result, "sessionId", id.into());
         Ok(Some(result))
     }
@@ -39,27 +40,66 @@ impl Agent {
         }
     }
 
-    /// The options of a session as an object, which is empty without a choice.
-    fn options(&self, model: Option<&str>) -> Value {
-        match self.settings.models.first() {
-            Some(first) => json!({"configOptions": [model_option(&self.settings.models, model.unwrap_or(first))]}),
-            None => json!({}),
+    /// What the client may choose in a session, as an object, which is empty without a choice.
+    fn options(&self, id: &str) -> Value {
+        let mut result = json!({});
+        let list = self.option_list(id);
+        if !list.is_empty() {
+            rpc::set(&mut result, "configOptions", list.into());
         }
+        let mode = self.sessions.get(id).and_then(|session| session.mode.as_deref());
+        if let Some(modes) = self.modes.state(mode) {
+            rpc::set(&mut result, "modes", modes);
+        }
+        result
+    }
+
+    fn option_list(&self, id: &str) -> Vec<Value> {
+        let session = self.sessions.get(id);
+        let model = session.and_then(|session| session.model.as_deref().or(session.used_model.as_deref()));
+        self.reader(id).options.list(model)
+    }
+
+    /// Notes the model that an update is about, which is then an option of the session.
+    pub(super) fn note_model(&mut self, id: &str, update: &Value) {
+        let model = update.get("params").and_then(used_model);
+        if let (Some(model), Some(session)) = (model, self.sessions.get_mut(id)) {
+            session.used_model = Some(model.to_owned());
+        }
+    }
+
+    /// Chooses the mode of the next prompts.
+    pub(super) fn set_mode(&mut self, params: &Value) -> Answered {
+        let id = text(params, "sessionId")?;
+        let session = self.sessions.open(id)?;
+        let mode = text(params, "modeId")?;
+        self.modes.check(mode)?;
+        session.mode = Some(mode.to_owned());
+        // The mode is an option too.
+        let update = json!({"sessionUpdate": "config_option_update", "configOptions": self.option_list(id)});
+        self.send(rpc::notification("session/update", json!({"sessionId": id, "update": update})));
+        Ok(Some(json!({})))
     }
 
     pub(super) fn set_option(&mut self, params: &Value) -> Answered {
         let id = text(params, "sessionId")?;
         let session = self.sessions.open(id)?;
         let (option, value) = (text(params, "configId")?, text(params, "value")?);
-        if option != MODEL || self.settings.models.is_empty() {
-            return Err(RpcError::params(format!("there is no option {option:?}")));
+        match option {
+            MODEL if self.settings.models.iter().any(|model| model == value) => session.model = Some(value.to_owned()),
+            MODEL if !self.settings.models.is_empty() => {
+                let known = self.settings.models.join(", ");
+                return Err(RpcError::params(format!("there is no model {value:?}; there are {known}")));
+            }
+            MODE => {
+                self.modes.check(value)?;
+                session.mode = Some(value.to_owned());
+                let update = json!({"sessionUpdate": "current_mode_update", "currentModeId": value});
+                self.send(rpc::notification("session/update", json!({"sessionId": id, "update": update})));
+            }
+            _ => return Err(RpcError::params(format!("there is no option {option:?}"))),
         }
-        if !self.settings.models.iter().any(|model| model == value) {
-            let known = self.settings.models.join(", ");
-            return Err(RpcError::params(format!("there is no model {value:?}; there are {known}")));
-        }
-        session.model = Some(value.to_owned());
-        Ok(Some(self.options(Some(value))))
+        Ok(Some(json!({"configOptions": self.option_list(id)})))
     }
 
     pub(super) fn load(&mut self, request: &Value, params: &Value, replays: bool) -> Answered {
@@ -84,12 +124,11 @@ impl Agent {
         let Some(session_id) = session.at_proxy else {
             // It has no history yet.
             session.is_open = true;
-            let model = session.model.clone();
-            return Ok(Some(self.options(model.as_deref())));
+            return Ok(Some(self.options(id)));
         };
         session.is_loading = true;
         self.last += 1;
-        let load = Load { request: request.clone(), session: id.to_owned(), is_new };
+        let load = Load { request: request.clone(), session: id.to_owned(), is_new, terminals: self.terminals() };
         self.loads.insert(self.last, load);
         self.actions.push(Action::Load { load: self.last, session_id, replays });
         self.warn_of_servers(params);
@@ -97,15 +136,19 @@ impl Agent {
     }
 
     pub(super) fn history(&mut self, load: u64, event: Value) {
-        let Some(Load { session, .. }) = self.loads.get(&load) else { return };
+        let Some(session) = self.loads.get(&load).map(|load| load.session.clone()) else { return };
         // Questions of the past are decided, and the prompts were answered.
-        if let Some(Event::Update(update)) = self.reader(session).adapt(event) {
-            self.send(update);
+        if let Some(Event::Update(update)) = self.reader(&session).adapt(event) {
+            let mut terminals = self.loads.get_mut(&load).and_then(|load| load.terminals.take());
+            self.send_update(&session, update, &mut terminals);
+            if let Some(load) = self.loads.get_mut(&load) {
+                load.terminals = terminals;
+            }
         }
     }
 
     pub(super) fn loaded(&mut self, load: u64, outcome: Result<Option<Option<Open>>, String>) {
-        let Some(Load { request, session: id, is_new }) = self.loads.remove(&load) else { return };
+        let Some(Load { request, session: id, is_new, terminals }) = self.loads.remove(&load) else { return };
         if let Some(session) = self.sessions.get_mut(&id) {
             session.is_loading = false;
         }
@@ -120,16 +163,16 @@ impl Agent {
             }
             return self.send(rpc::error(&request, &error));
         }
-        let model = self.sessions.get_mut(&id).and_then(|session| {
+        if let Some(session) = self.sessions.get_mut(&id) {
             session.is_open = true;
-            session.model.clone()
-        });
-        let options = self.options(model.as_deref());
+        }
+        let options = self.options(&id);
         self.send(rpc::result(&request, options));
         if let Ok(Some(Some(Open { run, after }))) = outcome {
             let turn = self.begin(&id, None);
             if let Some(turn) = self.turns.get_mut(&turn) {
                 turn.run = Some(run);
+                turn.terminals = terminals;
             }
             self.actions.push(Action::Follow { turn, run, after });
         }

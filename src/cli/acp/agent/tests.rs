@@ -1,20 +1,35 @@
 //! Tests of the agent: what it sends and asks for, line by line and report by report.
 
 use super::*;
+use crate::cli::acp::modes::tests::listed;
 use crate::cli::acp::rpc::{INVALID_PARAMS, RESOURCE_NOT_FOUND};
 
 const RUN: Uuid = Uuid::from_u128(7);
 const PLACE: Uuid = Uuid::from_u128(8);
 
 fn agent() -> Agent {
-    agent_with(Settings { upstream: "fake".to_owned(), models: Vec::new(), sends_cwd: true, clock: Clock::Fixed(1000) })
+    agent_with(SETTINGS)
 }
 
+const SETTINGS: Settings = Settings {
+    upstream: String::new(),
+    models: Vec::new(),
+    modes: Vec::new(),
+    sends_cwd: true,
+    clock: Clock::Fixed(1000),
+};
+
 fn agent_with(settings: Settings) -> Agent {
+    agent_of(settings, Vec::new())
+}
+
+/// An agent whose upstream offers these modes.
+fn agent_of(settings: Settings, modes: Vec<Mode>) -> Agent {
     let mut agent = Agent::new(settings, Sessions::default());
     let check = ask(&mut agent, json!(0), "initialize", json!({"protocolVersion": 1, "clientCapabilities": {}}));
     assert_eq!(check, [Action::Check { request: json!(0) }]);
-    let actions = agent.report(Report::Checked { request: json!(0), outcome: Ok(true) });
+    let outcome = Ok(Abilities { takes_images: true, modes, mode: None });
+    let actions = agent.report(Report::Checked { request: json!(0), outcome });
     assert_eq!(result(&actions)["protocolVersion"], 1);
     assert_eq!(result(&actions)["agentCapabilities"]["promptCapabilities"]["image"], true);
     agent
@@ -113,6 +128,7 @@ fn a_prompt_is_a_run_of_the_sessions_directory_and_its_messages_are_the_turn() {
         session_id: None,
         cwd: Some("/work".to_owned()),
         model: None,
+        mode: None,
     };
     let turn = turn_of(&actions);
     assert_eq!(actions, [Action::Start { turn, order: order.clone() }]);
@@ -279,7 +295,7 @@ fn an_upstream_that_is_missing_is_reported_to_initialize() {
 #[test]
 fn the_client_chooses_among_the_models_of_the_command_line() {
     let models = vec!["small".to_owned(), "large".to_owned()];
-    let mut agent = agent_with(Settings { models, ..agent().settings });
+    let mut agent = agent_with(Settings { models, ..SETTINGS });
     let actions = ask(&mut agent, json!(1), "session/new", json!({"cwd": "/"}));
     let option = &result(&actions)["configOptions"][0];
     assert_eq!((&option["currentValue"], option["options"].as_array().unwrap().len()), (&json!("small"), 2));
@@ -299,6 +315,70 @@ fn the_client_chooses_among_the_models_of_the_command_line() {
     agent.report(Report::Ended { turn, reason: String::new() });
     assert_eq!(result(&choose(&mut agent, "large"))["configOptions"][0]["currentValue"], "large");
     assert_eq!(model(prompt(&mut agent, &session, "Go")), "large");
+}
+
+/// The mode of the run that a prompt starts, which is then over.
+fn mode_of_prompt(agent: &mut Agent, session: &str) -> Option<String> {
+    let actions = prompt(agent, session, "Go");
+    let turn = turn_of(&actions);
+    agent.report(Report::Ended { turn, reason: String::new() });
+    match &actions[..] {
+        [Action::Start { order, .. }] => order.mode.clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn the_client_chooses_a_mode_by_either_of_two_requests() {
+    let mut agent = agent_of(SETTINGS, listed(&["default", "plan"]));
+    let actions = ask(&mut agent, json!(1), "session/new", json!({"cwd": "/"}));
+    let modes = &result(&actions)["modes"];
+    assert_eq!(
+        (&modes["currentModeId"], modes["availableModes"].as_array().unwrap().len()),
+        (&json!("as-configured"), 3)
+    );
+    assert_eq!(result(&actions)["configOptions"][0]["id"], "mode");
+    let session = result(&actions)["sessionId"].as_str().unwrap().to_owned();
+    assert_eq!(mode_of_prompt(&mut agent, &session), None);
+    let set = |agent: &mut Agent, mode: &str| {
+        ask(agent, json!(1), "session/set_mode", json!({"sessionId": session, "modeId": mode}))
+    };
+    let refused = set(&mut agent, "bypassPermissions");
+    assert_eq!(code(&refused), i64::from(INVALID_PARAMS));
+    assert!(sent(&refused)["error"]["message"].as_str().unwrap().contains("there are as-configured, default, plan"));
+    let messages = |actions: Vec<Action>| {
+        actions
+            .into_iter()
+            .map(|action| match action {
+                Action::Send(message) => message,
+                other => panic!("{other:?}"),
+            })
+            .collect::<Vec<_>>()
+    };
+    let both = messages(set(&mut agent, "plan"));
+    assert_eq!(both[0]["params"]["update"]["configOptions"][0]["currentValue"], "plan");
+    assert_eq!((both.len(), &both[1]["result"]), (2, &json!({})));
+    assert_eq!(mode_of_prompt(&mut agent, &session).as_deref(), Some("plan"));
+    let option = json!({"sessionId": session, "configId": "mode", "value": "default"});
+    let both = messages(ask(&mut agent, json!(1), "session/set_config_option", option));
+    assert_eq!(
+        both[0]["params"]["update"],
+        json!({"sessionUpdate": "current_mode_update", "currentModeId": "default"})
+    );
+    assert_eq!(both[1]["result"]["configOptions"][0]["currentValue"], "default");
+    assert_eq!(mode_of_prompt(&mut agent, &session).as_deref(), Some("default"));
+    // A session that is opened again has its mode.
+    let again = ask(&mut agent, json!(3), "session/resume", json!({"sessionId": session, "cwd": "/"}));
+    assert_eq!(result(&again)["modes"]["currentModeId"], "default");
+}
+
+#[test]
+fn a_mode_of_the_command_line_that_the_upstream_does_not_offer_is_reported_to_initialize() {
+    let mut agent = agent();
+    agent.settings.modes = vec!["plan".to_owned()];
+    let outcome = Ok(Abilities { modes: listed(&["default"]), ..Abilities::default() });
+    let actions = agent.report(Report::Checked { request: json!(5), outcome });
+    assert!(sent(&actions)["error"]["message"].as_str().unwrap().contains("does not offer the mode \"plan\""));
 }
 
 #[test]

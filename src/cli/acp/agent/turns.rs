@@ -8,6 +8,7 @@ use crate::cli::acp::event::Event;
 use crate::cli::acp::prompt::Prompt;
 use crate::cli::acp::rpc::{self, INTERNAL_ERROR, RpcError};
 use crate::cli::acp::session::title_of;
+use crate::cli::acp::terminals::Terminals;
 use crate::cli::bridge::Started;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -29,6 +30,7 @@ impl Agent {
             session_id: session.at_proxy,
             cwd: self.settings.sends_cwd.then(|| session.cwd.clone()),
             model: session.model.clone().or_else(|| self.settings.models.first().cloned()),
+            mode: self.modes.of_prompt(session.mode.as_deref()),
         };
         let turn = self.begin(id, Some(request.clone()));
         self.actions.push(Action::Start { turn, order });
@@ -37,7 +39,8 @@ impl Agent {
 
     pub(super) fn begin(&mut self, session: &str, request: Option<Value>) -> u64 {
         self.last += 1;
-        let turn = Turn { session: session.to_owned(), request, run: None, is_cancelled: false };
+        let turn =
+            Turn { session: session.to_owned(), request, run: None, is_cancelled: false, terminals: self.terminals() };
         self.turns.insert(self.last, turn);
         if let Some(session) = self.sessions.get_mut(session) {
             session.turn = Some(self.last);
@@ -75,9 +78,19 @@ impl Agent {
             return;
         }
         match event {
-            Event::Update(update) => self.send(update),
+            Event::Update(update) => {
+                let session = turn.session.clone();
+                let mut terminals = self.turns.get_mut(&number).and_then(|turn| turn.terminals.take());
+                self.send_update(&session, update, &mut terminals);
+                if let Some(turn) = self.turns.get_mut(&number) {
+                    turn.terminals = terminals;
+                }
+            }
             Event::Question { approval, params } => {
                 let Some(run) = run else { return };
+                let call = params.pointer("/toolCall/toolCallId").and_then(Value::as_str).unwrap_or_default();
+                let announced = self.turns.get_mut(&number).and_then(|turn| turn.terminals.as_mut()?.announced(call));
+                announced.into_iter().for_each(|announced| self.send(announced));
                 self.last += 1;
                 let id = self.last;
                 self.asked.insert(id, Asked { turn: number, run, approval });
@@ -171,7 +184,8 @@ impl Agent {
     /// Ends a turn with the answer of the contract, or with the reason why there is none.
     pub(super) fn end(&mut self, number: u64, outcome: Result<Value, String>) {
         self.withdraw(|asked| asked.turn == number);
-        let Some(turn) = self.turns.remove(&number) else { return };
+        let Some(mut turn) = self.turns.remove(&number) else { return };
+        turn.terminals.iter_mut().flat_map(Terminals::left).for_each(|announced| self.send(announced));
         if let Some(session) = self.sessions.get_mut(&turn.session) {
             session.turn = None;
         }

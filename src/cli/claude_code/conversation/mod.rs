@@ -266,6 +266,7 @@ impl Conversation {
                         session_id: self.session.continues.clone(),
                         cwd: self.settings.cwd.clone(),
                         model: self.model.clone(),
+                        mode: None,
                     };
                     self.run = Some(Run { turn: self.turns, prompt: Some(prompt), ..Run::default() });
                     actions.push(Action::Start(self.turns, order));

@@ -70,6 +70,7 @@ pub(super) const RUNNER: Runner = Runner {
     time: clock::time_of,
     decoder: || Box::<decoder::Claude>::default(),
     dialogue: Some(|| Box::<dialogue::Control>::default()),
+    modes: start::MODES,
     presets: &[&start::PRESET],
     demo: Some(|start| Box::new(demo::Demo::new(start))),
     response_id: None,

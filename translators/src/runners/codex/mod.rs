@@ -8,6 +8,7 @@ mod app_server;
 mod errors;
 mod exec;
 mod items;
+mod modes;
 mod recognise;
 mod rollout;
 mod schemas;
@@ -60,6 +61,7 @@ pub(super) const RUNNER: Runner = Runner {
     time: time_of,
     decoder: || Box::new(Codex::default()),
     dialogue: Some(|| Box::<app_server::Client>::default()),
+    modes: modes::MODES,
     presets: &[&start::EXEC, &start::APP_SERVER],
     demo: None,
     response_id: None,

@@ -82,6 +82,7 @@ pub(super) const RUNNER: Runner = Runner {
     time: time_of,
     decoder: || Box::new(OpenResponses::default()),
     dialogue: None,
+    modes: super::Modes::NONE,
     presets: &[],
     demo: None,
     response_id: Some(response_id::of),

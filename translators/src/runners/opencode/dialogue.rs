@@ -19,6 +19,8 @@ pub(super) struct Client {
     /// Prompts that wait for the session id; `None` if no session was opened.
     prompts: Option<Vec<Value>>,
     model: Option<Value>,
+    /// The agent that works on the prompts; `None` for the server's default.
+    agent: Option<String>,
     /// The query of every request, which contains the directory.
     query: String,
     asks: PendingQuestions<PendingQuestion>,
@@ -60,6 +62,7 @@ fn parts_of(text: &str, files: &[PromptFile]) -> Value {
 impl Dialogue for Client {
     fn open(&mut self, opening: &Opening) {
         self.query = opening.cwd.as_deref().map(|cwd| format!("?directory={}", escaped(cwd))).unwrap_or_default();
+        self.agent.clone_from(&opening.mode);
         // The command line's spelling: the provider, then the provider's name for the model.
         self.model = opening
             .model
@@ -184,8 +187,11 @@ impl Client {
 
     fn prompt(&mut self, session: &str, parts: &Value) {
         let mut body = json!({"parts": parts});
-        if let (Some(model), Some(body)) = (&self.model, body.as_object_mut()) {
-            body.insert("model".to_owned(), model.clone());
+        let agent = self.agent.as_deref().map(Value::from);
+        for (key, value) in [("model", self.model.clone()), ("agent", agent)] {
+            if let (Some(value), Some(body)) = (value, body.as_object_mut()) {
+                body.insert(key.to_owned(), value);
+            }
         }
         self.post(format!("/session/{}/prompt_async", escaped(session)), Some(&body));
     }

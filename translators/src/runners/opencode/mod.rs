@@ -93,6 +93,7 @@ pub(super) const RUNNER: Runner = Runner {
     time: clock::time_of,
     decoder: || Box::<OpenCode>::default(),
     dialogue: Some(|| Box::<dialogue::Client>::default()),
+    modes: start::MODES,
     presets: &[&start::PRESET],
     demo: None,
     response_id: None,

@@ -12,7 +12,7 @@ use super::user::Content;
 use crate::json::{Object, value};
 use crate::runners::{DemoAgent, DemoStart, DemoStep};
 use records::{Block, Ending, Figures, Records, Words};
-use script::{Call, Decision, Script, Stage, words};
+use script::{Call, Decision, Mode, Script, Stage, words};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 
@@ -33,6 +33,7 @@ const MAX_PROMPTS: usize = 16;
 #[derive(Debug)]
 pub(super) struct Demo {
     records: Records,
+    mode: Mode,
     script: Script,
     out: VecDeque<(Value, u64)>,
     prompts: VecDeque<String>,
@@ -88,9 +89,11 @@ struct PendingCall {
 
 impl Demo {
     pub(super) fn new(start: DemoStart) -> Self {
+        let mode = Mode::named(start.mode.as_deref().unwrap_or_default());
         Self {
-            script: Script::new(start.session.clone(), start.model),
+            script: Script::new(start.session.clone(), start.model, mode),
             records: Records::new(start.session, start.cwd, start.seed),
+            mode,
             out: VecDeque::new(),
             prompts: VecDeque::new(),
             turn: None,
@@ -111,7 +114,7 @@ impl Demo {
         self.conversation += words(prompt);
         let stages = self.script.begin(prompt).into();
         self.turn = Some(Turn { stages, figures: Figures { turns: 1, ..Figures::default() }, ..Turn::default() });
-        let init = self.records.init();
+        let init = self.records.init(self.mode.name());
         self.write(init, 0);
     }
 
@@ -205,8 +208,11 @@ impl Demo {
     /// Runs the call, or asks for permission first.
     fn call(&mut self, stage: Stage) {
         let Some(pending) = self.turn.as_mut().and_then(|turn| turn.call.as_mut()) else { return };
-        match stage.question().filter(|_| !self.allowed.contains(&pending.call.name)) {
+        let is_allowed =
+            self.allowed.contains(&pending.call.name) || (self.mode == Mode::AcceptEdits && stage == Stage::Change);
+        match stage.question().filter(|_| !is_allowed) {
             None => self.run(stage, false),
+            Some(_) if self.mode == Mode::DontAsk => self.refuse("the permission mode dontAsk denies it"),
             Some(reason) => {
                 let request_id = self.records.id().to_string();
                 let record = self.records.ask(&request_id, &pending.call, reason);

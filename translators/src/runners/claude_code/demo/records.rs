@@ -132,9 +132,9 @@ impl Records {
         record
     }
 
-    pub(super) fn init(&mut self) -> Value {
+    pub(super) fn init(&mut self, mode: &str) -> Value {
         self.of_session(json!({
-            "type": "system", "subtype": "init", "cwd": self.cwd, "model": MODEL, "permissionMode": "default",
+            "type": "system", "subtype": "init", "cwd": self.cwd, "model": MODEL, "permissionMode": mode,
             "apiKeySource": "none", "claude_code_version": concat!("framegate ", env!("CARGO_PKG_VERSION")),
             "output_style": "default", "tools": [QUESTIONS, "Bash", "Edit", "Read", "TodoWrite"], "mcp_servers": [],
             "slash_commands": [], "agents": [], "skills": [], "plugins": [],

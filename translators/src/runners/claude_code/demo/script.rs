@@ -74,6 +74,37 @@ impl Stage {
     }
 }
 
+/// A permission mode that the agent knows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// It asks before it changes the file and runs commands.
+    #[default]
+    Default,
+    /// It only asks before it runs commands.
+    AcceptEdits,
+    /// It changes nothing.
+    Plan,
+    /// It does nothing for which it would have to ask.
+    DontAsk,
+}
+
+impl Mode {
+    /// The mode of this name. Unknown ones are the usual one.
+    pub(super) fn named(name: &str) -> Self {
+        [Self::AcceptEdits, Self::Plan, Self::DontAsk].into_iter().find(|mode| mode.name() == name).unwrap_or_default()
+    }
+
+    /// Its name.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Default => "default",
+            Self::AcceptEdits => "acceptEdits",
+            Self::Plan => "plan",
+            Self::DontAsk => "dontAsk",
+        }
+    }
+}
+
 /// The decision about a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Decision {
@@ -92,6 +123,7 @@ pub(super) struct Script {
     /// The session that this process continues.
     continued: Option<String>,
     model: Option<String>,
+    mode: Mode,
     prompt: String,
     words: u64,
     decisions: Vec<(&'static str, Decision)>,
@@ -100,12 +132,13 @@ pub(super) struct Script {
 }
 
 impl Script {
-    pub(super) fn new(continued: Option<String>, model: Option<String>) -> Self {
+    pub(super) fn new(continued: Option<String>, model: Option<String>, mode: Mode) -> Self {
         Self {
             notes: vec!["# Notes".to_owned()],
             earlier: Vec::new(),
             continued,
             model,
+            mode,
             prompt: String::new(),
             words: 0,
             decisions: Vec::new(),
@@ -129,7 +162,9 @@ impl Script {
         let asks_for =
             |known: &[&str]| lower.split(|letter: char| !letter.is_alphanumeric()).any(|word| known.contains(&word));
         self.recalls = asks_for(MEMORIES);
-        let (plans, changes, runs) = (asks_for(&["plan"]), asks_for(CHANGES), asks_for(COMMANDS));
+        let only_plans = self.mode == Mode::Plan;
+        let (plans, changes, runs) =
+            (only_plans || asks_for(&["plan"]), asks_for(CHANGES) && !only_plans, asks_for(COMMANDS) && !only_plans);
         let mut stages = vec![Stage::Read];
         if plans {
             stages.push(Stage::Plan { is_done: false });
@@ -144,7 +179,7 @@ impl Script {
         if runs {
             stages.push(Stage::Run);
         }
-        if plans {
+        if plans && !only_plans {
             stages.push(Stage::Plan { is_done: true });
         }
         let (is_slow, fails) = (asks_for(&["slow", "slowly"]), asks_for(&["fail"]));
@@ -368,7 +403,7 @@ mod tests {
 
     #[test]
     fn the_words_of_a_prompt_choose_the_stages() {
-        let mut script = Script::new(None, None);
+        let mut script = Script::new(None, None, Mode::Default);
         assert_eq!(script.begin("Hello there"), [Stage::Read, Stage::Answer]);
         assert!(script.text(Stage::Answer).contains("Try a prompt"));
         assert_eq!(script.begin("Fix it, please"), [Stage::Read, Stage::Change, Stage::Answer]);
@@ -378,11 +413,13 @@ mod tests {
         let all = [Stage::Read, plan(false), Stage::Choose, Stage::Change, Stage::Run, plan(true), Stage::Answer];
         assert_eq!(script.begin("PLAN, choose, write and run"), all);
         assert_eq!(script.begin("planned rewriting, prefixed runs"), [Stage::Read, Stage::Answer]);
+        let mut planner = Script::new(None, None, Mode::named("plan"));
+        assert_eq!(planner.begin("Write and run"), [Stage::Read, plan(false), Stage::Answer]);
     }
 
     #[test]
     fn a_session_remembers_its_prompts_and_its_notes_within_bounds() {
-        let mut script = Script::new(None, None);
+        let mut script = Script::new(None, None, Mode::Default);
         script.begin("remember");
         assert!(script.text(Stage::Answer).contains("the first prompt that I see"));
         for nth in 0..100 {
@@ -395,7 +432,7 @@ mod tests {
         let answer = script.text(Stage::Answer);
         assert!(answer.contains("“write 99 xxx") && !answer.contains("“write 79 "), "{answer}");
         assert!(answer.len() < 4096 && script.notes.len() == MAX_LINES);
-        let mut continued = Script::new(Some("s-1".to_owned()), Some("opus".to_owned()));
+        let mut continued = Script::new(Some("s-1".to_owned()), Some("opus".to_owned()), Mode::Default);
         continued.begin("remember");
         let answer = continued.text(Stage::Answer);
         assert!(answer.contains("session s-1") && answer.contains("the model opus"), "{answer}");

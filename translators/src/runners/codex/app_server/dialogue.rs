@@ -7,6 +7,7 @@
 
 use super::super::super::elicitation::{Form, object_of};
 use super::super::items::command_args;
+use super::super::modes::{approval_policy, sandbox};
 use super::approvals::approval_id;
 use super::thread_of;
 use crate::decode::Record;
@@ -249,7 +250,7 @@ impl Client {
     }
 
     fn begin_thread(&mut self) {
-        let Opening { session, cwd, model, .. } = self.opening.clone();
+        let Opening { session, cwd, model, mode, .. } = self.opening.clone();
         let mut params = serde_json::Map::new();
         let (method, thread) = match &session {
             Some(thread) => ("thread/resume", Some(("threadId", thread))),
@@ -258,6 +259,13 @@ impl Client {
         let given = [cwd.as_ref().map(|cwd| ("cwd", cwd)), model.as_ref().map(|model| ("model", model)), thread];
         for (key, value) in given.into_iter().flatten() {
             params.insert(key.to_owned(), value.clone().into());
+        }
+        let mode = mode.as_deref();
+        let of_mode = [("sandbox", mode.and_then(sandbox)), ("approvalPolicy", mode.and_then(approval_policy))];
+        for (key, word) in of_mode {
+            if let Some(word) = word {
+                params.insert(key.to_owned(), word.into());
+            }
         }
         self.request(Request::Thread, method, &params);
     }
