@@ -11,6 +11,7 @@
 )]
 
 mod acp_agent;
+mod acp_modes;
 mod ag_ui;
 mod agent_responses;
 mod ai_sdk;

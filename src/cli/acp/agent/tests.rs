@@ -273,7 +273,7 @@ fn requests_that_do_not_fit_are_refused_with_what_is_wrong() {
         ("session/prompt", json!({"sessionId": 7, "prompt": []}), INVALID_PARAMS),
         ("session/load", json!({"sessionId": "other", "cwd": "/"}), RESOURCE_NOT_FOUND),
         ("session/set_config_option", json!({"sessionId": open, "configId": "model", "value": "m"}), INVALID_PARAMS),
-        ("session/set_mode", json!({"sessionId": open, "modeId": "m"}), METHOD_NOT_FOUND),
+        ("session/set_mode", json!({"sessionId": open, "modeId": "m"}), INVALID_PARAMS),
         ("authenticate", json!({"methodId": "m"}), INVALID_PARAMS),
         ("_own/method", Value::Null, METHOD_NOT_FOUND),
     ] {

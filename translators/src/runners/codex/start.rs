@@ -10,7 +10,14 @@ pub(super) const EXEC: Preset = Preset {
     program: "codex",
     has_dialogue: false,
     environment: ENVIRONMENT,
-    mode_options: &["--sandbox", "-s", "--full-auto", "--dangerously-bypass-approvals-and-sandbox", "--yolo"],
+    mode_options: &[
+        "--sandbox",
+        "-s",
+        "--full-auto",
+        "--approve-for-me",
+        "--dangerously-bypass-approvals-and-sandbox",
+        "--yolo",
+    ],
     arguments: exec,
 };
 
