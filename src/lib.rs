@@ -21,4 +21,5 @@ pub mod shutdown;
 pub mod storage;
 pub mod suggest;
 pub mod telemetry;
+pub mod ui;
 pub mod upstream;
