@@ -62,6 +62,7 @@ mod starvation;
 mod stopping;
 mod surroundings;
 mod tls;
+mod trace;
 mod ui_message_stream;
 mod upstream_faults;
 mod upstream_tls;

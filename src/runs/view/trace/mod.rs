@@ -8,6 +8,8 @@
 
 mod findings;
 mod rules;
+#[cfg(test)]
+mod tests;
 
 use super::gap::Gap;
 use super::{Reader, View, has_moved, kept_from};
