@@ -16,6 +16,7 @@ pub mod ingest;
 pub mod log;
 pub mod network;
 pub mod policy;
+pub mod render;
 pub mod runs;
 pub mod shutdown;
 pub mod storage;
