@@ -38,13 +38,15 @@ fn a_file_has_the_runs_of_recordings_of_every_runner() {
         assert_eq!((ran.code, &*ran.err), (Some(0), ""), "{}", runner.name);
         assert_eq!(data["format"], "framegate.export.v1");
         assert_eq!(data["generator"], format!("framegate {}", env!("CARGO_PKG_VERSION")));
-        let translated = run(&["translate", "--from", runner.name, "--to", "frames.v2", "--redact", &file], "").exits(0);
+        let translated =
+            run(&["translate", "--from", runner.name, "--to", "frames.v2", "--redact", &file], "").exits(0);
         let translated = translated.events();
         let count = |frames: &[Value], kind: &str| frames.iter().filter(|frame| frame["type"] == kind).count();
         let runs = data["runs"].as_array().unwrap();
         let frames: Vec<Value> = runs.iter().flat_map(|run| run["frames"].as_array().unwrap()).cloned().collect();
         for kind in ["session_started", "session_ended", "provider_event", "tool_started", "output_text_delta"] {
-            let of_runs: Vec<Value> = translated.iter().filter(|frame| frame["stream_kind"] == "session").cloned().collect();
+            let of_runs: Vec<Value> =
+                translated.iter().filter(|frame| frame["stream_kind"] == "session").cloned().collect();
             assert_eq!(count(&frames, kind), count(&of_runs, kind), "{} {kind}", runner.name);
         }
         for run in runs {
@@ -78,8 +80,12 @@ fn the_document_allows_only_its_own_script_and_refers_to_nothing() {
     let rest = html.replace(script, "").replace(style, "");
     let data = between(&rest, "id=\"framegate-export\">", "</script>").to_owned();
     let rest = rest.replace(&data, "");
-    for wrong in ["src=", "href=", "http:", "https:", "//", "/app.", "url(", "@import"] {
+    for wrong in [" src=", "/app.", "url(", "@import", "<base", "<iframe"] {
         assert!(!rest.contains(wrong), "{wrong}: {rest}");
+    }
+    // Only the icon may be a link, and it is inside.
+    for link in rest.split(" href=\"").skip(1) {
+        assert!(link.starts_with("data:image/"), "{link}");
     }
     assert!(!style.contains("url(") && !style.contains("@import"));
 }
@@ -87,7 +93,8 @@ fn the_document_allows_only_its_own_script_and_refers_to_nothing() {
 #[test]
 fn hostile_text_stays_text() {
     let scratch = Scratch::new("export-hostile");
-    let hostile = "</script><img src=x onerror=alert(1)><!--<script>alert(2)</script>--></SCRIPT >\u{2028}&lt;</style>]]>";
+    let hostile =
+        "</script><img src=x onerror=alert(1)><!--<script>alert(2)</script>--></SCRIPT >\u{2028}&lt;</style>]]>";
     let session = "5d3c1a6e-0d0e-4d47-9d0c-222222222222";
     let lines = [
         json!({"type": "system", "subtype": "init", "session_id": session, "model": hostile, "tools": [hostile]}),
@@ -176,7 +183,10 @@ fn artifacts_are_in_the_file_or_named_as_left_out() {
     let bytes: usize = frames.iter().map(|frame| frame.to_string().len()).sum();
     let (ran, data) = exported(&[&file, "--max-bytes", &(bytes + 64).to_string()]);
     assert_eq!(data["runs"][0]["left_out_frames"], 0);
-    assert_eq!((&data["artifacts"], data["left_out_artifacts"].as_array().unwrap().len()), (&json!({}), artifacts.len()));
+    assert_eq!(
+        (&data["artifacts"], data["left_out_artifacts"].as_array().unwrap().len()),
+        (&json!({}), artifacts.len())
+    );
     ran.exits(0).says(&["artifacts are left out"]);
 }
 
@@ -226,4 +236,25 @@ fn an_input_that_is_not_understood_leaves_no_file() {
     run(&["export", "-", "--html", &out], bytes("text_plain.ndjson")).exits(0);
     assert!(Path::new(&out).exists());
     run(&["export", &odd], "").exits(2).says(&["--html"]);
+}
+
+#[test]
+fn a_document_in_markdown_has_the_conversations() {
+    let scratch = Scratch::new("export-md");
+    let (html, md) = (scratch.missing(), format!("{}.md", scratch.missing()));
+    let file = path("bash_ok.partial.ndjson");
+    run(&["export", &file, &path("text_plain.ndjson"), "--html", &html, "--md", &md], "").exits(0);
+    let text = std::fs::read_to_string(&md).unwrap();
+    assert_eq!(data(&std::fs::read_to_string(&html).unwrap())["runs"].as_array().unwrap().len(), 2);
+    let (ran, _) = exported(&[&file]);
+    let status = &data(&ran.out)["runs"][0]["status"];
+    let answer = status["final_text"].as_str().unwrap();
+    assert!(text.contains(answer.lines().next().unwrap()), "{answer}: {text}");
+    run(&["export", &file, "--md", &md], "").exits(2).says(&["--force replaces it"]);
+    run(&["export", &file, "--md", "-", "--html", "-"], "").exits(2).says(&["only one of --html and --md"]);
+    let long = path("long_text_200k.ndjson");
+    let short = run(&["export", &long, "--md", "-", "--max-bytes", "2048"], "").exits(0);
+    assert!(short.out.contains("frames are left out; the limit is 2048 bytes (--max-bytes)"), "{}", short.out);
+    assert!(short.err.contains("frames are left out"), "{}", short.err);
+    run(&["export", &file], "").exits(2).says(&["--html", "--md"]);
 }

@@ -181,9 +181,8 @@ fn secrets_are_redacted_and_a_browser_is_opened_only_if_asked() {
     let opened = scratch.file("opened", "");
     let browser = scratch.file("browser.sh", format!("#!/bin/sh\necho \"$1\" > '{opened}'\n"));
     assert!(Command::new("chmod").args(["+x", &browser]).status().unwrap().success());
-    let start = |args: &[&str]| {
-        View::start(binary().arg("view").args(args).env("BROWSER", &browser).stdin(Stdio::null()))
-    };
+    let start =
+        |args: &[&str]| View::start(binary().arg("view").args(args).env("BROWSER", &browser).stdin(Stdio::null()));
     let view = start(&[&file]);
     let bearer = view.enter();
     let run = view.runs(&bearer)[0]["run_id"].as_str().unwrap().to_owned();

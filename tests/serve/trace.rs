@@ -164,7 +164,7 @@ fn a_trace_shows_redacted_places_and_records_that_cannot_be_read() {
         .to_string(),
         "this is not JSON".to_owned(),
         json!({"type": "assistant", "session_id": session, "padding": "x".repeat(8192)}).to_string(),
-        json!({"type": "a type that nobody knows", "session_id": session}).to_string(),
+        json!({"type": "a type that is not known", "session_id": session}).to_string(),
     ];
     let input = format!("{first}\n{}\n{rest}", odd.join("\n"));
     let run = ingested(&proxy, "claude-code", input.as_bytes());

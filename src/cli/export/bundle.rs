@@ -82,10 +82,6 @@ impl Bundle {
         }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.runs.is_empty()
-    }
-
     /// Adds a run, unless it is there already.
     ///
     /// # Errors

@@ -1,11 +1,12 @@
 //! `framegate export`: writes runs to one file that can be read without framegate.
 //!
-//! Input: recordings of any runner, and runs of a frame log. Output: one HTML file with the page, the runs and their artifacts.
-//! Never: a file that is overwritten without being asked for; a reference to a network; text of a run that a browser could take for
+//! Input: recordings of any runner, and runs of a frame log. Output: one HTML file with the page, the runs and their artifacts; a
+//! Markdown document of the conversations. Never: a file that is overwritten without being asked for; a reference to a network; text of a run that a browser could take for
 //! markup; anything left out without saying so.
 
 mod bundle;
 mod html;
+mod markdown;
 
 use super::frame_log::Database;
 use super::names::{self, ContractName, From};
@@ -23,6 +24,7 @@ use framegate_translators::artifacts::Bounds;
 use framegate_translators::encode::EncoderOptions;
 use framegate_translators::frame::StreamKind;
 use framegate_translators::normalizer::EndHold;
+use markdown::Markdown;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -32,6 +34,7 @@ use tokio::runtime::Runtime;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXIT_CODES)]
+#[command(group = clap::ArgGroup::new("output").args(["html", "md"]).required(true).multiple(true))]
 pub(super) struct Args {
     /// What to write: recordings of any runner (- is standard input), and runs of the frame log, each by its id or a prefix of it
     /// that no other id has
@@ -39,12 +42,15 @@ pub(super) struct Args {
     what: Vec<String>,
     /// Write one HTML file, with everything that it needs inside; - is standard output
     #[arg(long, value_name = "FILE")]
-    html: PathBuf,
-    /// Replace the file if it exists
+    html: Option<PathBuf>,
+    /// Write the conversations as a Markdown document; - is standard output
+    #[arg(long, value_name = "FILE")]
+    md: Option<PathBuf>,
+    /// Replace a file that exists
     #[arg(long)]
     force: bool,
-    /// Also write what each frame became in this contract
-    #[arg(long, value_name = "CONTRACT", value_parser = names::json_contract())]
+    /// With --html: also what each frame became in this contract
+    #[arg(long, requires = "html", value_name = "CONTRACT", value_parser = names::json_contract())]
     contract: Option<ContractName>,
     /// With --contract: also what the contract calls experimental
     #[arg(long, requires = "contract")]
@@ -57,7 +63,8 @@ pub(super) struct Args {
     /// Do not redact secrets in the recordings. What a frame log has was redacted when it arrived, as configured then
     #[arg(long)]
     no_redact: bool,
-    /// Maximum size of frames, events and artifacts together, in bytes; what is beyond it is left out, and counted
+    /// Maximum size of frames, events and artifacts together, and of the Markdown document, in bytes; what is beyond it is left
+    /// out, and counted
     #[arg(long, value_name = "N", default_value_t = 64 << 20, value_parser = clap::value_parser!(u64).range(1024..=1 << 30))]
     max_bytes: u64,
     /// The database file of the frame log [default: log.path of the configuration]
@@ -100,7 +107,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     // The file may be given to others, so it is redacted unless that is unwanted.
     config.redaction = Redaction { enabled: !args.no_redact, ..config.redaction };
-    let output = Output::new(&args.html, args.force)?;
+    let output = |path: &Option<PathBuf>| path.as_ref().map(|path| Output::new(path, args.force)).transpose();
+    let (html, md) = (output(&args.html)?, output(&args.md)?);
+    if matches!((&html, &md), (Some(Output::Stdout), Some(Output::Stdout))) {
+        bail!("only one of --html and --md can be standard output");
+    }
     let runtime = super::threads::runtime(1)?;
     let exporter = Exporter { args, config, runtime };
     let wanted = args.contract.map(|contract| Wanted {
@@ -111,24 +122,42 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             ..super::serve::encoder_options(&exporter.config)
         },
     });
-    let mut bundle = Bundle::new(wanted, usize::try_from(args.max_bytes).unwrap_or(usize::MAX));
+    let max_bytes = usize::try_from(args.max_bytes).unwrap_or(usize::MAX);
+    let mut made = Made {
+        bundle: html.is_some().then(|| Bundle::new(wanted, max_bytes)),
+        markdown: md.is_some().then(|| Markdown::new(max_bytes)),
+        runs: 0,
+    };
     let mut has_failed = false;
     for subject in &args.what {
         let added = Subject::of(subject).and_then(|subject| match subject {
-            Subject::Recording(path) => exporter.recording(&path, &mut bundle),
-            Subject::Run(id) => exporter.stored(&id, &mut bundle),
+            Subject::Recording(path) => exporter.recording(&path, &mut made),
+            Subject::Run(id) => exporter.stored(&id, &mut made),
         });
         if let Err(error) = added {
             has_failed = true;
             tell(&format!("error: {error:#}"));
         }
     }
-    if bundle.is_empty() {
+    if made.runs == 0 {
         return Ok(ExitCode::from(EXIT_FAILED));
     }
-    bundle.left_out().iter().for_each(|line| tell(line));
-    output.write(html::document(&bundle.json()?)?.as_bytes())?;
+    if let (Some(bundle), Some(output)) = (&made.bundle, html) {
+        bundle.left_out().iter().for_each(|line| tell(line));
+        output.write(html::document(&bundle.json()?)?.as_bytes())?;
+    }
+    if let (Some(markdown), Some(output)) = (&made.markdown, md) {
+        markdown.left_out().iter().for_each(|line| tell(line));
+        output.write(markdown.text().as_bytes())?;
+    }
     Ok(ExitCode::from(if has_failed { EXIT_FAILED } else { EXIT_CLEAN }))
+}
+
+/// What is written, as far as it was asked for.
+struct Made {
+    bundle: Option<Bundle>,
+    markdown: Option<Markdown>,
+    runs: usize,
 }
 
 struct Exporter<'a> {
@@ -139,7 +168,7 @@ struct Exporter<'a> {
 
 impl Exporter<'_> {
     /// Adds the runs of a recording.
-    fn recording(&self, path: &Path, bundle: &mut Bundle) -> anyhow::Result<()> {
+    fn recording(&self, path: &Path, made: &mut Made) -> anyhow::Result<()> {
         let config = &self.config;
         let storage = engine::storage(config, LogKind::Memory)?;
         let runs = engine::runs(config, storage, &EncoderOptions::default())?.with_end_hold(EndHold::Input);
@@ -151,11 +180,11 @@ impl Exporter<'_> {
             command: "export",
         };
         let entries = recordings.read(path, &mut |_| {}).map_err(|why| anyhow!(why))?;
-        self.add(&runs, &entries, bundle)
+        self.add(&runs, &entries, made)
     }
 
     /// Adds a run of the frame log.
-    fn stored(&self, id: &str, bundle: &mut Bundle) -> anyhow::Result<()> {
+    fn stored(&self, id: &str, made: &mut Made) -> anyhow::Result<()> {
         let path = &self.config.log.path;
         let (key, kept) = Database::open(path)?.find(id)?;
         let stream = (kept.stream.kind, kept.stream.id);
@@ -167,12 +196,18 @@ impl Exporter<'_> {
         let runs = Runs::new(snapshot.clone(), gate).with_artifacts(snapshot, Bounds::default());
         self.runtime.block_on(runs.recover(0))?;
         let entry = runs.find(stream).with_context(|| format!("the run {id} was dropped from the log meanwhile"))?;
-        self.add(&runs, &[entry], bundle)
+        self.add(&runs, &[entry], made)
     }
 
-    fn add(&self, runs: &Runs, entries: &[Arc<Entry>], bundle: &mut Bundle) -> anyhow::Result<()> {
+    fn add(&self, runs: &Runs, entries: &[Arc<Entry>], made: &mut Made) -> anyhow::Result<()> {
         for entry in entries {
-            self.runtime.block_on(bundle.add(runs, entry))?;
+            if let Some(bundle) = &mut made.bundle {
+                self.runtime.block_on(bundle.add(runs, entry))?;
+            }
+            if let Some(markdown) = &mut made.markdown {
+                self.runtime.block_on(markdown.add(runs, entry))?;
+            }
+            made.runs += 1;
         }
         Ok(())
     }
