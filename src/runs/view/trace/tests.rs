@@ -8,7 +8,7 @@ use crate::gate::Gate as LiveGate;
 use crate::log::{Checkpoint, FrameLog, Gone, MemoryLog, Order, StreamId, Summary};
 use crate::runs::Entry;
 use async_trait::async_trait;
-use framegate_translators::contracts::{CONTRACTS, Contract, contract};
+use framegate_translators::contracts::{CONTRACTS, contract};
 use framegate_translators::schema::{SchemaFile, Schemas};
 use std::sync::atomic::{AtomicU64, Ordering};
 use uuid::Uuid;
