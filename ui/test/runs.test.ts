@@ -80,7 +80,7 @@ const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 test("the list is read in pages, and changed runs are read once for many changes", async () => {
   const proxy = new Proxy(Array.from({ length: 450 }, (_, index) => run(`r${index}`, { started_at_ms: 1_000 - index })));
   const store = new RunStore(proxy, () => {});
-  store.start();
+  store.open();
   await wait(20);
   assert.deepEqual(proxy.requests, ["list 0", "list 200", "list 400"]);
   assert.deepEqual([store.runs.size, store.isComplete, store.isCut], [450, true, false]);
@@ -95,27 +95,49 @@ test("the list is read in pages, and changed runs are read once for many changes
 });
 
 test("after a lost connection the list is read again, with the runs that were open", async () => {
-  const proxy = new Proxy([run("old"), run("open", { state: "running", ended_at_ms: undefined as never })]);
-  delete proxy.list[1]!.ended_at_ms;
+  const ended = Array.from({ length: 250 }, (_, index) => run(`r${index}`, { started_at_ms: 1_000 - index }));
+  const open = run("open", { state: "running", started_at_ms: 1 });
+  delete open.ended_at_ms;
+  const proxy = new Proxy([...ended, open]);
   const store = new RunStore(proxy, () => {});
-  store.start();
+  store.open();
   await wait(10);
   proxy.connect({ state: "live" });
   proxy.requests = [];
   proxy.connect({ state: "reconnecting", failures: 1, reason: "gone" });
-  proxy.list.unshift(run("new"));
+  proxy.list.unshift(run("new", { started_at_ms: 2_000 }));
   proxy.connect({ state: "connecting" });
   proxy.connect({ state: "live" });
   await wait(900);
   assert.deepEqual(proxy.requests, ["list 0", "open"]);
   assert.ok(store.runs.has("new"));
+  proxy.requests = [];
+  proxy.connect({ state: "live" });
+  await wait(20);
+  assert.deepEqual(proxy.requests, []);
+  store.close();
+});
+
+test("a list that was closed goes on with what it has", async () => {
+  const proxy = new Proxy([run("a"), run("b")]);
+  const store = new RunStore(proxy, () => {});
+  store.open();
+  await wait(10);
+  store.close();
+  proxy.requests = [];
+  proxy.list.unshift(run("c", { started_at_ms: 5_000 }));
+  store.open();
+  assert.equal(store.runs.size, 2);
+  proxy.connect({ state: "live" });
+  await wait(20);
+  assert.deepEqual([proxy.requests, store.runs.size], [["list 0"], 3]);
   store.close();
 });
 
 test("an answer that was overtaken changes nothing", async () => {
   const proxy = new Proxy([run("a", { frames: 9 })]);
   const store = new RunStore(proxy, () => {});
-  store.start();
+  store.open();
   await wait(10);
   proxy.list = [run("a", { frames: 4, tool_calls: 1 })];
   proxy.note({ stream_id: "a" });

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Frame, TraceItem, TracePage } from "../src/api/source";
 import { BLOCK, TraceBlocks } from "../src/model/trace_blocks";
-import { Heights } from "../src/model/trace_heights";
 import { ancestors, compact, CUT, jsonLines } from "../src/model/trace_json";
 import { marksOf, pointerIn, type MarkKind } from "../src/model/trace_marks";
 import { FindingScan, nextFound } from "../src/model/trace_scan";
@@ -92,39 +91,6 @@ test("few blocks are kept", async () => {
   }
   await settled();
   assert.ok([...blocks.items()].length <= 61 * BLOCK);
-});
-
-test("heights give the row of each line, as the naive sum does", () => {
-  const heights = new Heights(500);
-  const naive = Array<number>(500).fill(1);
-  for (let step = 0; step < 400; step++) {
-    const row = (step * 7919) % 500;
-    const lines = 1 + ((step * 31) % 5);
-    heights.set(row, lines);
-    naive[row] = lines;
-  }
-  const check = (count: number) => {
-    let line = 0;
-    for (let row = 0; row < count; row++) {
-      assert.equal(heights.top(row), line);
-      for (let inside = 0; inside < naive[row]!; inside++) assert.equal(heights.rowAt(line + inside), row);
-      line += naive[row]!;
-    }
-    assert.equal(heights.total, line);
-    assert.equal(heights.rowAt(line + 100), count - 1);
-  };
-  check(500);
-  heights.resize(900);
-  naive.push(...Array<number>(400).fill(1));
-  check(900);
-  heights.set(899, 4);
-  naive[899] = 4;
-  check(900);
-  heights.resize(37);
-  check(37);
-  heights.resize(60);
-  naive.fill(1, 37);
-  check(60);
 });
 
 const kinds = (one: TraceItem) => marksOf(one).map(({ kind, side, path }) => [kind, side, path]);

@@ -76,6 +76,8 @@ export class Timeline {
   readonly main: Thread;
   /** The number of bars that were left out. */
   omitted = 0;
+  /** The number of frames whose fields could not be read. */
+  unreadable = 0;
   /** The last frame that was read. */
   last: Place | undefined;
   /** The first frame that was read. */
@@ -105,7 +107,12 @@ export class Timeline {
       this.main.start = at;
     }
     this.last = at;
-    this.#read(frame, at);
+    try {
+      this.#read(frame, at);
+    } catch {
+      // A field of another type than the schema's, as an edited file may have.
+      this.unreadable += 1;
+    }
   }
 
   #read(frame: Frame, at: Place): void {

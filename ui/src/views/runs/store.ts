@@ -28,67 +28,71 @@ export class RunStore {
   connection: Connection = { state: "connecting" };
   readonly #reader: RunReader;
   readonly #onChange: () => void;
-  readonly #stop = new AbortController();
+  #stop = new AbortController();
   readonly #changed = new Set<string>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isRefreshing = false;
-  #wasLost = false;
+  #isLive = false;
 
   constructor(reader: RunReader, onChange: () => void) {
     this.#reader = reader;
     this.#onChange = onChange;
   }
 
-  /** Reads the list and follows it until `close`. */
-  start(): void {
-    void this.load();
+  /** Reads the list and follows it until `close`. After that it can be opened again, with what it has. */
+  open(): void {
+    this.#stop.abort();
+    this.#stop = new AbortController();
+    this.isLoading = false;
+    this.#isRefreshing = false;
+    this.#isLive = false;
     const { signal } = this.#stop;
-    this.#reader
-      .watchRuns(
-        ({ stream_id }) => this.#note(stream_id),
-        (connection) => {
-          const wasLost = this.#wasLost;
-          this.#wasLost = connection.state === "reconnecting" || (wasLost && connection.state === "connecting");
-          this.connection = connection;
-          this.#onChange();
-          // What happened meanwhile may be missing in the feed.
-          if (wasLost && connection.state === "live") void this.#recover();
-        },
-        signal,
-      )
-      .catch((error: unknown) => {
-        if (signal.aborted) return;
-        this.connection = { state: "reconnecting", failures: 1, reason: error instanceof Error ? error.message : String(error) };
-        this.#onChange();
-      });
+    if (!this.isComplete) void this.load();
+    const failed = (error: unknown) => {
+      if (signal.aborted) return;
+      this.connection = { state: "reconnecting", failures: 1, reason: error instanceof Error ? error.message : String(error) };
+      this.#onChange();
+    };
+    const onConnection = (connection: Connection) => {
+      if (signal.aborted) return;
+      this.connection = connection;
+      const isNew = connection.state === "live" && !this.#isLive;
+      this.#isLive = connection.state === "live";
+      this.#onChange();
+      // What happened before the feed began, or between two connections, is not in it.
+      if (isNew) void this.#catchUp();
+    };
+    this.#reader.watchRuns(({ stream_id }) => this.#note(stream_id), onConnection, signal).catch(failed);
   }
 
   close(): void {
     this.#stop.abort();
     clearTimeout(this.#timer);
+    this.#timer = undefined;
   }
 
   /** Reads the list page by page; also again after an error. */
   async load(): Promise<void> {
     if (this.isLoading) return;
+    const { signal } = this.#stop;
     this.isLoading = true;
     this.error = undefined;
     this.#onChange();
     try {
-      await this.#pages(Infinity);
+      await this.#pages(Infinity, signal);
     } catch (error) {
-      if (this.#stop.signal.aborted) return;
-      this.error = error;
+      if (!signal.aborted) this.error = error;
     }
+    if (signal.aborted) return;
     this.isLoading = false;
     this.#onChange();
   }
 
   /** Reads that many pages, from the newest run on. */
-  async #pages(pages: number): Promise<void> {
-    const { signal } = this.#stop;
+  async #pages(pages: number, signal: AbortSignal): Promise<void> {
     for (let skip: number | null = 0, count = 0; skip !== null && count < pages; count++) {
       const page: RunPage = await this.#reader.runs({ limit: PAGE, skip }, { signal });
+      signal.throwIfAborted();
       for (const run of page.data) this.#keep(run);
       skip = page.next_skip;
       if (this.runs.size >= MAX_RUNS) {
@@ -100,14 +104,15 @@ export class RunStore {
     }
   }
 
-  async #recover(): Promise<void> {
-    if (this.isLoading) return;
-    if (!this.isComplete) return this.load();
+  /** Reads the newest runs again, and those that were open. */
+  async #catchUp(): Promise<void> {
+    const { signal } = this.#stop;
     try {
-      await this.#pages(Math.max(1, Math.ceil(Math.min(this.runs.size, 1_000) / PAGE)));
-      for (const run of this.runs.values()) if (run.ended_at_ms === undefined) this.#note(run.run_id);
+      await this.#pages(1, signal);
+      for (const run of this.runs.values()) if (run.ended_at_ms === undefined && !this.#isInFirstPage(run.run_id)) this.#note(run.run_id);
     } catch (error) {
-      if (!this.#stop.signal.aborted) this.error = error;
+      if (signal.aborted) return;
+      this.error = error;
       this.#onChange();
     }
   }
@@ -141,15 +146,15 @@ export class RunStore {
     const { signal } = this.#stop;
     try {
       if (changed.length > SINGLE) {
-        await this.#pages(1);
+        await this.#pages(1, signal);
         const rest = changed.filter((runId) => !this.#isInFirstPage(runId));
         for (const runId of rest.slice(0, 50)) await this.#one(runId, signal);
       } else for (const runId of changed) await this.#one(runId, signal);
     } catch {
       // The feed reports a connection that is lost; after that, everything is read again.
     }
-    this.#isRefreshing = false;
     if (signal.aborted) return;
+    this.#isRefreshing = false;
     this.#onChange();
     const again = this.#changed.values().next();
     if (!again.done) this.#note(again.value);
