@@ -8,6 +8,7 @@ import { Empty, Failure, Loading } from "../components/states";
 import { Toasts } from "../components/toast";
 import { ConversationView } from "../views/conversation/view";
 import { RunsView } from "../views/runs/view";
+import { DropFiles } from "../views/start/drop";
 import { StatsView } from "../views/stats/view";
 import { TimelineView } from "../views/timeline/view";
 import { FrameView, TraceView } from "../views/trace/view";
@@ -57,6 +58,7 @@ export function Shell({ source, notice }: { source: Source; notice: string | und
         ) : app !== undefined ? (
           <AppContext.Provider value={app}>
             <View route={route.value} />
+            <DropFiles />
           </AppContext.Provider>
         ) : error !== undefined ? (
           <Failure error={error} title="The proxy cannot be reached" onRetry={() => setAttempt(attempt + 1)} />

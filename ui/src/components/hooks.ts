@@ -1,4 +1,4 @@
-// Hooks that several views share: drawing again at most once for each picture, the time, media queries, the size of an element, keys.
+// Hooks that several views share: drawing again at most once for each picture, the time, media queries, the size of an element.
 import { useCallback, useEffect, useLayoutEffect, useReducer, useRef, useState } from "preact/hooks";
 import type { RefObject } from "preact";
 
@@ -41,7 +41,7 @@ export function useMedia(query: string): boolean {
 }
 
 /** The size of an element in pixels; 0 before it exists. */
-export function useSize<E extends Element>(): { ref: RefObject<E>; width: number; height: number } {
+export function useSize<E extends Element>(): { ref: RefObject<E | null>; width: number; height: number } {
   const ref = useRef<E>(null);
   const [size, setSize] = useState({ width: 0, height: 0 });
   useLayoutEffect(() => {
@@ -54,24 +54,4 @@ export function useSize<E extends Element>(): { ref: RefObject<E>; width: number
     return () => observer.disconnect();
   }, []);
   return { ref, ...size };
-}
-
-/** Whether keys belong to the element that has the focus: a field, or something within a dialog. */
-export function isTyping(target: EventTarget | null): boolean {
-  if (!(target instanceof HTMLElement)) return false;
-  return target.isContentEditable || target.closest("input, textarea, select, dialog, [role=menu]") !== null;
-}
-
-/** Calls `onKey` for keys without a modifier, unless they belong to a field. A handler that returns true took the key. */
-export function useKeys(onKey: (event: KeyboardEvent) => boolean): void {
-  const latest = useRef(onKey);
-  latest.current = onKey;
-  useEffect(() => {
-    const listen = (event: KeyboardEvent) => {
-      if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
-      if (latest.current(event)) event.preventDefault();
-    };
-    addEventListener("keydown", listen);
-    return () => removeEventListener("keydown", listen);
-  }, []);
 }
