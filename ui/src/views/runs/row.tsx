@@ -41,12 +41,12 @@ export function RunRow({ run, now, isCurrent, isIndented, onFocus }: RunRowProps
         {clock(run.started_at_ms)}
       </Cell>
       <Cell name="Duration">{duration(durationOf(run, now))}</Cell>
-      <Cell name="Tokens" title={tokenTitle(run)}>
+      <Cell name="Tokens" unit={used === 1 ? "token" : "tokens"} title={tokenTitle(run)}>
         {tokens(used)}
       </Cell>
       <Cell name="Cost">{dollars(run.usage.cost_usd)}</Cell>
-      <Cell name="Tools">{run.tool_calls > 0 ? whole(run.tool_calls) : ""}</Cell>
-      <Cell name="Findings" title={findingsOf(run).map(({ name, count }) => `${count} × ${name}`).join("\n")}>
+      <Cell name="Tools" unit={run.tool_calls === 1 ? "tool call" : "tool calls"}>{run.tool_calls > 0 ? whole(run.tool_calls) : ""}</Cell>
+      <Cell name="Findings" unit={findings === 1 ? "finding" : "findings"} title={findingsOf(run).map(({ name, count }) => `${count} × ${name}`).join("\n")}>
         {findings > 0 && (
           <span class="run-row-findings">
             <Icon name="warn" />
@@ -58,13 +58,14 @@ export function RunRow({ run, now, isCurrent, isIndented, onFocus }: RunRowProps
   );
 }
 
-/** A figure. On narrow screens its name is shown, elsewhere only read. */
-function Cell({ name, title, children }: { name: string; title?: string; children: preact.ComponentChildren }) {
+/** A figure. Its name is only read; on narrow screens, where no column has a head, its unit is shown. */
+function Cell({ name, unit, title, children }: { name: string; unit?: string; title?: string; children: preact.ComponentChildren }) {
   const isEmpty = children === "" || children === false || children === undefined;
   return (
     <span class={`run-row-cell numeric ${isEmpty ? "is-empty" : ""}`} title={title === "" ? undefined : title}>
-      {!isEmpty && <span class="run-row-name">{name} </span>}
+      {!isEmpty && <span class="visually-hidden">{name} </span>}
       {children}
+      {!isEmpty && unit !== undefined && <span class="run-row-unit"> {unit}</span>}
     </span>
   );
 }

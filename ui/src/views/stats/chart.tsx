@@ -7,7 +7,7 @@ export function Chart({ rows, by, chosen }: { rows: readonly StatsRow[]; by: rea
   const { bars, omitted } = barRows(rows, by, chosen);
   return (
     <>
-      <ul class="stats-chart">
+      <ul class={`stats-chart ${by.length > 1 ? "is-wide" : ""}`}>
         {bars.map(({ label, text, share, value }, index) => (
           <li key={`${index} ${label}`} class="stats-chart-row">
             <span class="stats-chart-label truncate" title={label} dir="auto">

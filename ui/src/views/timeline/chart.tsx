@@ -6,10 +6,11 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { RefObject } from "preact";
 import { go, paths } from "../../app/router";
+import { plural } from "../../components/format";
 import { Icon } from "../../components/icon";
 import { useMedia } from "../../components/hooks";
 import { type Bar, ROWS, type RowKind, type Timeline } from "../../model/timeline";
-import { type Axis, endOf, type Line, lines, moved, place, type Shape, shapes, type Span, ticks, visibleLines, within, zoomed } from "../../model/timeline_view";
+import { type Axis, endOf, isWithin, type Line, lines, moved, place, type Shape, shapes, type Span, ticks, visibleLines, within, zoomed } from "../../model/timeline_view";
 import { kindOf, labelOf } from "./words";
 
 export interface Shown {
@@ -44,7 +45,10 @@ export function Chart(props: ChartProps) {
   const gutter = isNarrow ? 76 : 150;
   const { ref, top, width: fullWidth, height } = useScroller();
   const width = Math.max(50, fullWidth - gutter - 8);
-  const all = useMemo(() => lines(timeline.main, ROWS, folded), [timeline, timeline.bars.length, timeline.last?.seq, folded]);
+  const { lines: all, hidden } = useMemo(
+    () => lines(timeline.main, ROWS, folded, (thread) => isWithin(thread, axis, timeline.first!, span)),
+    [timeline, timeline.bars.length, timeline.last?.seq, folded, axis, span.from, span.to],
+  );
   const { first, last } = visibleLines(all.length, LINE, top, top + height);
   const origin = timeline.first!;
   usePan(ref, { span, whole, width, gutter, onSpan });
@@ -141,6 +145,7 @@ export function Chart(props: ChartProps) {
             );
           })}
         </div>
+        {hidden > 0 && <p class="chart-hidden small soft">{plural(hidden, "subagent")} outside of the visible part</p>}
       </div>
     </div>
   );
@@ -162,7 +167,7 @@ interface BarShapeProps {
 
 function BarShape({ shape, isFocused, isTabStop, label, onOpen, onHover, onFocus }: BarShapeProps) {
   const { x, width, bar, count, failed } = shape;
-  const isFailed = count > 1 ? failed > 0 : bar.outcome === "failed" || bar.outcome === "refused";
+  const isFailed = count > 1 ? failed === count : bar.outcome === "failed" || bar.outcome === "refused";
   const kind = isFailed ? "failed" : kindOf(bar);
   const top = (LINE - BAR) / 2;
   const isPoint = bar.row === "point" && count === 1;
@@ -175,7 +180,11 @@ function BarShape({ shape, isFocused, isTabStop, label, onOpen, onHover, onFocus
       data-bar={bar.index}
       data-last={shape.lastBar.index}
       class={`bar ${isFocused ? "is-focused" : ""} ${bar.outcome === "open" ? "is-open" : ""}`}
-      onClick={onOpen}
+      onClick={(event) => {
+        // A finger cannot point without a click: its first tap shows the details.
+        if ((event as unknown as PointerEvent).pointerType === "touch" && !isFocused && count === 1) onFocus();
+        else onOpen();
+      }}
       onPointerEnter={() => onHover(true)}
       onPointerLeave={() => onHover(false)}
       onFocus={onFocus}
@@ -188,24 +197,18 @@ function BarShape({ shape, isFocused, isTabStop, label, onOpen, onHover, onFocus
       {isPoint ? (
         <path class={`bar-shape bar-${kind}`} d={`M${x} ${LINE / 2 - 6}l6 6l-6 6l-6 -6z`} />
       ) : (
-        <rect class={`bar-shape bar-${count > 1 ? "group " : ""}bar-${kind}`} x={x} y={top} width={drawnWidth} height={BAR} rx={Math.min(3, drawnWidth / 2)} />
+        <rect class={`bar-shape ${count > 1 ? "bar-group " : ""}bar-${kind}`} x={x} y={top} width={drawnWidth} height={BAR} rx={Math.min(3, drawnWidth / 2)} />
       )}
       {count === 1 && !isPoint && drawnWidth >= 28 && (
         <svg x={Math.max(x, 0) + 5} y={top} width={Math.max(0, drawnWidth - 8 + Math.min(x, 0))} height={BAR}>
           <text class={`bar-label bar-label-${kind}`} x={0} y={14}>
             {isFailed ? "✕ " : ""}
-            {bar.row === "model" && bar.detail !== "" ? bar.detail : bar.label}
+            {bar.row === "model" && bar.what !== "arguments" && bar.detail !== "" ? bar.detail : bar.label}
             {bar.row === "tool" && bar.detail !== "" ? `  ${bar.detail}` : ""}
           </text>
         </svg>
       )}
-      {count > 1 && drawnWidth >= 24 && (
-        <svg x={Math.max(x, 0) + 3} y={top} width={drawnWidth - 6} height={BAR}>
-          <text class={`bar-label bar-label-${kind}`} x={0} y={14}>
-            {count}×
-          </text>
-        </svg>
-      )}
+      {count > 1 && failed > 0 && !isFailed && <rect class="bar-some-failed" x={x} y={top + BAR - 6} width={drawnWidth} height={6} />}
       {/* Narrow bars are easier to hit. */}
       {width < 10 && <rect class="bar-target" x={x - 3} y={0} width={width + 6} height={LINE} />}
     </g>

@@ -19,7 +19,8 @@ export function Details({ runId, shown, timeline, axis, now, onZoom }: DetailsPr
   if (shown === undefined) {
     return (
       <footer class="timeline-details soft small">
-        <p>Point at a bar for details. Drag to move, Ctrl and the wheel to zoom; a click leads to the conversation.</p>
+        <p>Point at a bar, or tap it, for details; a click leads to its place in the run. Drag to move, Ctrl and the wheel or two fingers zoom.</p>
+        <p>Bars that are too narrow are drawn together, with a thick border; red at its lower edge, some of them failed.</p>
       </footer>
     );
   }

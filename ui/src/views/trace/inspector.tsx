@@ -146,9 +146,9 @@ function Head({ title, note, copy }: { title: string; note?: string; copy: () =>
 function Marks({ marks }: { marks: readonly Mark[] }) {
   if (marks.length === 0) return null;
   return (
-    <ul class="marks small">
+    <ul class="findings small">
       {marks.map((mark, index) => (
-        <li key={index} class={`mark mark-${severity(mark.kind)}`}>
+        <li key={index} class={`finding finding-${severity(mark.kind)}`}>
           <strong>
             {MARK_NAMES[mark.kind]} <span class="mono">{mark.code}</span>
           </strong>

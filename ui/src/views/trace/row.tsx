@@ -76,7 +76,7 @@ export function TraceRow(props: RowProps) {
           label={`Frame ${seq}`}
         >
           <span class="trace-seq">{seq}</span>
-          <b class="trace-name">{item.frame.type}</b>
+          <b class={`trace-name ${isProvider ? "is-plain" : ""}`}>{item.frame.type}</b>
           <span class="trace-text" dir="auto">
             {frameText(item.frame)}
           </span>
