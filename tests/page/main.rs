@@ -56,5 +56,15 @@ macro_rules! programs {
 }
 
 programs! {
+    browsers_page_access: "access.test.mjs",
+    browsers_page_accessibility: "accessibility.test.mjs",
     browsers_page_acting: "acting.test.mjs",
+    browsers_page_bounds: "bounds.test.mjs",
+    browsers_page_conversation: "conversation.test.mjs",
+    browsers_page_harness: "harness.test.mjs",
+    browsers_page_hostile: "hostile.test.mjs",
+    browsers_page_live: "live.test.mjs",
+    browsers_page_runs: "runs.test.mjs",
+    browsers_page_timeline: "timeline.test.mjs",
+    browsers_page_trace: "trace.test.mjs",
 }
