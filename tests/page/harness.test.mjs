@@ -6,6 +6,7 @@ import { after, test } from 'node:test';
 import { close, open } from './support/browser.mjs';
 import { checkDocument } from './support/inspect.mjs';
 import { PAYLOADS } from './support/payloads.mjs';
+import { atEnd } from './support/cleanup.mjs';
 
 after(close);
 
@@ -18,7 +19,7 @@ async function careless(test, headers = {}) {
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  test.after(() => server.close());
+  atEnd(test, () => server.close());
   return `http://127.0.0.1:${server.address().port}/`;
 }
 

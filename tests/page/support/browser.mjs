@@ -4,6 +4,7 @@
 // navigation or CSP violation that the test does not see.
 import assert from 'node:assert/strict';
 import { chromium } from 'playwright-core';
+import { atEnd } from './cleanup.mjs';
 
 if (!process.env.CHROMIUM) throw new Error('CHROMIUM must be the path of a Chromium');
 
@@ -35,7 +36,7 @@ export async function open(test, url, { allow = [], ...options } = {}) {
   const page = await context.newPage();
   page.setDefaultTimeout(15_000);
   page.watch = watch;
-  test.after(async () => {
+  atEnd(test, async () => {
     await context.close();
     watch.check();
   });

@@ -9,6 +9,7 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { atEnd } from './cleanup.mjs';
 
 const PROGRAM = process.env.FRAMEGATE;
 if (!PROGRAM) throw new Error('FRAMEGATE must be the path of the built program');
@@ -19,7 +20,7 @@ process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')));
 /** A folder that is removed when the test ends. */
 export async function folder(test) {
   const path = await mkdtemp(join(tmpdir(), 'framegate-page-'));
-  test.after(() => rm(path, { recursive: true, force: true }));
+  atEnd(test, () => rm(path, { recursive: true, force: true }));
   return path;
 }
 
@@ -33,7 +34,7 @@ export class Proxy {
     proxy.token = undefined;
     proxy.log = '';
     await proxy.launch('127.0.0.1:0');
-    test.after(() => proxy.stop('SIGKILL'));
+    atEnd(test, () => proxy.stop('SIGKILL'));
     return proxy;
   }
 

@@ -1,6 +1,7 @@
 // A TCP relay between the browser and the proxy, whose connections can be cut or stalled.
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
+import { atEnd } from './cleanup.mjs';
 
 export class Relay {
   static async to(test, proxy) {
@@ -12,7 +13,7 @@ export class Relay {
     relay.server.listen(0, '127.0.0.1');
     await once(relay.server, 'listening');
     relay.url = `http://127.0.0.1:${relay.server.address().port}`;
-    test.after(() => {
+    atEnd(test, () => {
       relay.cut();
       relay.server.close();
     });
