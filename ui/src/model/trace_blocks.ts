@@ -71,6 +71,11 @@ export class TraceBlocks {
     this.#next();
   }
 
+  /** Why the first of the blocks that failed could not be read; undefined if none failed. */
+  get failure(): unknown {
+    return this.#failed.values().next().value;
+  }
+
   /** Reads again what failed. */
   retry(): void {
     this.#failed.clear();

@@ -17,6 +17,7 @@ import { Filters, SortHead } from "./filters";
 import { type Filter, filterFrom, listRows, type ListRow, matches, NO_FILTER, type Order, orderFrom, sorted, toQuery } from "./model";
 import { RunRow, SessionRow } from "./row";
 import { MAX_RUNS, RunStore } from "./store";
+import "../../components/controls.css";
 import "./runs.css";
 
 /** The runs of a source stay in memory while other views are shown. */

@@ -17,6 +17,7 @@ import { Chart, type Shown } from "./chart";
 import { Details } from "./details";
 import { Overview } from "./overview";
 import { BarTable } from "./table";
+import "../../components/controls.css";
 import "./timeline.css";
 
 /** How often an open bar grows. */
