@@ -13,6 +13,8 @@ import type {
   FollowOptions,
   Frame,
   FrameType,
+  IngestOptions,
+  IngestResult,
   Run,
   RunChange,
   RunPage,
@@ -25,6 +27,7 @@ import type {
   TraceQuery,
 } from "./source";
 import { isTokenWanted, token } from "./token";
+import { upload } from "./upload";
 import { onWake } from "./wake";
 
 /** All types of `frames.v2`; `event_type` names those that are wanted. A type that is not listed is not asked for. */
@@ -38,7 +41,10 @@ const TYPES: readonly FrameType[] = [
   "tool_task_signalled", "artifact_written", "skill_catalog_updated", "skill_loaded", "skill_invoked", "skill_warning",
 ]; // prettier-ignore
 
-const CHANGES: readonly FrameType[] = ["session_started", "session_ended", "approval_requested", "approval_resolved"];
+const CHANGES: readonly RunChange["type"][] = [
+  "session_started", "session_ended", "approval_requested", "approval_resolved", "turn_started", "usage_reported", "tool_ended", "tool_failed",
+  "error_reported",
+]; // prettier-ignore
 
 /** Silence after the last frame from which a stream counts as read to its end. */
 const SETTLED_MS = 150;
@@ -149,8 +155,8 @@ export class ProxySource implements Source {
     );
   }
 
-  startRun(order: StartRun): Promise<Run> {
-    return this.#client.startRun(order) as Promise<Run>;
+  startRun(order: StartRun, options: CallOptions & { idempotencyKey?: string } = {}): Promise<Run> {
+    return this.#client.startRun(order, options) as Promise<Run>;
   }
 
   async interrupt(runId: string): Promise<void> {
@@ -165,8 +171,20 @@ export class ProxySource implements Source {
     await this.#client.sendMessage(sessionId, prompt);
   }
 
-  ingest(runner: string, file: Blob, options: CallOptions & { idempotencyKey?: string } = {}) {
-    return this.#client.ingest(runner as "auto", file, options);
+  async ingest(runner: string, file: Blob, options: IngestOptions = {}): Promise<IngestResult> {
+    const { onProgress, ...call } = options;
+    if (onProgress === undefined) return this.#client.ingest(runner as "auto", file, call);
+    const headers: Record<string, string> = { accept: "application/json", "content-type": "application/octet-stream" };
+    if (token.value !== undefined) headers["authorization"] = `Bearer ${token.value}`;
+    if (call.idempotencyKey !== undefined) headers["idempotency-key"] = call.idempotencyKey;
+    const { signal } = call;
+    const url = `${this.#http.options.baseUrl}/v1/ingest/${encodeURIComponent(runner)}`;
+    try {
+      return await upload<IngestResult>(url, file, { headers, onProgress, ...(signal === undefined ? {} : { signal }) });
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 401) isTokenWanted.value = true;
+      throw error;
+    }
   }
 
   #get<T>(path: string, query: Query, options: ClientCallOptions = {}): Promise<T> {

@@ -148,10 +148,22 @@ export interface FollowOptions {
 }
 
 /** A change to a run that a list of runs shows. */
-export type RunChange = Extract<Frame, { type: "session_started" | "session_ended" | "approval_requested" | "approval_resolved" }>;
+export type RunChange = Extract<
+  Frame,
+  {
+    type:
+      | "session_started" | "session_ended" | "approval_requested" | "approval_resolved"
+      | "turn_started" | "usage_reported" | "tool_ended" | "tool_failed" | "error_reported";
+  }
+>; // prettier-ignore
 
 export interface CallOptions {
   signal?: AbortSignal;
+}
+
+export interface IngestOptions extends CallOptions {
+  idempotencyKey?: string;
+  onProgress?: (sent: number) => void;
 }
 
 export interface Source {
@@ -170,14 +182,16 @@ export interface Source {
   upstreams(options?: CallOptions): Promise<Upstream[]>;
   /** The bytes of an artifact, with the media type under which they are safe to show. */
   artifact(artifactId: string, options?: CallOptions): Promise<Blob>;
-  /** Calls back when a run begins, ends, or waits for something, until the signal aborts. */
+  /** Calls back when a run begins, ends, waits for something, or has new figures, until the signal aborts. */
   watchRuns(onChange: (change: RunChange) => void, onConnection: (connection: Connection) => void, signal: AbortSignal): Promise<void>;
 
-  startRun(order: StartRun): Promise<Run>;
+  /** The same key never starts a second run. */
+  startRun(order: StartRun, options?: CallOptions & { idempotencyKey?: string }): Promise<Run>;
   interrupt(runId: string): Promise<void>;
   answer(runId: string, approvalId: string, answer: ApprovalAnswer): Promise<void>;
   sendMessage(sessionId: string, prompt: string): Promise<void>;
-  ingest(runner: string, file: Blob, options?: CallOptions & { idempotencyKey?: string }): Promise<IngestResult>;
+  /** Sends a runner's output in. `onProgress` gets the number of bytes that were sent. */
+  ingest(runner: string, file: Blob, options?: IngestOptions): Promise<IngestResult>;
 }
 
 /** Something that this source does not have. */

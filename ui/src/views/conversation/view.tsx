@@ -106,6 +106,8 @@ export function ConversationView({ runId, toolId }: ConversationViewProps) {
       <article
         class={`item item-${row.item.kind} depth-${row.depth} ${row.item.id === selected ? "item-selected" : ""} ${found?.current === row.item ? "item-found" : ""}`}
         tabIndex={-1}
+        data-item={row.item.kind}
+        data-frame={row.item.seq}
         aria-label={labelOf(row.item)}
         aria-posinset={index + 1}
         aria-setsize={isOpen ? -1 : list.length}

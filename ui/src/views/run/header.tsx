@@ -32,7 +32,7 @@ export function RunFrame({ session, actions, children }: RunFrameProps) {
     );
   }
   return (
-    <div class="run">
+    <div class="run" data-connection={session.connection.value.state}>
       <header class="run-head">
         <div class="run-title">
           <h1 class="truncate" title={run?.title}>
