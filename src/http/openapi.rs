@@ -8,8 +8,10 @@ pub(super) mod chat_completions;
 pub(super) mod control;
 mod events;
 pub(super) mod operations;
+pub(super) mod page;
 pub(super) mod responses;
 mod shapes;
+pub(super) mod trace;
 pub(super) mod ui_message_stream;
 pub(super) mod upstreams;
 
@@ -64,7 +66,7 @@ pub(super) fn document(routes: &[Route]) -> Value {
         "components": {
             "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}},
             "parameters": shapes::parameters(),
-            "schemas": merged(&[shapes::schemas(), events::schemas()]),
+            "schemas": merged(&[shapes::schemas(), trace::schemas(), events::schemas()]),
             "responses": shapes::responses(),
         },
     })

@@ -32,7 +32,7 @@ pub use lag::Lag;
 pub use retention::pruning::PruningBounds;
 pub use status::{Exited, RunState, RunStatus, Waiting};
 pub use totals::Totals;
-pub use view::{Ask, Batch, Reader, Wire};
+pub use view::{Ask, Batch, FindingKind, Reader, Trace, TraceAsk, Traced, Wire};
 
 use crate::artifacts::ArtifactStore;
 use crate::clock::Moment;

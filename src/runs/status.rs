@@ -64,6 +64,13 @@ pub struct RunStatus {
     /// The runner's name.
     #[serde(deserialize_with = "runner_name")]
     pub runner: Word,
+    /// The run's first prompt on one line, with white space folded, cut after 120 characters; absent if the runner did not report
+    /// it, and for runs that an older version stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// The model that the run named last, as the runner spells it; absent if it named none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
     /// The run's state.
     pub state: RunState,
     /// Time of the first frame, in Unix epoch milliseconds.
@@ -252,6 +259,8 @@ impl RunStatus {
             session_name: stream.session.name.to_string(),
             response_id: None,
             runner: name_of(stream.provider.name),
+            title: None,
+            model: None,
             state: RunState::Running,
             started_at_ms: 0,
             updated_at_ms: 0,
@@ -313,8 +322,15 @@ impl RunStatus {
                 }
                 self.records_with_errors += u64::from(!record.errors.is_empty() || !record.response_errors.is_empty());
             }
+            Body::SessionStarted { input } => self.entitle(input),
+            // A subagent's prompt is not the run's.
+            Body::UserMessage(message) if !frame.is_subagent() => self.entitle(&message.text),
+            Body::TurnStarted { model, .. } if !frame.is_subagent() => self.note_model(model.as_deref()),
             Body::ToolStarted { .. } => self.tool_calls += 1,
             Body::UsageReported(usage) => {
+                if !frame.is_subagent() {
+                    self.note_model(usage.model.as_deref());
+                }
                 self.usage.add(usage);
                 if let Some(running) = &usage.running {
                     self.running_total = Some(running.clone());
@@ -355,6 +371,19 @@ impl RunStatus {
         self.ended_at_ms = self.ended.then_some(frame.timestamp_ms);
     }
 
+    /// Takes the title from a prompt, if there is none yet.
+    fn entitle(&mut self, prompt: &str) {
+        if self.title.is_none() {
+            self.title = title(prompt);
+        }
+    }
+
+    fn note_model(&mut self, model: Option<&str>) {
+        if let Some(model) = model.filter(|model| !model.is_empty() && self.model.as_deref() != Some(*model)) {
+            self.model = Some(model.chars().take(MODEL_CHARS).collect());
+        }
+    }
+
     /// Logs a warning.
     pub(super) fn tell(&self, warning: Warning, seq: u64) {
         tracing::warn!(
@@ -362,6 +391,33 @@ impl RunStatus {
             warning.message()
         );
     }
+}
+
+/// Maximum length of a title, in characters.
+const TITLE_CHARS: usize = 120;
+
+/// Maximum length of a model's name, in characters.
+const MODEL_CHARS: usize = 200;
+
+/// The title that a prompt gives its run: white space and control characters are folded, and a longer prompt ends in an ellipsis.
+/// `None` if nothing is left.
+fn title(prompt: &str) -> Option<String> {
+    let is_space = |letter: char| letter.is_whitespace() || letter.is_control();
+    let (mut title, mut letters) = (String::new(), 0);
+    for word in prompt.split(is_space).filter(|word| !word.is_empty()) {
+        if letters > 0 {
+            title.push(' ');
+            letters += 1;
+        }
+        let before = title.len();
+        title.extend(word.chars().take(TITLE_CHARS + 1));
+        letters += title.get(before..).map_or(0, |word| word.chars().count());
+        if letters > TITLE_CHARS {
+            let cut: String = title.chars().take(TITLE_CHARS - 1).collect();
+            return Some(format!("{}…", cut.trim_end()));
+        }
+    }
+    Some(title).filter(|title| !title.is_empty())
 }
 
 /// Logs the start and the end of a run; called once the frame is kept.
@@ -412,4 +468,27 @@ fn counts<'de, D: Deserializer<'de>>(
     let counts = BTreeMap::<String, u64>::deserialize(deserializer)?;
     let named = |(name, count)| Some((known.clone().into_iter().find(|known| *known == name)?, count));
     Ok(counts.into_iter().filter_map(named).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_title_is_one_short_line() {
+        for (prompt, expected) in [
+            ("", None),
+            (" \n\t ", None),
+            ("Fix the test", Some("Fix the test")),
+            ("  Fix\r\n\n the\u{a0}\u{2028}test\0", Some("Fix the test")),
+        ] {
+            assert_eq!(title(prompt).as_deref(), expected, "{prompt:?}");
+        }
+        let whole = "é".repeat(TITLE_CHARS);
+        assert_eq!(title(&whole), Some(whole.clone()));
+        for longer in [format!("{whole}é"), format!("{whole} x"), "word ".repeat(1000), "x".repeat(1 << 20)] {
+            let title = title(&longer).unwrap();
+            assert!(title.chars().count() <= TITLE_CHARS && title.ends_with('…') && !title.contains(" …"), "{title}");
+        }
+    }
 }

@@ -12,6 +12,7 @@ import { Failure } from "./components/states";
 import "./styles/tokens.css";
 import "./styles/base.css";
 import "./styles/components.css";
+import "./styles/content.css";
 import "./styles/shell.css";
 
 async function start(): Promise<void> {

@@ -52,7 +52,7 @@ export function Shell({ source, notice }: { source: Source; notice: string | und
         Skip to the content
       </a>
       <Header source={source} access={access} onHelp={() => setHelp(true)} />
-      <main id="main" class="main" tabIndex={-1}>
+      <main id="main" class="main" tabIndex={-1} data-view={isTokenWanted.value ? "login" : route.value.view}>
         {isTokenWanted.value ? (
           <TokenForm notice={notice} />
         ) : app !== undefined ? (

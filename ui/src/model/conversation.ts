@@ -81,6 +81,11 @@ export class Conversation {
     return this.runUsage ?? this.turnUsage;
   }
 
+  /** Threads below the main one. */
+  get threadCount(): number {
+    return this.#threads.size;
+  }
+
   /** The thread of a tool call; the main one without an id. */
   thread(toolId?: string): Thread | undefined {
     return toolId === undefined ? this.main : this.#threads.get(toolId);

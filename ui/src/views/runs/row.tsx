@@ -20,7 +20,7 @@ export function RunRow({ run, now, isCurrent, isIndented, onFocus }: RunRowProps
   const used = tokensOf(run);
   const findings = findingCount(run);
   return (
-    <article class={`run-row ${isCurrent ? "is-current" : ""} ${isIndented ? "is-indented" : ""}`}>
+    <article class={`run-row ${isCurrent ? "is-current" : ""} ${isIndented ? "is-indented" : ""}`} data-run={run.run_id} data-state={run.state}>
       <span class="run-row-state">
         <StateBadge state={run.state} />
       </span>
@@ -103,6 +103,7 @@ export function SessionRow({ row, isCurrent, onFocus, onToggle }: { row: Session
       type="button"
       class={`session-row ${isCurrent ? "is-current" : ""}`}
       aria-expanded={!row.isFolded}
+      data-session={row.id}
       data-row={`session ${row.id}`}
       title={`Session ${row.id}`}
       onFocus={onFocus}

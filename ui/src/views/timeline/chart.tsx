@@ -179,6 +179,8 @@ function BarShape({ shape, isFocused, isTabStop, label, onOpen, onHover, onFocus
       aria-label={label}
       data-bar={bar.index}
       data-last={shape.lastBar.index}
+      data-row={bar.row}
+      data-frame={bar.start.seq}
       class={`bar ${isFocused ? "is-focused" : ""} ${bar.outcome === "open" ? "is-open" : ""}`}
       onClick={(event) => {
         // A finger cannot point without a click: its first tap shows the details.

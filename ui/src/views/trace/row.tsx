@@ -157,7 +157,7 @@ function Entry({ place, item, marks, label, hot, hotItem, active, onHot, onActiv
     >
       {children}
       {marks.length > 0 && (
-        <span class={`trace-mark trace-mark-${worst}`} title={marks.map(({ kind, code, message }) => `${MARK_NAMES[kind]} (${code}): ${message}`).join("\n").slice(0, 2_000)}>
+        <span class={`trace-mark trace-mark-${worst}`} data-finding={marks.map(({ kind }) => kind).join(" ")} title={marks.map(({ kind, code, message }) => `${MARK_NAMES[kind]} (${code}): ${message}`).join("\n").slice(0, 2_000)}>
           <Icon name={worst === "info" ? "info" : "warn"} />
           {MARK_NAMES[marks[0]!.kind]}
           {marks.length > 1 && ` +${marks.length - 1}`}
