@@ -217,9 +217,9 @@ function BarShape({ shape, isFocused, isTabStop, label, onOpen, onHover, onFocus
   );
 }
 
-/** Where a bar leads: to its tool call, or to its first frame. */
+/** Where a bar leads in the conversation: to its tool call, or to what its first frame said. */
 export function hrefOf(runId: string, bar: Bar): string {
-  return bar.toolId !== undefined ? paths.tool(runId, bar.toolId) : paths.frame(runId, bar.start.seq);
+  return bar.toolId !== undefined ? paths.tool(runId, bar.toolId) : paths.conversation(runId, { at: String(bar.start.seq) });
 }
 
 function groupSpan({ bar, lastBar }: Shape, axis: Axis, timeline: Timeline, now: number): Span {

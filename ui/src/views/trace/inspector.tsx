@@ -31,11 +31,9 @@ export function Inspector(props: InspectorProps) {
         <h2>
           Frame {frame.seq} <span class="mono soft">{frame.type}</span>
         </h2>
-        {toolId !== undefined && (
-          <a class="small" href={paths.tool(runId, toolId)}>
-            In the conversation
-          </a>
-        )}
+        <a class="small" href={toolId === undefined ? paths.conversation(runId, { at: String(frame.seq) }) : paths.tool(runId, toolId)}>
+          In the conversation
+        </a>
         <button type="button" class="button button-plain button-icon button-small" aria-label="Close the details" title="Close (Escape)" onClick={onClose}>
           <Icon name="close" />
         </button>
