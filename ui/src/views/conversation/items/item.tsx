@@ -98,7 +98,7 @@ function Prompt({ item }: { item: PromptItem }) {
     <div class="prompt">
       <div class="item-head">
         <span class="item-name">Prompt</span>
-        <span class="item-end">
+        <span class="item-side">
           <CopyButton text={item.text} what="prompt" />
           <Meta seq={item.seq} at={item.at} />
         </span>
@@ -150,7 +150,7 @@ function Reasoning({ item }: { item: ReasoningItem }) {
       <button type="button" class="reasoning-head" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         <Icon name="chevron" class={isOpen ? "open" : ""} />
         <span>{name}</span>
-        {!isOpen && <span class="reasoning-preview truncate">{visible(oneLine(item.isDone ? item.text : item.text.slice(-300), 240))}</span>}
+        {!isOpen && <span class="reasoning-preview truncate">{visible(oneLine((item.isDone ? item.text.slice(0, 600) : item.text.slice(-300)).replace(/[*_`#]{1,3}/g, ""), 240))}</span>}
       </button>
       {isOpen && (
         <div class="reasoning-text">
@@ -177,7 +177,7 @@ function Plan({ item }: { item: PlanItem }) {
         <span class="faint numeric">
           {done} of {plural(item.entries.length, "step")} done
         </span>
-        <span class="item-end">
+        <span class="item-side">
           <Meta seq={item.seq} at={item.at} />
         </span>
       </div>
@@ -211,7 +211,7 @@ function ErrorNote({ item }: { item: ErrorItem }) {
         <Icon name="warn" />
         <span class="item-name">{isRetry ? "Retry" : "Error"}</span>
         <span class="small">{visible(facts.join(" · "))}</span>
-        <span class="item-end">
+        <span class="item-side">
           <Meta seq={item.seq} at={item.at} />
         </span>
       </div>
@@ -305,7 +305,7 @@ function End({ item }: { item: EndItem }) {
       <div class="item-head">
         <strong>{end.title}</strong>
         {item.errorCode && <code>{visible(item.errorCode)}</code>}
-        <span class="item-end">
+        <span class="item-side">
           <Meta seq={item.seq} at={item.at} />
         </span>
       </div>
