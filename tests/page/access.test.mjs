@@ -6,7 +6,7 @@ import { after, test } from 'node:test';
 import { close, FAILED_REQUESTS, open } from './support/browser.mjs';
 import { folder, Proxy, until } from './support/proxy.mjs';
 import { recording } from './support/recordings.mjs';
-import { ready } from './support/views.mjs';
+import { questions, ready, tools } from './support/views.mjs';
 
 after(close);
 
@@ -66,7 +66,7 @@ test('the page asks for a token, keeps it for the tab, and sends it as a header 
   await enter(page, SECRETS.all);
   // The route that was asked for is still the one that opens.
   await ready(page, 'conversation');
-  await page.locator('[data-tool]').first().waitFor();
+  await tools(page).first().waitFor();
   await checkSecret(page, SECRETS.all);
   const api = page.watch.requests.filter(({ url }) => new URL(url).pathname.startsWith('/v1/'));
   assert.ok(api.some(({ headers }) => headers.authorization === `Bearer ${SECRETS.all}`));
@@ -96,12 +96,12 @@ test('a token that may only read is offered nothing that acts', async (t) => {
   const reader = await open(t, `${proxy.url}/#/runs/${run}`, { allow: FAILED_REQUESTS });
   await enter(reader, SECRETS.read);
   await ready(reader, 'conversation');
-  await reader.locator('[data-approval]').first().waitFor();
-  const offered = reader.getByRole('button', { name: /approve|reject|deny|interrupt|^send|new run|start/i }).or(reader.getByRole('textbox', { name: /prompt/i }));
+  await questions(reader).first().waitFor();
+  const offered = reader.getByRole('button', { name: /approve|reject|deny|interrupt|^send|new run|start a run/i }).or(reader.getByRole('textbox', { name: /prompt/i }));
   assert.deepEqual(await offered.allInnerTexts(), []);
   await reader.goto(`${proxy.url}/#/runs`);
   await ready(reader, 'runs');
-  assert.equal(await reader.getByRole('button', { name: /new run|start/i }).or(reader.getByRole('link', { name: /new run/i })).count(), 0);
+  assert.equal(await reader.getByRole('button', { name: /new run|start a run|open files/i }).count(), 0);
   assert.equal(await reader.locator('input[type=file]').count(), 0);
   await drop(reader, 'x.ndjson', '{}');
   assert.ok(reader.watch.requests.every(({ method }) => method === 'GET'), 'a reader only reads');

@@ -7,7 +7,7 @@ import { close, open } from './support/browser.mjs';
 import { unfold } from './support/inspect.mjs';
 import { Proxy, until } from './support/proxy.mjs';
 import { recording } from './support/recordings.mjs';
-import { checkWidth, conversation, ready, runsList, stats, timeline, trace } from './support/views.mjs';
+import { checkWidth, conversation, questions, ready, runsList, stats, timeline, trace } from './support/views.mjs';
 
 after(close);
 
@@ -93,7 +93,7 @@ test('axe finds nothing in a question, in the form for a token and in the help',
   for (const prompt of ['Write a note', 'Let me choose']) {
     const started = await demo.json('/v1/runs', { method: 'POST', body: JSON.stringify({ upstream: 'demo', prompt }) });
     const page = await open(t, `${demo.url}/#/runs/${started.run_id ?? started.id}`);
-    await page.locator('[data-approval]').first().waitFor();
+    await questions(page).first().waitFor();
     await check(page, prompt);
     await page.setViewportSize(PHONE);
     await checkWidth(page, prompt);

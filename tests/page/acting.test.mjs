@@ -4,7 +4,7 @@ import { after, test } from 'node:test';
 import { close, FAILED_REQUESTS, open } from './support/browser.mjs';
 import { Proxy, until } from './support/proxy.mjs';
 import { recording } from './support/recordings.mjs';
-import { ready } from './support/views.mjs';
+import { connection, questions, ready } from './support/views.mjs';
 
 after(close);
 
@@ -30,12 +30,16 @@ test('an approval is given, and another one refused', async (t) => {
   const { proxy, start, show } = await demo(t);
   const run = await start('Write a note and run a command');
   const page = await show(run);
-  await page.locator('[data-approval]').getByRole('button', { name: /^approve/i }).first().click();
+  await questions(page).getByRole('button', { name: 'Approve' }).first().click();
   await until('the second question', async () => (await decisions(proxy, run)).length === 1);
-  await page.locator('[data-approval]').getByRole('button', { name: /^(reject|deny)/i }).last().click();
+  await questions(page).getByRole('button', { name: 'Reject…' }).click();
+  await questions(page).getByLabel(/reason/i).fill('not that one');
+  await questions(page).getByRole('button', { name: 'Reject', exact: true }).click();
   const status = await ended(proxy, run);
   assert.equal(status.state, 'completed');
   assert.deepEqual(await decisions(proxy, run), ['approved', 'rejected']);
+  const [, refused] = (await proxy.frames(run)).filter((frame) => frame.type === 'approval_resolved');
+  assert.equal(refused.reason, 'not that one');
   await page.getByText(/You allowed Edit/).first().waitFor();
   await page.getByText(/You did not allow Bash/).first().waitFor();
   // What is decided cannot be decided again.
@@ -46,11 +50,10 @@ test('a question is answered with a choice', async (t) => {
   const { proxy, start, show } = await demo(t);
   const run = await start('Let me choose');
   const page = await show(run);
-  const question = page.locator('[data-approval]').first();
+  const question = questions(page).first();
   await question.getByText('Which colour do you like best?').first().waitFor();
-  await question.getByLabel('Blue').or(question.getByRole('button', { name: 'Blue' })).or(question.getByRole('radio', { name: /Blue/ })).first().click();
-  const send = question.getByRole('button', { name: /^(answer|send|submit)/i });
-  if (await send.count()) await send.first().click();
+  await question.getByRole('radio', { name: /Blue/ }).check();
+  await question.getByRole('button', { name: 'Send the answer' }).click();
   await ended(proxy, run);
   await page.getByText(/You chose “Blue”/).first().waitFor();
 });
@@ -60,11 +63,11 @@ test('a run is interrupted', async (t) => {
   const run = await start('Count slowly');
   const page = await show(run);
   await page.getByText(/1 2 3/).first().waitFor();
-  await page.getByRole('button', { name: /interrupt/i }).first().click();
-  const sure = page.getByRole('dialog').getByRole('button', { name: /interrupt/i });
-  if (await sure.count()) await sure.click();
+  await page.getByRole('button', { name: 'Interrupt' }).click();
+  // One click is not enough.
+  await page.getByRole('button', { name: 'Really interrupt?' }).click();
   assert.equal((await ended(proxy, run)).state, 'interrupted');
-  await page.locator('[data-connection=ended]').first().waitFor();
+  await connection(page, 'ended').waitFor();
   await until('nothing to interrupt', async () => (await page.getByRole('button', { name: /interrupt/i }).count()) === 0);
 });
 
@@ -89,12 +92,11 @@ test('a run is started on a configured upstream', async (t) => {
   const page = await open(t, `${proxy.url}/#/runs`);
   await ready(page, 'runs');
   const known = (await proxy.runs()).map((run) => run.run_id);
-  await page.getByRole('button', { name: /new run/i }).or(page.getByRole('link', { name: /new run/i })).first().click();
-  const prompt = page.getByRole('textbox', { name: /prompt/i });
-  await prompt.fill('Hello from the page');
-  const upstream = page.getByRole('combobox', { name: /upstream/i });
-  if (await upstream.count()) await upstream.selectOption('demo');
-  await page.getByRole('button', { name: /^(start|send|run)/i }).first().click();
+  await page.getByRole('button', { name: /start a run|new run/i }).click();
+  const form = page.getByRole('dialog');
+  await form.getByLabel('Prompt').fill('Hello from the page');
+  await form.getByLabel('Upstream').selectOption('demo');
+  await form.getByRole('button', { name: 'Start', exact: true }).click();
   await ready(page, 'conversation');
   await page.getByText('Hello from the page').first().waitFor();
   const opened = /#\/runs\/([0-9a-f-]{36})/.exec(page.url())[1];
@@ -140,12 +142,12 @@ test('an action that the proxy refuses says why', async (t) => {
   await proxy.status(run, 'waiting', (status) => status.state === 'waiting_approval');
   const page = await open(t, `${proxy.url}/#/runs/${run}`, { allow: FAILED_REQUESTS });
   await ready(page, 'conversation');
-  await page.locator('[data-approval]').first().waitFor();
+  await questions(page).first().waitFor();
   // The answer is lost on its way.
   await page.route('**/approvals/*', (route) => route.fulfill({ status: 502, contentType: 'application/problem+json', body: JSON.stringify({ title: 'Bad gateway', status: 502, detail: 'The runner closed its input.' }) }));
-  await page.locator('[data-approval]').getByRole('button', { name: /^approve/i }).first().click();
+  await questions(page).getByRole('button', { name: 'Approve' }).first().click();
   await page.getByText('The runner closed its input.').first().waitFor();
   await page.unroute('**/approvals/*');
-  await page.locator('[data-approval]').getByRole('button', { name: /^approve/i }).first().click();
+  await questions(page).getByRole('button', { name: 'Approve' }).first().click();
   assert.equal((await ended(proxy, run)).state, 'completed');
 });

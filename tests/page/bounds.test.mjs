@@ -7,7 +7,7 @@ import { close, open } from './support/browser.mjs';
 import { ClaudeRun } from './support/claude.mjs';
 import { scrollThrough, unfold } from './support/inspect.mjs';
 import { Proxy, Trickle, sleep, until } from './support/proxy.mjs';
-import { checkWidth, conversation, ready, runsList, timeline, trace } from './support/views.mjs';
+import { checkWidth, connection, conversation, items, ready, runsList, timeline, tools, trace } from './support/views.mjs';
 
 after(close);
 
@@ -47,10 +47,10 @@ test('a run of very many tiny frames opens, and its end is reached', { timeout: 
   page.setDefaultTimeout(FRAMES);
   await ready(page, 'conversation');
   t.diagnostic(`the conversation opens in ${Date.now() - begun} ms`);
-  await page.locator('[data-connection=ended]').first().waitFor();
+  await connection(page, 'ended').waitFor();
   t.diagnostic(`the conversation is complete in ${Date.now() - begun} ms`);
   await checkResponsive(page, 'many frames');
-  await page.keyboard.press('End');
+  await page.keyboard.press('Shift+G');
   await page.getByText('The very last answer.').first().waitFor();
   assert.ok((await page.locator('*').count()) < 20_000, 'the document is bounded');
   await timeline(page, id);
@@ -66,7 +66,7 @@ test('a text of 50 MB is cut, says so, and links to the whole', { timeout: 120_0
   await unfold(page);
   await checkResponsive(page, 'a large output');
   const [written] = (await proxy.frames(id)).filter((frame) => frame.type === 'artifact_written');
-  const card = page.locator('[data-tool]').first();
+  const card = tools(page).first();
   const text = await card.innerText();
   assert.ok(text.length < 2_000_000, `${text.length} characters are in the document`);
   if (written) await card.getByRole('link', { name: /download|artifact|whole|full/i }).or(card.getByRole('button', { name: /download|artifact|whole|full/i })).first().waitFor();
@@ -79,10 +79,10 @@ test('an answer of 50 MB does not hang the page', { timeout: 120_000 }, async (t
   const { page } = await shown(t, run.begin() + run.say(text.slice(0, 50 << 20)) + run.end());
   page.setDefaultTimeout(60_000);
   await ready(page, 'conversation');
-  await page.locator('[data-role=answer]').first().waitFor();
+  await items(page, 'text').first().waitFor();
   await checkResponsive(page, 'a large answer');
   assert.ok((await page.locator('*').count()) < 60_000, 'the document is bounded');
-  assert.match(await page.locator('[data-view=conversation]').innerText(), /cut|left out|more|truncated|not shown|first/i);
+  assert.match(await page.locator('.conversation').innerText(), /cut|left out|more|truncated|not shown|first/i);
 });
 
 test('500 subagents within each other', async (t) => {
@@ -116,7 +116,7 @@ test('records that are not JSON can be found', async (t) => {
   const found = new Set();
   await scrollThrough(page, {
     seen: async () => {
-      for (const frame of await page.locator('[data-finding=invalid_record]').evaluateAll((marks) => marks.map((mark) => mark.closest('[data-frame]')?.dataset.frame))) found.add(frame);
+      for (const place of await page.locator('[data-finding~=invalid_record]').evaluateAll((marks) => marks.map((mark) => mark.closest('[data-place]').dataset.place.split(' ')[0]))) found.add(place);
     },
   });
   assert.ok(found.size >= count, `${found.size} of ${count} are marked`);
@@ -163,7 +163,7 @@ test('a run without anything, and one that never ends', async (t) => {
   const id = await proxy.newRun();
   const page = await open(t, `${proxy.url}/#/runs/${id}`);
   await ready(page, 'conversation');
-  await page.locator('[data-connection=live]').first().waitFor();
+  await connection(page, 'live').waitFor();
   for (const visit of [timeline, (page, run) => trace(page, run, 'sse.v1'), conversation, runsList, conversation]) await visit(page, id);
   await sleep(500);
   await checkResponsive(page, 'an open run');
@@ -172,7 +172,7 @@ test('a run without anything, and one that never ends', async (t) => {
   assert.ok(page.watch.requests.length - requests < 10, `${page.watch.requests.length - requests} requests in two quiet seconds`);
   await input.write(run.end());
   await input.end();
-  await page.locator('[data-connection=ended]').first().waitFor();
+  await connection(page, 'ended').waitFor();
 });
 
 test('a run, a frame, a tool and a view that do not exist are named', async (t) => {

@@ -6,7 +6,7 @@ import { ClaudeRun } from './support/claude.mjs';
 import { checkDocument, scrollThrough, unfold } from './support/inspect.mjs';
 import { Proxy } from './support/proxy.mjs';
 import { names, recording, RUNNERS } from './support/recordings.mjs';
-import { conversation, letters } from './support/views.mjs';
+import { conversation, items, letters, tools } from './support/views.mjs';
 
 after(close);
 
@@ -15,10 +15,8 @@ async function shown(t, runner, name) {
   const [run] = await proxy.ingest(runner, recording(runner, name));
   const page = await open(t, `${proxy.url}/#/runs/${run}`);
   await conversation(page, run);
-  return { page, proxy, run, view: page.locator('[data-view=conversation]') };
+  return { page, proxy, run, view: page.locator('.conversation') };
 }
-
-const tool = (view, kind, state) => view.locator(`[data-tool][data-kind=${kind}]${state ? `[data-state=${state}]` : ''}`);
 
 test('every recorded run of every runner is shown with all that was said', async (t) => {
   const proxy = await Proxy.start(t);
@@ -34,7 +32,7 @@ test('every recorded run of every runner is shown with all that was said', async
         await scrollThrough(page, {
           seen: async () => {
             await unfold(page);
-            seen += letters(await page.locator('[data-view=conversation]').innerText());
+            seen += letters(await page.locator('.conversation').innerText());
           },
         });
         const texts = (await proxy.frames(run)).flatMap((frame) => {
@@ -54,14 +52,14 @@ test('every recorded run of every runner is shown with all that was said', async
 });
 
 test('prompts, answers and reasoning are told apart', async (t) => {
-  const { view } = await shown(t, 'claude-code', 'multi_turn_replay.partial.ndjson');
-  assert.ok((await view.locator('[data-role=prompt]').count()) >= 1);
-  assert.ok((await view.locator('[data-role=answer]').count()) >= 1);
+  const { page } = await shown(t, 'claude-code', 'multi_turn_replay.partial.ndjson');
+  assert.ok((await items(page, 'prompt').count()) >= 1);
+  assert.ok((await items(page, 'text').count()) >= 1);
   const thought = await shown(t, 'claude-code', 'thinking_text.partial.ndjson');
-  const reasoning = thought.view.locator('[data-role=reasoning]').first();
+  const reasoning = items(thought.page, 'reasoning').first();
   const text = (await thought.proxy.frames(thought.run)).find((frame) => frame.type === 'reasoning_completed').text;
-  assert.ok(!letters(await thought.view.innerText()).includes(letters(text)), 'reasoning is folded');
-  await reasoning.locator('summary').click();
+  assert.equal(await reasoning.locator('.reasoning-text').count(), 0, 'reasoning is folded');
+  await reasoning.getByRole('button').first().click();
   assert.ok(letters(await reasoning.innerText()).includes(letters(text)));
 });
 
@@ -79,7 +77,7 @@ test('answers are markdown, and code is highlighted', async (t) => {
   const [id] = await proxy.ingest('claude-code', [run.begin(), run.say(text), run.end({ text })].join(''));
   const page = await open(t, `${proxy.url}/#/runs/${id}`);
   await conversation(page, id);
-  const answer = page.locator('[data-role=answer]').first();
+  const answer = items(page, 'text').first();
   const counts = { 'em': 1, 'strong': 1, 'del, s': 1, 'table': 1, 'td': 2, 'blockquote': 1, 'pre code': 1, 'ol > li': 2 };
   for (const [selector, count] of Object.entries(counts)) assert.equal(await answer.locator(selector).count(), count, selector);
   assert.equal(await answer.locator('h1, h2, h3, h4, h5, h6, [role=heading]').first().innerText(), 'Title');
@@ -94,7 +92,7 @@ test('answers are markdown, and code is highlighted', async (t) => {
 
 test('a shell command has its output, its exit code and its colours', async (t) => {
   const failed = await shown(t, 'claude-code', 'bash_fail.partial.ndjson');
-  const card = tool(failed.view, 'shell', 'failed').first();
+  const card = tools(failed.page, 'shell', 'failed').first();
   await card.waitFor();
   await unfold(failed.page);
   const ended = (await failed.proxy.frames(failed.run)).find((frame) => frame.type === 'tool_ended' || frame.type === 'tool_failed');
@@ -102,9 +100,9 @@ test('a shell command has its output, its exit code and its colours', async (t) 
 
   const coloured = await shown(t, 'claude-code', 'bash_unicode_ansi.partial.ndjson');
   await unfold(coloured.page);
-  const text = await tool(coloured.view, 'shell').first().innerText();
+  const text = await tools(coloured.page, 'shell').first().innerText();
   assert.doesNotMatch(text, /\u001b|\[\d+m/);
-  const colours = await tool(coloured.view, 'shell').locator('span').evaluateAll((spans) => new Set(spans.map((span) => getComputedStyle(span).color)).size);
+  const colours = await tools(coloured.page, 'shell').locator('span').evaluateAll((spans) => new Set(spans.map((span) => getComputedStyle(span).color)).size);
   assert.ok(colours >= 2, 'the escapes became colours');
 });
 
@@ -112,9 +110,14 @@ test('an edit is a diff', async (t) => {
   for (const [runner, name] of [['claude-code', 'edit_file.partial.ndjson'], ['codex', 'exec-patch-modify.ndjson'], ['opencode', 'run-edit.ndjson']]) {
     const { page, view, proxy, run } = await shown(t, runner, name);
     await unfold(page);
-    const diff = view.locator('[data-line=add], [data-line=added], ins, .diff-add').first();
+    const diff = view.locator('.diff').first();
     await diff.waitFor();
-    assert.ok((await view.locator('[data-line]').count()) >= 2, `${name}: lines of a diff`);
+    const lines = diff.locator('.diff-add, .diff-delete');
+    assert.ok((await lines.count()) >= 1, `${name}: lines of a diff`);
+    const unified = await lines.count();
+    // The other way to look at it has the same lines.
+    await view.getByRole('button', { name: /side by side|unified/i }).first().click();
+    assert.ok((await diff.locator('.diff-add, .diff-delete').count()) >= unified, `${name}: the other form`);
     const changed = (await proxy.frames(run)).find((frame) => frame.type === 'file_changed' || frame.type === 'artifact_written');
     const path = changed?.path ?? changed?.name;
     if (path) assert.ok((await view.innerText()).includes(path.split('/').at(-1)), `${name}: ${path}`);
@@ -140,7 +143,7 @@ test('each kind of tool has its card', async (t) => {
       const card = page.locator(`[data-tool="${frame.tool_id}"]`).first();
       await card.waitFor();
       assert.equal(await card.getAttribute('data-kind'), frame.kind, name);
-      assert.ok((await card.innerText()).includes(frame.name), `${name}: the card has the name ${frame.name}`);
+      assert.ok((await card.getAttribute('aria-label')).includes(frame.name), `${name}: the card has the name ${frame.name}`);
     }
     assert.ok(called.some((frame) => frame.kind === kind), `${name} has a tool of kind ${kind}: ${called.map((frame) => frame.kind)}`);
   }
@@ -149,15 +152,18 @@ test('each kind of tool has its card', async (t) => {
 test('a subagent is a conversation within the conversation, and a list of tasks a checklist', async (t) => {
   const { page, view } = await shown(t, 'claude-code', 'subagent.partial.ndjson');
   await unfold(page);
-  const nested = view.locator('[data-role=subagent]').first();
+  const nested = view.locator('.item.depth-1');
   await nested.locator('[data-tool]').first().waitFor();
+  // It can be opened alone.
+  await tools(page, 'subagent').getByRole('link', { name: /alone/i }).first().click();
+  await page.locator('[data-view=tool]').waitFor();
+  await tools(page).first().waitFor();
   for (const name of ['codex/exec-todo.ndjson', 'opencode/run-todo.ndjson']) {
     const [runner, file] = name.split('/');
     const todo = await shown(t, runner, file);
     await unfold(todo.page);
     const plan = (await todo.proxy.frames(todo.run)).filter((frame) => frame.type === 'plan_updated').at(-1);
-    for (const item of plan.items ?? plan.steps ?? plan.entries) {
-      const text = item.text ?? item.step ?? item.content ?? item.title;
+    for (const { content: text } of plan.entries) {
       assert.ok((await todo.view.innerText()).includes(text), `${name}: ${text}`);
     }
   }
@@ -177,7 +183,7 @@ test('images are shown, and large outputs link to the whole artifact', async (t)
   const large = await open(t, `${proxy.url}/#/runs/${id}`, { allow: [/^download: blob:/] });
   await conversation(large, id);
   await unfold(large);
-  const card = tool(large, 'shell').first();
+  const card = tools(large, 'shell').first();
   const download = large.waitForEvent('download');
   await card.getByRole('link', { name: /download|artifact|whole|full/i }).or(card.getByRole('button', { name: /download|artifact|whole|full/i })).first().click();
   const stream = await (await download).createReadStream();
@@ -188,14 +194,14 @@ test('images are shown, and large outputs link to the whole artifact', async (t)
 
 test('failures, retries and usage are where they happened', async (t) => {
   const failed = await shown(t, 'claude-code', 'api_529_exhausted.ndjson');
-  await failed.view.locator('[data-role=error]').first().waitFor();
+  await items(failed.page, 'error').first().waitFor();
   const reported = (await failed.proxy.frames(failed.run)).filter((frame) => frame.type === 'error_reported');
   assert.ok((await failed.view.innerText()).includes(reported.at(-1).message.split('\n')[0]));
   const retried = await shown(t, 'claude-code', 'api_429_then_ok.partial.ndjson');
-  const order = await retried.view.locator('[data-role]').evaluateAll((items) => items.map((item) => item.dataset.role));
-  assert.ok(order.lastIndexOf('answer') > order.findIndex((role) => ['error', 'notice', 'retry'].includes(role)), order.join());
+  const order = await items(retried.page).evaluateAll((items) => items.map((item) => item.dataset.item));
+  assert.ok(order.includes('error') && order.lastIndexOf('text') > order.indexOf('error'), order.join());
   const used = await shown(t, 'claude-code', 'usage_cache.partial.ndjson');
-  await used.view.locator('[data-role=usage]').first().waitFor();
+  await items(used.page, 'turn').first().waitFor();
   const status = await used.proxy.json(`/v1/runs/${used.run}`);
   const tokens = status.usage?.output_tokens ?? status.output_tokens;
   if (tokens !== undefined) assert.match((await used.page.locator('body').innerText()).replaceAll(/[,\u202f\u00a0 ]/g, ''), new RegExp(`${tokens}`));

@@ -12,7 +12,7 @@ import { checkDocument, scrollThrough, unfold } from './support/inspect.mjs';
 import { PAYLOADS } from './support/payloads.mjs';
 import { folder, Proxy, until } from './support/proxy.mjs';
 import { changed, pieces, places, RUNNERS } from './support/recordings.mjs';
-import { conversation, ready, runsList, stats, timeline, trace } from './support/views.mjs';
+import { conversation, items, questions, ready, runsList, stats, timeline, trace } from './support/views.mjs';
 
 after(close);
 
@@ -169,9 +169,10 @@ test('a question of a runner cannot pretend to be the page', async (t) => {
   const prompt = `choose <form action="https://framegate-test.invalid/"><button>Approve</button></form> <img src=x onerror="framegateCanary('prompt')">`;
   const started = await proxy.json('/v1/runs', { method: 'POST', body: JSON.stringify({ upstream: 'demo', prompt }) });
   const page = await open(t, `${proxy.url}/#/runs/${started.run_id ?? started.id}`);
-  await page.locator('[data-approval]').first().waitFor();
+  await questions(page).first().waitFor();
   await explore(page, 'a question');
-  assert.equal(await page.locator('[data-role=prompt] button, [data-role=answer] form').count(), 0);
+  assert.equal(await items(page, 'prompt').locator('form, .prompt-text button').count(), 0);
+  assert.equal(await items(page, 'text').locator('form, button:not(.answer-end button)').count(), 0);
 });
 
 test('hostile addresses lead nowhere', async (t) => {
@@ -240,13 +241,13 @@ test('an exported file whose frames have a hostile text in every field', async (
 /** Opens a file, and explores each view of its runs. */
 async function exploreFile(t, file, where) {
   const page = await open(t, pathToFileURL(file).href);
-  await until('the file has been read', () => page.locator('[data-view]').count());
+  await page.locator('main[data-view]').waitFor();
   const run = await page.evaluate(() => JSON.parse(document.getElementById('framegate-export').textContent).runs[0].status.run_id);
   for (const view of ['', '/timeline', '/trace']) {
     await page.evaluate((route) => {
       location.hash = route;
     }, `#/runs/${run}${view}`);
-    await page.locator('[data-view]:not([aria-busy=true])').first().waitFor();
+    await ready(page, { '': 'conversation', '/timeline': 'timeline', '/trace': 'trace' }[view]);
     await explore(page, `${where}${view}`);
   }
   assert.ok(page.watch.requests.every(({ url }) => url.split('#')[0] === page.watch.home || /^(data|blob):/.test(url)), 'a file fetches nothing');

@@ -6,7 +6,7 @@ import { close, FAILED_REQUESTS, open } from './support/browser.mjs';
 import { ClaudeRun } from './support/claude.mjs';
 import { folder, Proxy, sleep, Trickle, until } from './support/proxy.mjs';
 import { Relay } from './support/relay.mjs';
-import { ready } from './support/views.mjs';
+import { connection, ready, tools } from './support/views.mjs';
 
 after(close);
 
@@ -18,7 +18,7 @@ const numbered = (from, to) => Array.from({ length: to - from }, (_, index) => `
 /** Fails unless the numbers up to `count` are on the page exactly once, in order. */
 async function checkNumbers(page, count) {
   const numbers = async () => {
-    const text = await page.locator('[data-view=conversation]').innerText();
+    const text = await page.locator('.conversation').innerText();
     return [...text.matchAll(/\(\((\d{4})\)\)/g)].map((match) => Number(match[1]));
   };
   const expected = Array.from({ length: count }, (_, index) => index);
@@ -51,12 +51,12 @@ test('bytes that trickle in appear once, in order, before the run ends', async (
   // Some bytes at a time: records, lines and characters are cut.
   await input.trickle(records.slice(0, 20).join(''), 61, 1);
   await page.getByText(mark(10)).waitFor();
-  assert.equal(await page.locator('[data-connection]').first().getAttribute('data-connection'), 'live');
+  assert.equal(await connection(page, 'live').count(), 1);
   await input.trickle(records.slice(20).join(''), 97, 1);
   await checkNumbers(page, 30);
   await input.write(run.end());
   assert.equal((await input.end()).status, 201);
-  await page.locator('[data-connection=ended]').first().waitFor();
+  await connection(page, 'ended').waitFor();
   await checkNumbers(page, 30);
 });
 
@@ -73,7 +73,7 @@ test('shell output appears while the command runs', async (t) => {
     return undefined;
   });
   await page.goto(`${proxy.url}/#/runs/${run}`);
-  await page.locator('[data-tool]').first().waitFor();
+  await tools(page).first().waitFor();
 });
 
 test('a cut connection costs no line and doubles none', async (t) => {
@@ -94,15 +94,16 @@ test('a cut connection costs no line and doubles none', async (t) => {
   // The proxy cannot be reached for a while; the page says so.
   relay.refuse(true);
   relay.cut();
-  await page.locator('[data-connection=reconnecting], [data-connection=offline]').first().waitFor();
+  await connection(page, 'reconnecting').waitFor();
+  await page.getByText(/connection .* lost/i).first().waitFor();
   for (const record of run.pieces(numbered(60, 80))) await input.write(record);
   await sleep(500);
   relay.refuse(false);
   await checkNumbers(page, 80);
-  assert.equal(await page.locator('[data-connection]').first().getAttribute('data-connection'), 'live');
+  assert.equal(await connection(page, 'live').count(), 1);
   await input.write(run.end());
   await input.end();
-  await page.locator('[data-connection=ended]').first().waitFor();
+  await connection(page, 'ended').waitFor();
 });
 
 test('a proxy that restarts on the same port goes on with its log', async (t) => {
@@ -111,11 +112,12 @@ test('a proxy that restarts on the same port goes on with its log', async (t) =>
   for (const record of run.pieces(numbered(0, 25))) await input.write(record);
   await page.getByText(mark(24)).waitFor();
   await proxy.stop('SIGKILL');
-  await page.locator('[data-connection=reconnecting], [data-connection=offline]').first().waitFor();
+  await connection(page, 'reconnecting').waitFor();
+  await page.getByText(/connection .* lost/i).first().waitFor();
   await sleep(300);
   await proxy.restart();
   // The recovered proxy closes the run, because its runner cannot be reached any more.
-  await page.locator('[data-connection=ended]').first().waitFor();
+  await connection(page, 'ended').waitFor();
   await checkNumbers(page, 25);
   const status = await proxy.json(`/v1/runs/${id}`);
   assert.equal(status.state, 'interrupted');
@@ -167,6 +169,7 @@ test('frames that were dropped are announced', async (t) => {
   const [id] = await proxy.ingest('claude-code', [run.begin(), ...run.pieces(numbered(0, 300)), run.end()].join(''));
   const page = await open(t, `${proxy.url}/#/runs/${id}`);
   await ready(page, 'conversation');
-  await page.locator('[data-role=notice]').first().waitFor();
-  assert.match(await page.locator('[data-role=notice]').first().innerText(), /no longer|dropped|not kept|missing|left out/i);
+  const { pruned_frames: pruned } = await proxy.json(`/v1/runs/${id}`);
+  assert.ok(pruned > 0);
+  await page.getByRole('status').getByText(`${pruned.toLocaleString('en')} frames of this run are no longer stored`).waitFor();
 });

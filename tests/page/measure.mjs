@@ -55,11 +55,11 @@ async function opening(t) {
     const begun = Date.now();
     const page = await open(t, `${proxy.url}/#/runs/${id}`, { allow: [/./] });
     page.setDefaultTimeout(120_000);
-    await page.locator('[data-view=conversation]:not([aria-busy=true]) [data-frame]').first().waitFor();
+    await page.locator('[data-view=conversation] [data-item]').first().waitFor();
     const first = Date.now() - begun;
     await page.locator('[data-connection=ended]').first().waitFor();
     const whole = Date.now() - begun;
-    await page.keyboard.press('End');
+    await page.keyboard.press('Shift+G');
     await page.getByText('The very last answer.').first().waitFor();
     console.log(`a run of ${frames} frames: its beginning after ${first} ms, all of it after ${whole} ms, its end on screen after ${Date.now() - begun} ms`);
     await page.context().close();

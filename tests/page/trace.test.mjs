@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { close, open } from './support/browser.mjs';
 import { scrollThrough } from './support/inspect.mjs';
-import { Proxy } from './support/proxy.mjs';
+import { Proxy, until } from './support/proxy.mjs';
 import { names, recording, RUNNERS } from './support/recordings.mjs';
 import { ready, trace } from './support/views.mjs';
 
@@ -35,17 +35,18 @@ test('every frame is beside its record and its events', async (t) => {
     const seen = new Map();
     await scrollThrough(page, {
       seen: async () => {
-        for (const [column, frame, text] of await page.locator('[data-column]').evaluateAll((cells) => cells.map((cell) => [cell.dataset.column, cell.closest('[data-frame]')?.dataset.frame ?? cell.dataset.frame, cell.innerText]))) {
-          seen.set(`${column} ${frame}`, `${seen.get(`${column} ${frame}`) ?? ''}${text}`);
+        for (const [place, text] of await page.locator('[data-place]').evaluateAll((cells) => cells.map((cell) => [cell.dataset.place, cell.innerText]))) {
+          const [frame, side] = place.split(' ');
+          seen.set(`${side} ${frame}`, `${seen.get(`${side} ${frame}`) ?? ''}${text}`);
         }
       },
     });
     for (const { frame, events } of items) {
-      if (frame.type !== 'provider_event') assert.ok(seen.get(`frame ${frame.seq}`)?.includes(frame.type), `${name}: frame ${frame.seq} ${frame.type}: ${seen.get(`frame ${frame.seq}`)}`);
-      for (const { type } of events) assert.ok(seen.get(`event ${frame.seq}`)?.includes(type), `${name}: event ${type} of frame ${frame.seq}: ${seen.get(`event ${frame.seq}`)}`);
+      assert.ok(seen.get(`frame ${frame.seq}`)?.includes(frame.type), `${name}: frame ${frame.seq} ${frame.type}: ${seen.get(`frame ${frame.seq}`)}`);
+      for (const { type } of events) assert.ok(seen.get(`right ${frame.seq}`)?.includes(type), `${name}: event ${type} of frame ${frame.seq}: ${seen.get(`right ${frame.seq}`)}`);
     }
     const records = new Set(items.map(({ record }) => record).filter((record) => record !== null));
-    const cells = [...seen.keys()].filter((key) => key.startsWith('record '));
+    const cells = [...seen.keys()].filter((key) => key.startsWith('left '));
     assert.ok(cells.length >= records.size, `${name}: ${cells.length} cells of ${records.size} records`);
   }
 });
@@ -53,17 +54,23 @@ test('every frame is beside its record and its events', async (t) => {
 test('hovering a cell marks what it came from and what came of it', async (t) => {
   const { proxy, run, page } = await shown(t, 'claude-code', recording('claude-code', 'bash_ok.partial.ndjson'), 'sse.v1');
   const items = await traced(proxy, run, 'sse.v1');
-  const { frame } = items.find(({ events, record }) => events.length === 1 && record !== null);
-  const cell = page.locator(`[data-column=frame][data-frame="${frame.seq}"], [data-frame="${frame.seq}"] [data-column=frame]`).first();
+  const { frame, record } = items.find(({ events, record }) => events.length === 1 && record !== null);
+  const marked = async () => (await page.locator('.is-hot, .is-related').evaluateAll((cells) => cells.map((cell) => cell.dataset.place))).sort();
+  const source = items.find((item) => item.record === record && item.frame.type === 'provider_event').frame.seq;
+  const expected = [`${frame.seq} frame 0`, `${frame.seq} right 0`, `${source} left 0`].sort();
+  const cell = page.locator(`[data-place="${frame.seq} frame 0"]`);
   await cell.scrollIntoViewIfNeeded();
   await cell.hover();
-  const marked = page.locator('[data-marked]:not([data-marked=false])');
-  await marked.first().waitFor();
-  const columns = await marked.evaluateAll((cells) => cells.map((cell) => cell.dataset.column ?? cell.querySelector('[data-column]')?.dataset.column));
-  for (const column of ['record', 'frame', 'event']) assert.ok(columns.includes(column), `${column} is marked: ${columns}`);
+  await until('the marks', async () => (await marked()).join() === expected.join());
   await page.mouse.move(0, 0);
+  await until('no marks', async () => (await marked()).length === 0);
   // The same for the keyboard.
   await cell.focus();
+  await until('the marks', async () => (await marked()).join() === expected.join());
+  // From the record, all that came of it.
+  await page.locator(`[data-place="${source} left 0"]`).hover();
+  const all = items.filter((item) => item.record === record).length;
+  await until('all frames of the record', async () => (await marked()).filter((place) => place.includes('frame')).length === all);
 });
 
 test('what is wrong is marked where it is, with the rule', async (t) => {
@@ -80,22 +87,23 @@ test('what is wrong is marked where it is, with the rule', async (t) => {
   const expected = new Set();
   for (const { findings, events } of await traced(proxy, run, 'hecate.v1')) {
     findings.forEach(({ kind }) => expected.add(kind));
-    if (events.some(({ violations }) => violations.length > 0)) expected.add('schema');
+    if (events.some(({ violations }) => violations.length > 0)) expected.add('violation');
   }
   for (const kind of ['invalid_record', 'redaction', 'oversized_record', 'unknown_record']) assert.ok(expected.has(kind), `the trace has ${kind}: ${[...expected]}`);
   const found = new Set();
-  await scrollThrough(page, { seen: async () => (await page.locator('[data-finding]').evaluateAll((marks) => marks.map((mark) => mark.dataset.finding))).forEach((kind) => found.add(kind)) });
+  await scrollThrough(page, { seen: async () => (await page.locator('[data-finding]').evaluateAll((marks) => marks.map((mark) => mark.dataset.finding.split(' ')))).flat().forEach((kind) => found.add(kind)) });
   for (const kind of expected) assert.ok(found.has(kind), `${kind} is marked: ${[...found]}`);
   assert.ok(!(await page.content()).includes(secret));
 });
 
 test('the contract is chosen on the page, and two contracts can be compared', async (t) => {
   const { page } = await shown(t, 'claude-code', recording('claude-code', 'bash_ok.partial.ndjson'), 'sse.v1');
-  const choice = page.getByRole('combobox', { name: /contract/i }).first();
+  const choice = page.getByLabel('Right');
   await choice.selectOption('hecate.v1');
   await page.waitForURL(/contract=hecate\.v1/);
   await ready(page, 'trace');
-  await page.locator('[data-column=event]').first().waitFor();
+  await page.getByLabel('Left').selectOption('sse.v1');
+  await until('events on both sides', async () => (await page.locator('[data-place*=" left "]').count()) > 0 && (await page.locator('[data-place*=" right "]').count()) > 0);
 });
 
 test('the three columns of runs of every runner open in every contract', async (t) => {

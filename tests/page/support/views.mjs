@@ -2,12 +2,25 @@
 import assert from 'node:assert/strict';
 import { frame } from './inspect.mjs';
 
+/** What has its content: no view, and no part of one, is still loading. */
+const LOADED = 'main:not(:has(.spinner, .trace-row.is-empty))';
+
 /** Waits until the view has its first data. */
 export async function ready(page, view) {
-  await page.locator(`[data-view=${view}]`).waitFor();
-  await page.locator(`[data-view=${view}]:not([aria-busy=true])`).waitFor();
+  await page.locator(`${LOADED}[data-view=${view}]`).waitFor();
   await frame(page);
 }
+
+/** The items of a conversation, by what they are: `prompt`, `text`, `reasoning`, `tool`, `plan`, `error`, `notice`, `gap`, `turn`, `end`. */
+export const items = (page, kind) => page.locator(`[data-view] [data-item${kind ? `=${kind}` : ''}]`);
+/** The cards of tools. */
+export const tools = (page, kind, state) => page.locator(`[data-tool]${kind ? `[data-kind=${kind}]` : ''}${state ? `[data-state=${state}]` : ''}`);
+/** How the connection of a run is. */
+export const connection = (page, ...states) => page.locator(states.map((state) => `[data-connection=${state}]`).join(', '));
+/** The bars of the timeline: of turns, of calls, of waits. */
+export const bars = (page, row) => page.locator(`[data-bar]${row ? `[data-row=${row}]` : ''}`);
+/** The questions that a run waits for. */
+export const questions = (page) => page.locator('[data-approval]');
 
 /** Opens a route within the page, as a link does. */
 export async function go(page, route, view) {

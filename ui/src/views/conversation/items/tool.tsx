@@ -32,7 +32,8 @@ const ICONS: Record<ToolKind, IconName> = {
   other: "dots",
 };
 
-export function ToolCard({ tool, depth }: { tool: ToolItem; depth: number }) {
+/** `version` is that of the tool, which changes in place. */
+export function ToolCard({ tool, depth }: { tool: ToolItem; version: number; depth: number }) {
   const failed = isFailed(tool);
   const hasOpenQuestion = tool.approvals.some((approval) => approval.decision === undefined);
   const [isOpen, setOpen] = useFold(`${tool.id}/tool`, opensByItself(tool, failed));
