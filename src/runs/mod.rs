@@ -5,15 +5,17 @@
 //!
 //! [`Runs`] is the façade. What it does is in the modules: `registry` finds streams, `append` adds frames to them, `summaries`
 //! stores their status, `retention` removes streams and the fronts of streams, `checkpoints` saves the states of encoders,
-//! `recovery` and `closing` end what was left open; `view`, `follow`, `ingested` and `feed` serve readers.
+//! `recovery` and `closing` end what was left open, `completion` completes statuses of older versions; `view`, `follow`, `ingested` and `feed` serve readers.
 
 mod append;
 mod checkpoints;
 mod closing;
+mod completion;
 mod entry;
 mod feed;
 mod follow;
 mod ingested;
+pub mod labels;
 mod lag;
 mod pending_replay;
 mod recovery;
@@ -21,6 +23,7 @@ mod registry;
 mod retention;
 mod status;
 mod summaries;
+pub mod tool_figures;
 mod totals;
 mod view;
 
@@ -30,7 +33,7 @@ pub use follow::Follower;
 pub use ingested::{IngestFollower, Ingested};
 pub use lag::Lag;
 pub use retention::pruning::PruningBounds;
-pub use status::{Exited, RunState, RunStatus, Waiting};
+pub use status::{Exited, RunState, RunStatus, UsageTotal, Waiting};
 pub use totals::Totals;
 pub use view::{Ask, Batch, Reader, Wire};
 
@@ -200,6 +203,11 @@ impl Runs {
     /// Every stream.
     pub fn entries(&self) -> Vec<Arc<Entry>> {
         self.registry.entries()
+    }
+
+    /// Every run, newest first.
+    pub fn newest_first(&self) -> Vec<Arc<Entry>> {
+        self.registry.newest_first()
     }
 
     /// The runs that pass the filter, newest first: at most `limit`, after the first `skip`.

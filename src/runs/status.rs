@@ -1,10 +1,12 @@
 //! Run status: a summary of a run.
 
+use super::labels::Labels;
 use super::registry::{openings, responses};
+use super::tool_figures::RunTools;
 use framegate_translators::contracts::CONTRACTS;
 use framegate_translators::drift::DriftKind;
 use framegate_translators::frame::{
-    Body, EndReason, Figures, Frame, ProviderStatus, Stream, StreamKind, Usage, UsageScope,
+    Body, EndReason, Figures, Frame, ProviderStatus, Stream, StreamKind, Tool, Usage, UsageScope,
 };
 use framegate_translators::runners::{RUNNERS, name_of};
 use framegate_translators::warnings::{Warning, Watch};
@@ -84,8 +86,24 @@ pub struct RunStatus {
     pub invalid_records: u64,
     /// Upstream records with errors.
     pub records_with_errors: u64,
-    /// Tool calls that ran.
+    /// What the client that sent or started the run said about it.
+    #[serde(default, skip_serializing_if = "Labels::is_empty")]
+    pub labels: Labels,
+    /// Model calls of the main thread; absent if an older version stored the status.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turns: Option<u64>,
+    /// Tool calls that began, including those of subagents.
     pub tool_calls: u64,
+    /// Tool calls that were refused or interrupted, that never ran, or that ended with an exit code other than 0; absent if an older
+    /// version stored the status.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed_tool_calls: Option<u64>,
+    /// The tool calls by tool; absent if an older version stored the status.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tools: Option<RunTools>,
+    /// Set only in the stored form: running calls with the places of their tools. Empty in memory.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) kept_calls: Vec<(Uuid, usize)>,
     /// Tokens and cost.
     pub usage: UsageTotal,
     /// How often each warning was raised, by its code.
@@ -261,7 +279,12 @@ impl RunStatus {
             records: 0,
             invalid_records: 0,
             records_with_errors: 0,
+            labels: Labels::default(),
+            turns: Some(0),
             tool_calls: 0,
+            failed_tool_calls: Some(0),
+            tools: Some(RunTools::default()),
+            kept_calls: Vec::new(),
             usage: UsageTotal::default(),
             warnings: BTreeMap::new(),
             drift: BTreeMap::new(),
@@ -313,7 +336,17 @@ impl RunStatus {
                 }
                 self.records_with_errors += u64::from(!record.errors.is_empty() || !record.response_errors.is_empty());
             }
-            Body::ToolStarted { .. } => self.tool_calls += 1,
+            Body::TurnStarted { .. } => self.turns = self.turns.map(|turns| turns + 1),
+            Body::ToolStarted { call, .. } => {
+                self.tool_calls += 1;
+                if let Some(tools) = &mut self.tools {
+                    tools.began(call);
+                }
+            }
+            Body::ToolEnded { tool, exit_code, duration_ms, .. } => {
+                self.tool_is_over(tool, *exit_code != 0, Some(*duration_ms));
+            }
+            Body::ToolFailed { tool, .. } => self.tool_is_over(tool, true, None),
             Body::UsageReported(usage) => {
                 self.usage.add(usage);
                 if let Some(running) = &usage.running {
@@ -353,6 +386,13 @@ impl RunStatus {
         // A later ingest may continue a task. Nothing follows the end of a run.
         self.ended = framegate_translators::pipeline::is_last(frame);
         self.ended_at_ms = self.ended.then_some(frame.timestamp_ms);
+    }
+
+    fn tool_is_over(&mut self, tool: &Tool, is_failure: bool, duration_ms: Option<u64>) {
+        self.failed_tool_calls = self.failed_tool_calls.map(|failed| failed + u64::from(is_failure));
+        if let Some(tools) = &mut self.tools {
+            tools.ended(tool, is_failure, duration_ms);
+        }
     }
 
     /// Logs a warning.
