@@ -9,8 +9,10 @@ pub(super) mod control;
 mod events;
 pub(super) mod figures;
 pub(super) mod operations;
+pub(super) mod page;
 pub(super) mod responses;
 mod shapes;
+pub(super) mod trace;
 pub(super) mod ui_message_stream;
 pub(super) mod upstreams;
 
@@ -62,7 +64,7 @@ pub(super) fn document(routes: &[Route]) -> Value {
         "components": {
             "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}},
             "parameters": parameters(),
-            "schemas": merged(&[shapes::schemas(), figures::schemas(), events::schemas()]),
+            "schemas": merged(&[shapes::schemas(), figures::schemas(), trace::schemas(), events::schemas()]),
             "responses": shapes::responses(),
         },
     })

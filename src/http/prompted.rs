@@ -163,7 +163,8 @@ async fn begins_with(entry: &Arc<Entry>, text: &str, shared: &Arc<Shared>) -> bo
     let frames = entry.tail().borrow().frames;
     let mut from = 0;
     while wanted.peek().is_some() {
-        let ask = Ask { from, frames, wire: Wire::Ndjson, max_bytes: AT_ONCE_BYTES, max_events: AT_ONCE_EVENTS };
+        let ask =
+            Ask { from, frames, wire: Wire::Ndjson, max_bytes: AT_ONCE_BYTES, max_events: AT_ONCE_EVENTS, types: None };
         let batch = match reader.read(&shared.runs, ask).await {
             Ok(batch) if batch.next > from => batch,
             Ok(_) => return false,

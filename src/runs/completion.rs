@@ -50,9 +50,8 @@ impl Runs {
             }
             (status.turns, status.tools) = (read.turns, read.tools);
             status.failed_tool_calls = read.failed_tool_calls;
-            if status.model.is_none() {
-                status.model = read.model;
-            }
+            status.title = status.title.take().or(read.title);
+            status.model = status.model.take().or(read.model);
             Summary::of(entry.id(), &mut status)
         };
         self.log.keep_status(vec![summary]).await.map(|()| true)

@@ -25,6 +25,7 @@ mod status;
 mod summaries;
 pub mod tool_figures;
 mod totals;
+mod usage_total;
 mod view;
 
 pub use entry::Entry;
@@ -33,9 +34,10 @@ pub use follow::Follower;
 pub use ingested::{IngestFollower, Ingested};
 pub use lag::Lag;
 pub use retention::pruning::PruningBounds;
-pub use status::{Exited, RunState, RunStatus, UsageTotal, Waiting};
+pub use status::{Exited, RunState, RunStatus, Waiting};
 pub use totals::Totals;
-pub use view::{Ask, Batch, Reader, Wire};
+pub use usage_total::UsageTotal;
+pub use view::{Ask, Batch, FindingKind, Reader, Trace, TraceAsk, Traced, Wire};
 
 use crate::artifacts::ArtifactStore;
 use crate::clock::Moment;

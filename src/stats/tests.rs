@@ -22,7 +22,9 @@ fn run(more: Value) -> RunStatus {
 
 fn report(question: Question, runs: &[RunStatus]) -> Value {
     let mut stats = Stats::new(question);
-    runs.iter().for_each(|run| drop(stats.add(run)));
+    for run in runs {
+        stats.add(run);
+    }
     serde_json::to_value(stats.report()).unwrap()
 }
 
@@ -210,7 +212,9 @@ fn sums_of_hostile_figures_stay_numbers() {
 fn a_report_is_read_as_it_was_written() {
     let runs = [run(json!({"labels": {"a": "1"}, "tool_calls": 1, "tools": [tool("bash", 1, 0, Some(1))]})), run(json!({"tools": null}))];
     let mut stats = Stats::new(by("day,label,tool"));
-    runs.iter().for_each(|run| drop(stats.add(run)));
+    for run in &runs {
+        stats.add(run);
+    }
     let report = stats.report();
     let text = serde_json::to_string(&report).unwrap();
     assert_eq!(serde_json::from_str::<Report>(&text).unwrap(), report);

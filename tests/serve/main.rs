@@ -41,6 +41,7 @@ mod openapi_tools;
 #[cfg(feature = "otel")]
 mod otlp;
 mod own_frames;
+mod page;
 mod proxy;
 mod rates;
 mod raw;

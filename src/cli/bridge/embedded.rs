@@ -3,7 +3,7 @@
 //! Input: the configuration, and one upstream. Output: a server on loopback with a random token. Never: a file; a token that another
 //! process can read; another upstream; a runner that outlives the process's orderly end.
 
-use crate::auth::Caller;
+use crate::auth::{Caller, new_secret};
 use crate::cli::serve::{engine, settings};
 use crate::clock::Clock;
 use crate::config::upstream::{Kind, Upstream};
@@ -52,8 +52,7 @@ impl Embedded {
         config.tls = Tls::default();
         config.upstream = vec![upstream];
         let mut settings = settings(&config)?;
-        // 74 bits of each id are random bits from the system.
-        let token = format!("{}{}", Clock::System.new_id().simple(), Clock::System.new_id().simple());
+        let token = new_secret();
         let mut client = Caller::clone(&Caller::anonymous());
         client.name = "client".to_owned();
         settings.live.tokens.add(&token, client).map_err(|name| anyhow!("there is already a token {name:?}"))?;

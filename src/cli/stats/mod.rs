@@ -156,14 +156,18 @@ fn answer(args: &Args, question: Question) -> anyhow::Result<(Report, u64)> {
     let mut stats = Stats::new(question);
     let mut unreadable = 0;
     if let Some(file) = &args.from {
-        each_line(file, &mut |status| drop(stats.add(&status)))?;
+        each_line(file, &mut |status| {
+            stats.add(&status);
+        })?;
     } else {
         let mut config = Sources::new(args.config.clone(), std::env::vars_os())?.load()?;
         if let Some(path) = &args.db {
             config.log.path.clone_from(path);
         }
         frame_log::statuses::each(&config.log.path, &mut |status| match status {
-            Some(status) => drop(stats.add(&status)),
+            Some(status) => {
+                stats.add(&status);
+            }
             None => unreadable += 1,
         })?;
     }

@@ -58,7 +58,7 @@ pub(in crate::http) fn run_events() -> Value {
             json!({"200": streams("The events.", true), "204": {"description": "The run has ended and was read completely."}}),
             problems(&[400, 404, 406, 410, 500], "Problem"),
         ]),
-        &["contract", "experimental", "user_messages", "after", "limit", "last_event_id"],
+        &["contract", "experimental", "user_messages", "after", "limit", "event_type", "last_event_id"],
     )
 }
 

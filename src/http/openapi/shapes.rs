@@ -2,6 +2,7 @@
 
 use super::figures;
 use super::merged;
+use crate::auth::Scope;
 use crate::catalogue::without_user_messages;
 use framegate_translators::contracts::CONTRACTS;
 use framegate_translators::runners::RUNNERS;
@@ -32,6 +33,8 @@ pub(super) fn parameters() -> Value {
         "after_sequence": query("after_sequence", "The `sequence` of the last received event; -1 for none.",
             &json!({"type": "integer", "minimum": -1})),
         "feed_after": query("after", "The id of the last received event of a feed, or `latest`.", &text),
+        "after_frame": query("after", "The `seq` of the last received frame; -1 for none.",
+            &json!({"type": "integer", "minimum": -1})),
         "limit": query("limit", "The maximum number of items, up to server.page_limit_max.", &number(1)),
         "skip": query("skip", "The number of items to skip.", &number(0)),
         "session_id": query("session_id", "Only runs of this session.", &uuid),
@@ -75,7 +78,7 @@ pub(super) fn responses() -> Value {
 }
 
 /// An object schema with required fields.
-fn object(required: &[&str], properties: &Value) -> Value {
+pub(super) fn object(required: &[&str], properties: &Value) -> Value {
     json!({"type": "object", "required": required, "properties": properties})
 }
 
@@ -138,7 +141,10 @@ pub(super) fn schemas() -> Value {
                 "invalid_records", "records_with_errors", "tool_calls", "usage", "warnings", "validation_failures",
                 "pending_approvals", "approvals"],
             &merged(&[figures::of_run(), json!({
-                "run_id": uuid, "session_id": uuid, "session_name": text, "response_id": text, "runner": {"enum": runners}, "state": run_state(),
+                "run_id": uuid, "session_id": uuid, "session_name": text, "response_id": text, "runner": {"enum": runners},
+                "title": {"type": "string", "maxLength": 120, "description": "The first prompt, on one line."},
+                "model": {"type": "string", "description": "The model that the run named last."},
+                "state": run_state(),
                 "started_at_ms": millis, "updated_at_ms": millis, "ended_at_ms": millis,
                 "frames": count, "pruned_frames": count, "records": count, "invalid_records": count, "records_with_errors": count,
                 "usage": {"type": "object", "description": "Figures that no record reported are absent.", "properties": {
@@ -166,6 +172,11 @@ pub(super) fn schemas() -> Value {
                 &json!({"id": text, "kind": text, "digest": text, "mime": text, "size_bytes": count,
                     "created_at": time, "produced_by_run_id": text}))})),
         "Catalogue": catalogue(&text),
+        "Access": object(&["tokens_required", "scopes", "version"], &json!({
+            "tokens_required": {"type": "boolean", "description": "Whether requests need a token."},
+            "scopes": {"type": "array", "items": {"enum": Scope::ALL.map(Scope::as_str)}},
+            "version": {"type": "string", "description": "framegate's version."}})),
+        "Redeemed": object(&["token"], &json!({"token": text})),
         "Health": object(&["status"], &json!({"status": {"const": "ok"}})),
         "Readiness": object(&["status"], &json!({"status": {"enum": ["ready", "not_ready"]},
             "reasons": {"type": "array", "items": object(&["code", "detail"],

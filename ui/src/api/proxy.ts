@@ -1,0 +1,227 @@
+// The source that is a proxy: the typed client, and the requests that the page alone needs.
+//
+// Every request goes to the page's own origin. A refused token (401) shows in `isTokenWanted`. A lost connection is never final: it is
+// opened again after the last frame, at once when the network or the machine comes back.
+import { ApiError, EventStream, Framegate, FramegateError } from "@framegate/client";
+import { type CallOptions as ClientCallOptions, Http, type Query } from "@framegate/client/http";
+import { Batches } from "./batches";
+import type {
+  Access,
+  ApprovalAnswer,
+  CallOptions,
+  Connection,
+  FollowOptions,
+  Frame,
+  FrameType,
+  Run,
+  RunChange,
+  RunPage,
+  RunQuery,
+  Source,
+  StartRun,
+  Stats,
+  StatsQuery,
+  TracePage,
+  TraceQuery,
+} from "./source";
+import { isTokenWanted, token } from "./token";
+import { onWake } from "./wake";
+
+/** All types of `frames.v2`; `event_type` names those that are wanted. A type that is not listed is not asked for. */
+const TYPES: readonly FrameType[] = [
+  "session_started", "session_ended", "turn_started", "turn_ended", "user_message", "output_text_delta", "output_text_completed",
+  "reasoning_delta", "reasoning_completed", "tool_input_delta", "tool_call_proposed", "tool_started", "tool_stdout", "tool_stderr",
+  "tool_ended", "tool_failed", "provider_event", "checkpoint_created", "checkpoint_rewound", "checkpoint_failed", "file_changed",
+  "usage_reported", "approval_requested", "approval_resolved", "plan_updated", "status_changed", "log_emitted", "error_reported",
+  "subagent_started", "subagent_ended", "history_compacted", "gap_detected", "tool_task_spawned", "tool_task_status",
+  "tool_task_cancel_requested", "tool_task_cancelled", "tool_task_output_delta", "tool_task_stdin_written", "tool_task_resized",
+  "tool_task_signalled", "artifact_written", "skill_catalog_updated", "skill_loaded", "skill_invoked", "skill_warning",
+]; // prettier-ignore
+
+const CHANGES: readonly FrameType[] = ["session_started", "session_ended", "approval_requested", "approval_resolved"];
+
+/** Silence after the last frame from which a stream counts as read to its end. */
+const SETTLED_MS = 150;
+
+export class ProxySource implements Source {
+  readonly kind = "proxy";
+  readonly #client: Framegate;
+  readonly #http: Http;
+
+  constructor(baseUrl: string = location.origin) {
+    const options = {
+      baseUrl,
+      // The client calls this before each request; without a token there is no header.
+      fetch: async (url: string, init: RequestInit): Promise<Response> => {
+        const headers = new Headers(init.headers);
+        if (token.value !== undefined) headers.set("authorization", `Bearer ${token.value}`);
+        const response = await fetch(url, { ...init, headers, credentials: "omit", cache: "no-store" });
+        if (response.status === 401) isTokenWanted.value = true;
+        return response;
+      },
+      maxReconnects: Number.POSITIVE_INFINITY,
+      maxBackoffMs: 10_000,
+    };
+    this.#client = new Framegate(options);
+    this.#http = new Http(options);
+  }
+
+  access(options?: CallOptions): Promise<Access> {
+    return this.#get("/v1/access", {}, options);
+  }
+
+  runs(query: RunQuery, options?: CallOptions): Promise<RunPage> {
+    return this.#client.runPage(query, options) as Promise<RunPage>;
+  }
+
+  run(runId: string, options?: CallOptions): Promise<Run> {
+    return this.#client.run(runId, options) as Promise<Run>;
+  }
+
+  async follow(runId: string, options: FollowOptions): Promise<void> {
+    const { onFrames, onConnection, without = [] } = options;
+    const path = `/v1/runs/${encodeURIComponent(runId)}/events`;
+    let wanted = without.length > 0 ? TYPES.filter((type) => !without.includes(type)).join(",") : undefined;
+    let after = options.after;
+    const batches = new Batches<Frame>(onFrames);
+    try {
+      await this.#stream<Frame>(
+        () => ({ path, query: { contract: "frames.v2", event_type: wanted }, after: after < 0 ? undefined : String(after) }),
+        (frame) => {
+          if (frame.seq > after) after = frame.seq;
+          batches.add(frame);
+        },
+        onConnection,
+        options.signal,
+        (error) => {
+          if (wanted === undefined || !(error instanceof ApiError) || error.status !== 400) return false;
+          // A proxy that cannot leave types out sends all.
+          wanted = undefined;
+          return true;
+        },
+      );
+      batches.flush();
+      onConnection({ state: "ended" });
+    } finally {
+      batches.stop();
+    }
+  }
+
+  async frames(runId: string, query: { after: number; limit: number }, options?: CallOptions): Promise<Frame[]> {
+    const path = `/v1/runs/${encodeURIComponent(runId)}/events`;
+    const { after, limit } = query;
+    const page = await this.#get<{ data: Frame[] }>(path, { contract: "frames.v2", after, limit }, options);
+    return page.data;
+  }
+
+  trace(runId: string, query: TraceQuery, options?: CallOptions): Promise<TracePage> {
+    return this.#get(`/v1/runs/${encodeURIComponent(runId)}/trace`, { ...query }, options);
+  }
+
+  stats({ by, ...query }: StatsQuery, options?: CallOptions): Promise<Stats> {
+    return this.#get("/v1/stats", { ...query, by: by?.join(",") }, options);
+  }
+
+  catalogue(options?: CallOptions) {
+    return this.#client.catalogue(options);
+  }
+
+  upstreams(options?: CallOptions) {
+    return this.#client.upstreams(options);
+  }
+
+  async artifact(artifactId: string, options?: CallOptions): Promise<Blob> {
+    const download = await this.#client.downloadArtifact(artifactId, options);
+    const bytes = await download.bytes();
+    return new Blob([bytes as Uint8Array<ArrayBuffer>], { type: download.contentType });
+  }
+
+  async watchRuns(onChange: (change: RunChange) => void, onConnection: (connection: Connection) => void, signal: AbortSignal) {
+    let after = "latest";
+    await this.#stream<RunChange>(
+      () => ({ path: "/v1/events", query: { contract: "frames.v2", event_type: CHANGES.join(",") }, after }),
+      (change, cursor) => {
+        after = cursor ?? after;
+        onChange(change);
+      },
+      onConnection,
+      signal,
+    );
+  }
+
+  startRun(order: StartRun): Promise<Run> {
+    return this.#client.startRun(order) as Promise<Run>;
+  }
+
+  async interrupt(runId: string): Promise<void> {
+    await this.#client.interruptRun(runId);
+  }
+
+  async answer(runId: string, approvalId: string, answer: ApprovalAnswer): Promise<void> {
+    await this.#client.answerApproval(runId, approvalId, answer);
+  }
+
+  async sendMessage(sessionId: string, prompt: string): Promise<void> {
+    await this.#client.sendMessage(sessionId, prompt);
+  }
+
+  ingest(runner: string, file: Blob, options: CallOptions & { idempotencyKey?: string } = {}) {
+    return this.#client.ingest(runner as "auto", file, options);
+  }
+
+  #get<T>(path: string, query: Query, options: ClientCallOptions = {}): Promise<T> {
+    return this.#http.json({ method: "GET", path, query, headers: { accept: "application/json" }, isRepeatable: true, ...options });
+  }
+
+  /** Reads a stream to its end, over as many connections as that takes. `isAnother`: whether to go on after an error that is final. */
+  async #stream<E>(
+    request: () => { path: string; query: Query; after: string | undefined },
+    onEvent: (event: E, cursor: string | undefined) => void,
+    onConnection: (connection: Connection) => void,
+    signal: AbortSignal,
+    isAnother: (error: unknown) => boolean = () => false,
+  ): Promise<void> {
+    for (;;) {
+      signal.throwIfAborted();
+      onConnection({ state: "connecting" });
+      const attempt = new AbortController();
+      const stop = () => attempt.abort();
+      signal.addEventListener("abort", stop, { once: true });
+      const unhook = onWake(stop);
+      let settled: ReturnType<typeof setTimeout> | undefined;
+      const settle = () => {
+        clearTimeout(settled);
+        settled = setTimeout(() => onConnection({ state: "live" }), SETTLED_MS);
+      };
+      try {
+        const { path, query, after } = request();
+        const stream = new EventStream<E>(this.#http, { method: "GET", path, query, isRepeatable: true }, after, {
+          signal: attempt.signal,
+          onReconnect: ({ failures, error }) => {
+            clearTimeout(settled);
+            // The first end without an error is mostly that of the run.
+            if (error === undefined && failures === 1) return;
+            onConnection({ state: "reconnecting", failures, reason: error?.message ?? "the stream ended" });
+          },
+        });
+        settle();
+        for await (const event of stream) {
+          onEvent(event, stream.cursor);
+          settle();
+        }
+        return;
+      } catch (error) {
+        if (signal.aborted) throw error;
+        // Waking up ended this attempt.
+        if (attempt.signal.aborted) continue;
+        if (isAnother(error)) continue;
+        throw error instanceof FramegateError ? error : new FramegateError(String(error), { cause: error });
+      } finally {
+        clearTimeout(settled);
+        unhook();
+        signal.removeEventListener("abort", stop);
+        attempt.abort();
+      }
+    }
+  }
+}
