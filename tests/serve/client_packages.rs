@@ -31,6 +31,7 @@ const TYPES: &[(&str, &str)] = &[
     ("StartRun", "startRun/requestBody/content/application~1json/schema"),
     ("Stats", "/components/schemas/Stats"),
     ("StatsFigures", "/components/schemas/StatsFigures"),
+    ("StatsGroup", "/components/schemas/Stats/properties/by/items"),
     ("StatsRow", "/components/schemas/StatsRow"),
     ("ToolFigures", "/components/schemas/ToolFigures"),
     ("UpstreamList", "listUpstreams/responses/200/content/application~1json/schema"),
