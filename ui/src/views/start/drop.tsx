@@ -12,6 +12,7 @@ import { Dialog } from "../../components/dialog";
 import { bytes, plural } from "../../components/format";
 import { Icon } from "../../components/icon";
 import { messageOf } from "../../components/states";
+import { visible } from "../../components/visible";
 import { titleOf } from "../runs/model";
 import { again, forget, leftOut, MAX_FILES, send, stop, type Upload, uploads } from "./uploads";
 import "../../components/controls.css";
@@ -111,7 +112,7 @@ function UploadItem({ upload, source }: { upload: Upload; source: Source }) {
     <li class="upload">
       <p class="upload-name">
         <span class="truncate" dir="auto">
-          {file.name}
+          {visible(file.name)}
         </span>
         <span class="soft small numeric">{bytes(file.size)}</span>
       </p>
@@ -189,7 +190,7 @@ function Result({ runs, result }: { runs: readonly Run[]; result: { records: num
           <li key={run.run_id}>
             <StateBadge state={run.state} />
             <a class="truncate" href={paths.conversation(run.run_id)} onClick={forget} dir="auto">
-              {titleOf(run) || `Run ${run.run_id.slice(0, 8)}`}
+              {visible(titleOf(run)) || `Run ${run.run_id.slice(0, 8)}`}
             </a>
           </li>
         ))}

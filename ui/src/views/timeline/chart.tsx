@@ -9,9 +9,10 @@ import { go, paths } from "../../app/router";
 import { plural } from "../../components/format";
 import { Icon } from "../../components/icon";
 import { useMedia } from "../../components/hooks";
+import { visible } from "../../components/visible";
 import { type Bar, ROWS, type RowKind, type Timeline } from "../../model/timeline";
 import { type Axis, endOf, isWithin, type Line, lines, moved, place, type Shape, shapes, type Span, ticks, visibleLines, within, zoomed } from "../../model/timeline_view";
-import { kindOf, labelOf } from "./words";
+import { detailOf, kindOf, labelOf, nameOf } from "./words";
 
 export interface Shown {
   bar: Bar;
@@ -109,7 +110,7 @@ export function Chart(props: ChartProps) {
                 >
                   <Icon name="chevron" class={line.isFolded ? "" : "is-turned"} />
                   <span class="truncate" dir="auto">
-                    {line.thread.title}
+                    {visible(line.thread.title)}
                   </span>
                   {line.thread.outcome === "failed" && <span class="chart-failed">failed</span>}
                   {line.thread.outcome === "open" && line.thread.depth > 0 && <span class="soft small">goes on</span>}
@@ -205,8 +206,8 @@ function BarShape({ shape, isFocused, isTabStop, label, onOpen, onHover, onFocus
         <svg x={Math.max(x, 0) + 5} y={top} width={Math.max(0, drawnWidth - 8 + Math.min(x, 0))} height={BAR}>
           <text class={`bar-label bar-label-${kind}`} x={0} y={14}>
             {isFailed ? "✕ " : ""}
-            {bar.row === "model" && bar.what !== "arguments" && bar.detail !== "" ? bar.detail : bar.label}
-            {bar.row === "tool" && bar.detail !== "" ? `  ${bar.detail}` : ""}
+            {bar.row === "model" && bar.what !== "arguments" && bar.detail !== "" ? detailOf(bar) : nameOf(bar)}
+            {bar.row === "tool" && bar.detail !== "" ? `  ${detailOf(bar)}` : ""}
           </text>
         </svg>
       )}

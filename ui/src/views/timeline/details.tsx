@@ -4,7 +4,7 @@ import { fullTime, plural } from "../../components/format";
 import type { Bar, Timeline } from "../../model/timeline";
 import { type Axis, elapsed } from "../../model/timeline_view";
 import { hrefOf, type Shown } from "./chart";
-import { lengthOf, outcomeOf, startOf } from "./words";
+import { detailOf, lengthOf, nameOf, outcomeOf, startOf } from "./words";
 
 export interface DetailsProps {
   runId: string;
@@ -40,13 +40,13 @@ export function Details({ runId, shown, timeline, axis, now, onZoom }: DetailsPr
   return (
     <footer class="timeline-details">
       <p class="timeline-details-title">
-        <strong dir="auto">{bar.label}</strong>
+        <strong dir="auto">{nameOf(bar)}</strong>
         <span class="soft small">{bar.what}</span>
         {outcome !== "" && <span class={bar.outcome === "failed" || bar.outcome === "refused" ? "chart-failed" : "small soft"}>{outcome}</span>}
       </p>
       {bar.detail !== "" && (
         <p class="timeline-details-text mono" dir="auto">
-          {bar.detail}
+          {detailOf(bar)}
         </p>
       )}
       <dl class="timeline-figures small">

@@ -4,6 +4,7 @@ import { paths } from "../../app/router";
 import { CopyButton } from "../../components/code";
 import { Icon } from "../../components/icon";
 import { jsonText } from "../../components/json";
+import { visible } from "../../components/visible";
 import { type Mark, MARK_NAMES, marksOf, pointerIn, severity } from "../../model/trace_marks";
 import { JsonView, RawText } from "./json_view";
 
@@ -134,7 +135,9 @@ function Events({ item, contract }: { item: TraceItem | undefined; contract: str
 function Head({ title, note, copy }: { title: string; note?: string; copy: () => string }) {
   return (
     <div class="inspector-title">
-      <h3 class="truncate">{title}</h3>
+      <h3 class="truncate" title={visible(title)}>
+        {visible(title)}
+      </h3>
       {note !== undefined && <span class="small faint truncate mono">{note}</span>}
       <CopyButton text={copy} what={title.toLowerCase()} />
     </div>
@@ -150,7 +153,7 @@ function Marks({ marks }: { marks: readonly Mark[] }) {
           <strong>
             {MARK_NAMES[mark.kind]} <span class="mono">{mark.code}</span>
           </strong>
-          <span dir="auto">{mark.message}</span>
+          <span dir="auto">{visible(mark.message)}</span>
           {mark.path !== undefined && mark.path !== "" && <code>{mark.path}</code>}
         </li>
       ))}
