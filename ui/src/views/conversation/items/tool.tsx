@@ -170,7 +170,7 @@ function Body({ tool }: { tool: ToolItem }) {
 function Input({ tool, isShell }: { tool: ToolItem; isShell: boolean }) {
   const { args } = tool;
   if (isShell && typeof args === "string" && args !== "" && tool.state !== "writing") return <Command command={args} />;
-  return <ToolInput name={tool.name} args={args} />;
+  return <ToolInput name={tool.name} args={args} isNamed />;
 }
 
 function ChangeCounts({ changes }: { changes: readonly FileChange[] }) {
