@@ -18,6 +18,7 @@ pub mod network;
 pub mod policy;
 pub mod runs;
 pub mod shutdown;
+pub mod stats;
 pub mod storage;
 pub mod suggest;
 pub mod telemetry;

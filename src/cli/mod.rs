@@ -22,6 +22,7 @@ mod run;
 mod run_end;
 mod serve;
 mod shell;
+mod stats;
 mod threads;
 mod translate;
 
@@ -89,6 +90,8 @@ enum Command {
     Check(check::Args),
     /// Inspect a frame log, copy it, clean it up
     Log(frame_log::Args),
+    /// Print figures over runs: how they ended, time, tokens, cost, tools
+    Stats(stats::Args),
     /// List the contracts that clients can request
     Contracts(list::TableArgs),
     /// List the runners whose output is understood
@@ -131,6 +134,7 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Translate(args) => translate::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Log(args) => frame_log::run(&args),
+        Command::Stats(args) => stats::run(&args),
         Command::Contracts(args) => list::contracts(&args),
         Command::Runners(args) => list::runners(&args),
         Command::Schema(args) => list::schema(&args),

@@ -29,6 +29,11 @@ const TYPES: &[(&str, &str)] = &[
     ("RunStatus", "/components/schemas/RunStatus"),
     ("Runner", "/components/schemas/RunStatus/properties/runner"),
     ("StartRun", "startRun/requestBody/content/application~1json/schema"),
+    ("Stats", "/components/schemas/Stats"),
+    ("StatsFigures", "/components/schemas/StatsFigures"),
+    ("StatsGroup", "/components/schemas/Stats/properties/by/items"),
+    ("StatsRow", "/components/schemas/StatsRow"),
+    ("ToolFigures", "/components/schemas/ToolFigures"),
     ("UpstreamList", "listUpstreams/responses/200/content/application~1json/schema"),
 ];
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Frame } from "../src/api/source";
 import { MAX_BARS, oneLine, ROWS, summaryOfArgs, Timeline } from "../src/model/timeline";
-import { around, elapsed, lines, moved, shapes, ticks, within, zoomed } from "../src/model/timeline_view";
+import { around, elapsed, isWithin, lines, moved, shapes, ticks, within, zoomed } from "../src/model/timeline_view";
 
 /** Frames of a run: each entry is a time, a type and its fields. */
 function frames(...entries: [ms: number, type: string, fields?: Record<string, unknown>][]): Frame[] {
@@ -73,10 +73,12 @@ test("subagents are threads below the thread of their call", () => {
   assert.deepEqual(child?.children.map((thread) => [thread.id, thread.depth]), [["inner", 2]]);
   assert.equal(timeline.bars.find((bar) => bar.toolId === "task")?.child, child);
   assert.deepEqual(
-    lines(timeline.main, ROWS, new Set()).map((line) => (line.kind === "thread" ? `= ${line.thread.title}` : line.row)),
+    lines(timeline.main, ROWS, new Set()).lines.map((line) => (line.kind === "thread" ? `= ${line.thread.title}` : line.row)),
     ["= Main thread", "tool", "= explorer", "tool", "point", "= Bash", "tool"],
   );
-  assert.deepEqual(lines(timeline.main, ROWS, new Set([""])).length, 1);
+  assert.deepEqual(lines(timeline.main, ROWS, new Set([""])).lines.length, 1);
+  const late = lines(timeline.main, ROWS, new Set(), (thread) => isWithin(thread, "time", timeline.first!, { from: 8, to: 9 }));
+  assert.deepEqual([late.lines.length, late.hidden], [2, 1]);
 });
 
 test("the end of the run closes what is open, and frames that come again change nothing", () => {
@@ -142,7 +144,8 @@ test("only what is visible is drawn, and an open bar grows", () => {
 test("a long lane has at most one shape for each few pixels", () => {
   const { bars, origin } = lane(...Array.from({ length: 20_000 }, (_, index): [number, number] => [index * 10, index * 10 + 5]));
   const drawn = shapes(bars, "time", origin, { from: 0, to: 200_000 }, 800, 200_000);
-  assert.ok(drawn.length <= 200, `${drawn.length} shapes`);
+  assert.ok(drawn.length <= 100, `${drawn.length} shapes`);
+  for (const [index, shape] of drawn.entries()) assert.ok(index === 0 || drawn[index - 1]!.x + drawn[index - 1]!.width <= shape.x, `shape ${index} is covered`);
   assert.equal(drawn.reduce((sum, { count }) => sum + count, 0), 20_000);
   const close = shapes(bars, "time", origin, { from: 1_000, to: 1_100 }, 800, 200_000);
   assert.deepEqual(close.map(({ count }) => count), Array(11).fill(1));

@@ -202,7 +202,8 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
 }
 
 function keepAnchor(heights: Heights, anchor: { current: { key: string; offset: number } | undefined }, top: number): void {
-  if (anchor.current !== undefined || heights.count === 0) return;
+  // At the very top the reader looks at the beginning: rows that come before the first one are shown.
+  if (anchor.current !== undefined || heights.count === 0 || top <= 0) return;
   const index = heights.indexAt(top);
   const key = heights.keyAt(index);
   if (key !== undefined) anchor.current = { key, offset: top - heights.offset(index) };

@@ -30,6 +30,8 @@ export interface Shape {
 
 /** A bar that is narrower is drawn with this width, or in a group with its neighbours. */
 export const MIN_PX = 4;
+/** A group that is this wide takes no more bars: a long group would hide where in it something failed. */
+const GROUP_PX = 10;
 
 export function place(axis: Axis, at: Place, origin: Place): number {
   return axis === "time" ? at.ms - origin.ms : at.seq - origin.seq;
@@ -59,12 +61,14 @@ export function shapes(lane: readonly Bar[], axis: Axis, origin: Place, span: Sp
       group = undefined;
       const left = Math.max(x, -MIN_PX);
       out.push({ x: left, width: Math.min(right, width + MIN_PX) - left, bar, count: 1, lastBar: bar, failed: isFailed });
-    } else if (group && x < group.x + group.width + 1) {
+    } else if (group && x < group.x + Math.min(group.width + 1, GROUP_PX)) {
       group.count += 1;
       group.failed += isFailed;
       group.lastBar = bar;
       group.width = Math.max(group.width, right - group.x);
     } else {
+      // Where the group before reaches over the bar, it ends there.
+      if (group && group.x + group.width > x) group.width = x - group.x;
       group = { x, width: MIN_PX, bar, count: 1, lastBar: bar, failed: isFailed };
       out.push(group);
     }
@@ -168,9 +172,18 @@ export type Line =
   | { kind: "thread"; thread: Thread; isFolded: boolean }
   | { kind: "lane"; thread: Thread; row: string; lane: number; bars: readonly Bar[]; isFirst: boolean };
 
-/** All lines from top to bottom; the threads in `folded` have only their heading. */
-export function lines(main: Thread, rows: readonly string[], folded: ReadonlySet<string>): Line[] {
+/**
+ * All lines from top to bottom; the threads in `folded` have only their heading. Threads for which `isShown` is false are left out, with
+ * the threads below them: `hidden` counts them.
+ */
+export function lines(
+  main: Thread,
+  rows: readonly string[],
+  folded: ReadonlySet<string>,
+  isShown: (thread: Thread) => boolean = () => true,
+): { lines: Line[]; hidden: number } {
   const out: Line[] = [];
+  let hidden = 0;
   const stack: Thread[] = [main];
   for (let thread = stack.pop(); thread !== undefined; thread = stack.pop()) {
     const isFolded = folded.has(thread.id);
@@ -180,9 +193,19 @@ export function lines(main: Thread, rows: readonly string[], folded: ReadonlySet
       const row = thread.rows.get(kind as never);
       row?.lanes.forEach((bars, lane) => out.push({ kind: "lane", thread: thread!, row: kind, lane, bars, isFirst: lane === 0 }));
     }
-    for (let index = thread.children.length - 1; index >= 0; index--) stack.push(thread.children[index]!);
+    for (let index = thread.children.length - 1; index >= 0; index--) {
+      const child = thread.children[index]!;
+      if (isShown(child)) stack.push(child);
+      else hidden += 1;
+    }
   }
-  return out;
+  return { lines: out, hidden };
+}
+
+/** Whether a part of a thread lies in a part of the axis. */
+export function isWithin(thread: Thread, axis: Axis, origin: Place, span: Span): boolean {
+  if (place(axis, thread.start, origin) > span.to) return false;
+  return thread.end === undefined || place(axis, thread.end, origin) >= span.from;
 }
 
 /** The lines that a part of the page shows, if each is `height` pixels high. */

@@ -110,7 +110,8 @@ export function ancestors(pointer: string): string[] {
 /** Names that every event of a contract repeats; a summary leaves them out. */
 const ENVELOPE: ReadonlySet<string> = new Set([
   "id", "type", "event", "event_id", "session_id", "run_id", "task_id", "stream_id", "stream_kind", "ts", "timestamp", "timestamp_ms", "created_at",
-  "seq", "sequence", "sequence_number", "version", "response_id", "uuid", "jsonrpc", "object", "created",
+  "seq", "sequence", "sequence_number", "version", "response_id", "uuid", "jsonrpc", "object", "created", "subtype", "method",
+  "parent_tool_use_id", "api_message_id", "schema_version", "occurred_at", "sessionID", "runId", "threadId",
 ]);
 
 /** A value on one line, at most about `max` characters: only the beginning of it is visited. */
@@ -130,7 +131,9 @@ export function compact(value: unknown, max = 160): string {
       }
       write("]");
     } else if (typeof part === "object" && part !== null) {
-      const names = Object.keys(part).filter((name) => depth > 0 || !ENVELOPE.has(name));
+      // `event` may be the envelope's name, or an object with the content.
+      const isShown = (name: string, member: unknown) => depth > 0 || (member !== null && (!ENVELOPE.has(name) || (typeof member === "object" && name === "event")));
+      const names = Object.keys(part).filter((name) => isShown(name, (part as Record<string, unknown>)[name]));
       if (depth > 0) write("{");
       for (let index = 0; index < names.length && out.length <= max; index++) {
         const name = names[index]!;

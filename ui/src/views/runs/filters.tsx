@@ -53,6 +53,7 @@ export function Filters({ filter, order, isGrouped, runs, onChange }: FiltersPro
         />
         <kbd aria-hidden="true">/</kbd>
       </label>
+      <div class="runs-choices">
       <label>
         <span class="visually-hidden">State</span>
         <select class="select" value={filter.state} onChange={(event) => set({ state: event.currentTarget.value as Filter["state"] })}>
@@ -104,6 +105,7 @@ export function Filters({ filter, order, isGrouped, runs, onChange }: FiltersPro
       <Toggle isOn={isGrouped} onClick={() => onChange({ isGrouped: !isGrouped })}>
         By session
       </Toggle>
+      </div>
     </div>
   );
 }

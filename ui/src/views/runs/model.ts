@@ -25,7 +25,7 @@ export interface Order {
 
 export const NO_FILTER: Filter = { state: "", runner: "", hasFindings: false, isWaiting: false, text: "" };
 
-export type ListRow = { kind: "run"; run: Run } | { kind: "session"; id: string; name: string; runs: number; waiting: number; isFolded: boolean };
+export type ListRow = { kind: "run"; run: Run; isIndented: boolean } | { kind: "session"; id: string; name: string; runs: number; waiting: number; isFolded: boolean };
 
 /** Milliseconds that a run took, or has taken until `now`. */
 export function durationOf(run: Run, now: number): number {
@@ -57,9 +57,9 @@ export function findingCount(run: Run): number {
   return findingsOf(run).reduce((sum, { count }) => sum + count, 0);
 }
 
-/** The text that names a run: its title, else its session's name, else its last text. */
+/** The text that names a run: its title, else its last text. Empty if it has neither. */
 export function titleOf(run: Run): string {
-  return run.title || run.session_name || run.final_text?.slice(0, 120) || "";
+  return run.title || run.final_text?.slice(0, 400).replace(/\s+/gu, " ").trim().slice(0, 120) || "";
 }
 
 /** Texts of a run that a search looks at, in lower case. */
@@ -125,9 +125,12 @@ function newestFirst(a: Run, b: Run): number {
   return b.started_at_ms - a.started_at_ms || (a.run_id < b.run_id ? 1 : -1);
 }
 
-/** The rows of the list: runs in their order, or under their sessions, which are in the order of their first run. */
+/**
+ * The rows of the list: runs in their order, or under their sessions, which are in the order of their first run. A session with one run has
+ * no heading.
+ */
 export function listRows(runs: readonly Run[], isGrouped: boolean, folded: ReadonlySet<string>): ListRow[] {
-  if (!isGrouped) return runs.map((run) => ({ kind: "run", run }));
+  if (!isGrouped) return runs.map((run) => ({ kind: "run", run, isIndented: false }));
   const sessions = new Map<string, Run[]>();
   for (const run of runs) {
     const its = sessions.get(run.session_id);
@@ -136,12 +139,17 @@ export function listRows(runs: readonly Run[], isGrouped: boolean, folded: Reado
   }
   const rows: ListRow[] = [];
   for (const [id, its] of sessions) {
+    const [only, ...others] = its;
+    if (only !== undefined && others.length === 0) {
+      rows.push({ kind: "run", run: only, isIndented: false });
+      continue;
+    }
     const isFolded = folded.has(id);
     const named = its.find((run) => run.session_name !== undefined)?.session_name;
     const oldest = its.reduce((found, run) => (run.started_at_ms < found.started_at_ms ? run : found));
     const waiting = its.filter((run) => run.pending_approvals.length > 0).length;
-    rows.push({ kind: "session", id, name: named ?? (titleOf(oldest) || id), runs: its.length, waiting, isFolded });
-    if (!isFolded) for (const run of its) rows.push({ kind: "run", run });
+    rows.push({ kind: "session", id, name: titleOf(oldest) || (named ?? id), runs: its.length, waiting, isFolded });
+    if (!isFolded) for (const run of its) rows.push({ kind: "run", run, isIndented: true });
   }
   return rows;
 }

@@ -4,6 +4,7 @@ import { paths } from "../../app/router";
 import { StateBadge } from "../../components/badge";
 import { ago, clock, dollars, duration, fullTime, plural, tokens, whole } from "../../components/format";
 import { Icon } from "../../components/icon";
+import { visible } from "../../components/visible";
 import { durationOf, findingCount, findingsOf, type ListRow, titleOf, tokensOf } from "./model";
 
 export interface RunRowProps {
@@ -16,7 +17,7 @@ export interface RunRowProps {
 }
 
 export function RunRow({ run, now, isCurrent, isIndented, onFocus }: RunRowProps) {
-  const title = titleOf(run);
+  const title = visible(titleOf(run));
   const used = tokensOf(run);
   const findings = findingCount(run);
   return (
@@ -30,10 +31,10 @@ export function RunRow({ run, now, isCurrent, isIndented, onFocus }: RunRowProps
         </a>
         <p class="run-row-about truncate small soft">
           {run.runner}
-          {run.model !== undefined && ` · ${run.model}`}
+          {run.model !== undefined && ` · ${visible(run.model)}`}
           {run.pending_approvals.length > 0 && <Waiting run={run} now={now} />}
           {run.state === "failed" && (run.message ?? run.error_code) !== undefined && (
-            <span class="run-row-error"> · {(run.message ?? run.error_code ?? "").slice(0, 200)}</span>
+            <span class="run-row-error"> · {visible((run.message ?? run.error_code ?? "").slice(0, 200))}</span>
           )}
         </p>
       </div>
@@ -41,12 +42,12 @@ export function RunRow({ run, now, isCurrent, isIndented, onFocus }: RunRowProps
         {clock(run.started_at_ms)}
       </Cell>
       <Cell name="Duration">{duration(durationOf(run, now))}</Cell>
-      <Cell name="Tokens" title={tokenTitle(run)}>
+      <Cell name="Tokens" unit={used === 1 ? "token" : "tokens"} title={tokenTitle(run)}>
         {tokens(used)}
       </Cell>
       <Cell name="Cost">{dollars(run.usage.cost_usd)}</Cell>
-      <Cell name="Tools">{run.tool_calls > 0 ? whole(run.tool_calls) : ""}</Cell>
-      <Cell name="Findings" title={findingsOf(run).map(({ name, count }) => `${count} × ${name}`).join("\n")}>
+      <Cell name="Tools" unit={run.tool_calls === 1 ? "tool call" : "tool calls"}>{run.tool_calls > 0 ? whole(run.tool_calls) : ""}</Cell>
+      <Cell name="Findings" unit={findings === 1 ? "finding" : "findings"} title={findingsOf(run).map(({ name, count }) => `${count} × ${name}`).join("\n")}>
         {findings > 0 && (
           <span class="run-row-findings">
             <Icon name="warn" />
@@ -58,13 +59,14 @@ export function RunRow({ run, now, isCurrent, isIndented, onFocus }: RunRowProps
   );
 }
 
-/** A figure. On narrow screens its name is shown, elsewhere only read. */
-function Cell({ name, title, children }: { name: string; title?: string; children: preact.ComponentChildren }) {
+/** A figure. Its name is only read; on narrow screens, where no column has a head, its unit is shown. */
+function Cell({ name, unit, title, children }: { name: string; unit?: string; title?: string; children: preact.ComponentChildren }) {
   const isEmpty = children === "" || children === false || children === undefined;
   return (
     <span class={`run-row-cell numeric ${isEmpty ? "is-empty" : ""}`} title={title === "" ? undefined : title}>
-      {!isEmpty && <span class="run-row-name">{name} </span>}
+      {!isEmpty && <span class="visually-hidden">{name} </span>}
       {children}
+      {!isEmpty && unit !== undefined && <span class="run-row-unit"> {unit}</span>}
     </span>
   );
 }
@@ -72,7 +74,7 @@ function Cell({ name, title, children }: { name: string; title?: string; childre
 function Waiting({ run, now }: { run: Run; now: number }) {
   const [first] = run.approvals;
   const more = run.pending_approvals.length - 1;
-  const what = first === undefined || first.tool_name === "" ? "an answer" : first.tool_name;
+  const what = first === undefined || first.tool_name === "" ? "an answer" : visible(first.tool_name);
   return (
     <strong class="run-row-waiting">
       {" · "}waits for {what}
@@ -110,7 +112,7 @@ export function SessionRow({ row, isCurrent, onFocus, onToggle }: { row: Session
     >
       <Icon name="chevron" class={row.isFolded ? "" : "is-turned"} />
       <span class="truncate" dir="auto">
-        {row.name}
+        {visible(row.name)}
       </span>
       <span class="soft small">
         {plural(row.runs, "run")}

@@ -8,7 +8,7 @@ import type { CallOptions, Connection, Run, RunPage, RunQuery } from "../../api/
 export const MAX_RUNS = 20_000;
 const PAGE = 200;
 const REFRESH_MS = 700;
-/** More changed runs than this are read with the list. */
+/** More changed runs than this are read with the list; of those that are not on its first page, so many at a time. */
 const SINGLE = 6;
 
 export interface RunReader {
@@ -148,7 +148,8 @@ export class RunStore {
       if (changed.length > SINGLE) {
         await this.#pages(1, signal);
         const rest = changed.filter((runId) => !this.#isInFirstPage(runId));
-        for (const runId of rest.slice(0, 50)) await this.#one(runId, signal);
+        for (const runId of rest.slice(0, SINGLE)) await this.#one(runId, signal);
+        for (const runId of rest.slice(SINGLE)) this.#changed.add(runId);
       } else for (const runId of changed) await this.#one(runId, signal);
     } catch {
       // The feed reports a connection that is lost; after that, everything is read again.
@@ -157,7 +158,7 @@ export class RunStore {
     this.#isRefreshing = false;
     this.#onChange();
     const again = this.#changed.values().next();
-    if (!again.done) this.#note(again.value);
+    if (!again.done && this.#timer === undefined) this.#note(again.value);
   }
 
   #isInFirstPage(runId: string): boolean {
@@ -172,8 +173,9 @@ export class RunStore {
     try {
       this.#keep(await this.#reader.run(runId, { signal }));
     } catch (error) {
-      // Streams of sessions and tasks are in the feed, but they are not runs.
-      if (!(typeof error === "object" && error !== null && "status" in error && error.status === 404)) throw error;
+      // Streams of sessions are in the feed, but they are not runs; and a run may no longer be stored.
+      if (!(typeof error === "object" && error !== null && "status" in error && (error.status === 404 || error.status === 410))) throw error;
+      this.runs.delete(runId);
     }
   }
 }

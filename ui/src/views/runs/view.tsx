@@ -69,6 +69,15 @@ export function RunsView({ query }: { query: Query }) {
   const layout = useMemo(() => rows.map(keyOf).join(), [rows]);
 
   const { list, current, setCurrent } = useListKeys(rows);
+  // Other conditions give another list, which begins at its top.
+  const conditions = JSON.stringify(toQuery(filter, order, isGrouped));
+  const shownConditions = useRef(conditions);
+  useEffect(() => {
+    if (shownConditions.current === conditions) return;
+    shownConditions.current = conditions;
+    setCurrent(-1);
+    list.current?.scrollTo(0);
+  }, [conditions]);
   const isFiltered = Object.keys(toQuery(filter, orderFrom({}), false)).length > 0;
 
   return (
@@ -101,7 +110,7 @@ export function RunsView({ query }: { query: Query }) {
             guess={(row) => (row.kind === "run" ? 58 : 36)}
             render={(row, index) =>
               row.kind === "run" ? (
-                <RunRow run={row.run} now={row.run.ended_at_ms === undefined ? now : 0} isCurrent={index === current} isIndented={isGrouped} onFocus={() => setCurrent(index)} />
+                <RunRow run={row.run} now={row.run.ended_at_ms === undefined ? now : 0} isCurrent={index === current} isIndented={row.isIndented} onFocus={() => setCurrent(index)} />
               ) : (
                 <SessionRow row={row} isCurrent={index === current} onFocus={() => setCurrent(index)} onToggle={() => setFolded(toggled(folded, row.id))} />
               )

@@ -3,6 +3,7 @@
 // In: dragged files. Out: uploads, and the conversation of the run if there was exactly one. Never: another page, which is what a browser
 // makes of a dropped file that no page takes.
 import { useEffect, useState } from "preact/hooks";
+import { ApiError } from "@framegate/client";
 import type { Run, Source } from "../../api/source";
 import { useApp } from "../../app/context";
 import { go, paths } from "../../app/router";
@@ -11,8 +12,10 @@ import { Dialog } from "../../components/dialog";
 import { bytes, plural } from "../../components/format";
 import { Icon } from "../../components/icon";
 import { messageOf } from "../../components/states";
+import { visible } from "../../components/visible";
 import { titleOf } from "../runs/model";
 import { again, forget, leftOut, MAX_FILES, send, stop, type Upload, uploads } from "./uploads";
+import "../../components/controls.css";
 import "./start.css";
 
 /** The most runs of a file that are listed. */
@@ -109,7 +112,7 @@ function UploadItem({ upload, source }: { upload: Upload; source: Source }) {
     <li class="upload">
       <p class="upload-name">
         <span class="truncate" dir="auto">
-          {file.name}
+          {visible(file.name)}
         </span>
         <span class="soft small numeric">{bytes(file.size)}</span>
       </p>
@@ -125,17 +128,51 @@ function UploadItem({ upload, source }: { upload: Upload; source: Source }) {
       )}
       {now.state === "stopped" && <p class="soft small">Stopped. What was sent before may be stored as a run.</p>}
       {now.state === "failed" && (
-        <div class="upload-sending">
-          <p class="problem" role="alert">
-            {messageOf(now.error)}
-          </p>
-          <button type="button" class="button button-small" onClick={() => void again(source, id)}>
-            Try again
-          </button>
-        </div>
+        <Failed upload={upload} source={source} error={now.error} />
       )}
       {now.state === "done" && <Result runs={now.result.runs} result={now.result} />}
     </li>
+  );
+}
+
+/** Why a file was not taken. If its runner was not recognised, the reader may know it. */
+function Failed({ upload, source, error }: { upload: Upload; source: Source; error: unknown }) {
+  const [runners, setRunners] = useState<readonly string[]>([]);
+  const [runner, setRunner] = useState(upload.runner);
+  const isUnknown = error instanceof ApiError && error.status === 422;
+  useEffect(() => {
+    if (!isUnknown) return;
+    const controller = new AbortController();
+    source.catalogue({ signal: controller.signal }).then(
+      (catalogue) => setRunners(catalogue.runners.map(({ name }) => name)),
+      () => {},
+    );
+    return () => controller.abort();
+  }, [source, isUnknown]);
+  return (
+    <>
+      <p class="problem" role="alert">
+        {messageOf(error)}
+      </p>
+      <div class="upload-sending">
+        {isUnknown && runners.length > 0 && (
+          <label class="upload-runner">
+            <span class="small soft">Read it as the output of</span>
+            <select class="select" value={runner} onChange={(event) => setRunner(event.currentTarget.value)}>
+              <option value="auto">whatever it is</option>
+              {runners.map((name) => (
+                <option key={name} value={name}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          </label>
+        )}
+        <button type="button" class="button button-small" onClick={() => void again(source, upload.id, runner)}>
+          Try again
+        </button>
+      </div>
+    </>
   );
 }
 
@@ -153,7 +190,7 @@ function Result({ runs, result }: { runs: readonly Run[]; result: { records: num
           <li key={run.run_id}>
             <StateBadge state={run.state} />
             <a class="truncate" href={paths.conversation(run.run_id)} onClick={forget} dir="auto">
-              {titleOf(run) || `Run ${run.run_id.slice(0, 8)}`}
+              {visible(titleOf(run)) || `Run ${run.run_id.slice(0, 8)}`}
             </a>
           </li>
         ))}

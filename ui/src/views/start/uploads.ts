@@ -19,6 +19,8 @@ export interface Upload {
   readonly id: number;
   readonly file: File;
   readonly key: string;
+  /** The runner whose output it is; `auto`: the proxy recognises it. */
+  readonly runner: string;
   readonly controller: AbortController;
   readonly now: UploadState;
 }
@@ -37,14 +39,16 @@ export function send(source: Source, files: readonly File[]): Promise<void> {
   leftOut.value = files.length - taken.length;
   const added = taken.map((file): Upload => {
     count += 1;
-    return { id: count, file, key: newKey(), controller: new AbortController(), now: { state: "waiting" } };
+    return { id: count, file, key: newKey(), runner: "auto", controller: new AbortController(), now: { state: "waiting" } };
   });
   uploads.value = [...uploads.value.filter(({ now }) => now.state === "waiting" || now.state === "sending"), ...added];
   return work(source);
 }
 
-export function again(source: Source, id: number): Promise<void> {
-  uploads.value = uploads.value.map((upload) => (upload.id === id ? { ...upload, controller: new AbortController(), now: { state: "waiting" } } : upload));
+/** Sends a file again, as the output of that runner. */
+export function again(source: Source, id: number, runner: string): Promise<void> {
+  const renew = (upload: Upload): Upload => ({ ...upload, runner, controller: new AbortController(), now: { state: "waiting" } });
+  uploads.value = uploads.value.map((upload) => (upload.id === id ? renew(upload) : upload));
   return work(source);
 }
 
@@ -70,11 +74,12 @@ async function work(source: Source): Promise<void> {
   isRunning = false;
 }
 
-async function one(source: Source, { id, file, key, controller }: Upload): Promise<void> {
+async function one(source: Source, { id, file, key, runner, controller }: Upload): Promise<void> {
   set(id, { state: "sending", sent: 0 });
   try {
-    const result = await source.ingest("auto", file, {
-      idempotencyKey: key,
+    const result = await source.ingest(runner, file, {
+      // The same file for another runner is another request.
+      idempotencyKey: `${key}-${runner}`,
       signal: controller.signal,
       onProgress: (sent) => set(id, { state: "sending", sent }),
     });

@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import type { Stats, StatsFigures, StatsGroup, StatsRow } from "../../api/source";
 import { paths } from "../../app/router";
 import { whole } from "../../components/format";
+import { visible } from "../../components/visible";
 import { duration, FIGURES, type Figure, GROUPS, keyOf, sortedRows } from "../../model/stats";
 
 /** The most rows that are drawn before the reader asks for more. */
@@ -79,7 +80,7 @@ export function StatsTable({ rows, by, total, sort, onSort }: StatsTableProps) {
 }
 
 function GroupCell({ row, group, isHead }: { row: StatsRow; group: StatsGroup; isHead: boolean }) {
-  const text = keyOf(row, group);
+  const text = visible(keyOf(row, group));
   const value = row[group];
   const href =
     value === undefined ? undefined
@@ -135,7 +136,7 @@ export function ToolTable({ tools }: { tools: Stats["tools"] }) {
               <tr key={`${kind}\u0000${name}`}>
                 <th scope="row" class="is-text">
                   <span class="stats-key truncate mono" title={name} dir="auto">
-                    {name || "(no name)"}
+                    {visible(name) || "(no name)"}
                   </span>
                 </th>
                 <td class="is-text soft">{kind}</td>

@@ -6,11 +6,13 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { RefObject } from "preact";
 import { go, paths } from "../../app/router";
+import { plural } from "../../components/format";
 import { Icon } from "../../components/icon";
 import { useMedia } from "../../components/hooks";
+import { visible } from "../../components/visible";
 import { type Bar, ROWS, type RowKind, type Timeline } from "../../model/timeline";
-import { type Axis, endOf, type Line, lines, moved, place, type Shape, shapes, type Span, ticks, visibleLines, within, zoomed } from "../../model/timeline_view";
-import { kindOf, labelOf } from "./words";
+import { type Axis, endOf, isWithin, type Line, lines, moved, place, type Shape, shapes, type Span, ticks, visibleLines, within, zoomed } from "../../model/timeline_view";
+import { detailOf, kindOf, labelOf, nameOf } from "./words";
 
 export interface Shown {
   bar: Bar;
@@ -44,7 +46,10 @@ export function Chart(props: ChartProps) {
   const gutter = isNarrow ? 76 : 150;
   const { ref, top, width: fullWidth, height } = useScroller();
   const width = Math.max(50, fullWidth - gutter - 8);
-  const all = useMemo(() => lines(timeline.main, ROWS, folded), [timeline, timeline.bars.length, timeline.last?.seq, folded]);
+  const { lines: all, hidden } = useMemo(
+    () => lines(timeline.main, ROWS, folded, (thread) => isWithin(thread, axis, timeline.first!, span)),
+    [timeline, timeline.bars.length, timeline.last?.seq, folded, axis, span.from, span.to],
+  );
   const { first, last } = visibleLines(all.length, LINE, top, top + height);
   const origin = timeline.first!;
   usePan(ref, { span, whole, width, gutter, onSpan });
@@ -105,7 +110,7 @@ export function Chart(props: ChartProps) {
                 >
                   <Icon name="chevron" class={line.isFolded ? "" : "is-turned"} />
                   <span class="truncate" dir="auto">
-                    {line.thread.title}
+                    {visible(line.thread.title)}
                   </span>
                   {line.thread.outcome === "failed" && <span class="chart-failed">failed</span>}
                   {line.thread.outcome === "open" && line.thread.depth > 0 && <span class="soft small">goes on</span>}
@@ -141,6 +146,7 @@ export function Chart(props: ChartProps) {
             );
           })}
         </div>
+        {hidden > 0 && <p class="chart-hidden small soft">{plural(hidden, "subagent")} outside of the visible part</p>}
       </div>
     </div>
   );
@@ -162,7 +168,7 @@ interface BarShapeProps {
 
 function BarShape({ shape, isFocused, isTabStop, label, onOpen, onHover, onFocus }: BarShapeProps) {
   const { x, width, bar, count, failed } = shape;
-  const isFailed = count > 1 ? failed > 0 : bar.outcome === "failed" || bar.outcome === "refused";
+  const isFailed = count > 1 ? failed === count : bar.outcome === "failed" || bar.outcome === "refused";
   const kind = isFailed ? "failed" : kindOf(bar);
   const top = (LINE - BAR) / 2;
   const isPoint = bar.row === "point" && count === 1;
@@ -177,7 +183,11 @@ function BarShape({ shape, isFocused, isTabStop, label, onOpen, onHover, onFocus
       data-row={bar.row}
       data-frame={bar.start.seq}
       class={`bar ${isFocused ? "is-focused" : ""} ${bar.outcome === "open" ? "is-open" : ""}`}
-      onClick={onOpen}
+      onClick={(event) => {
+        // A finger cannot point without a click: its first tap shows the details.
+        if ((event as unknown as PointerEvent).pointerType === "touch" && !isFocused && count === 1) onFocus();
+        else onOpen();
+      }}
       onPointerEnter={() => onHover(true)}
       onPointerLeave={() => onHover(false)}
       onFocus={onFocus}
@@ -190,33 +200,27 @@ function BarShape({ shape, isFocused, isTabStop, label, onOpen, onHover, onFocus
       {isPoint ? (
         <path class={`bar-shape bar-${kind}`} d={`M${x} ${LINE / 2 - 6}l6 6l-6 6l-6 -6z`} />
       ) : (
-        <rect class={`bar-shape bar-${count > 1 ? "group " : ""}bar-${kind}`} x={x} y={top} width={drawnWidth} height={BAR} rx={Math.min(3, drawnWidth / 2)} />
+        <rect class={`bar-shape ${count > 1 ? "bar-group " : ""}bar-${kind}`} x={x} y={top} width={drawnWidth} height={BAR} rx={Math.min(3, drawnWidth / 2)} />
       )}
       {count === 1 && !isPoint && drawnWidth >= 28 && (
         <svg x={Math.max(x, 0) + 5} y={top} width={Math.max(0, drawnWidth - 8 + Math.min(x, 0))} height={BAR}>
           <text class={`bar-label bar-label-${kind}`} x={0} y={14}>
             {isFailed ? "✕ " : ""}
-            {bar.row === "model" && bar.detail !== "" ? bar.detail : bar.label}
-            {bar.row === "tool" && bar.detail !== "" ? `  ${bar.detail}` : ""}
+            {bar.row === "model" && bar.what !== "arguments" && bar.detail !== "" ? detailOf(bar) : nameOf(bar)}
+            {bar.row === "tool" && bar.detail !== "" ? `  ${detailOf(bar)}` : ""}
           </text>
         </svg>
       )}
-      {count > 1 && drawnWidth >= 24 && (
-        <svg x={Math.max(x, 0) + 3} y={top} width={drawnWidth - 6} height={BAR}>
-          <text class={`bar-label bar-label-${kind}`} x={0} y={14}>
-            {count}×
-          </text>
-        </svg>
-      )}
+      {count > 1 && failed > 0 && !isFailed && <rect class="bar-some-failed" x={x} y={top + BAR - 6} width={drawnWidth} height={6} />}
       {/* Narrow bars are easier to hit. */}
       {width < 10 && <rect class="bar-target" x={x - 3} y={0} width={width + 6} height={LINE} />}
     </g>
   );
 }
 
-/** Where a bar leads: to its tool call, or to its first frame. */
+/** Where a bar leads in the conversation: to its tool call, or to what its first frame said. */
 export function hrefOf(runId: string, bar: Bar): string {
-  return bar.toolId !== undefined ? paths.tool(runId, bar.toolId) : paths.frame(runId, bar.start.seq);
+  return bar.toolId !== undefined ? paths.tool(runId, bar.toolId) : paths.conversation(runId, { at: String(bar.start.seq) });
 }
 
 function groupSpan({ bar, lastBar }: Shape, axis: Axis, timeline: Timeline, now: number): Span {

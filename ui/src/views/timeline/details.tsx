@@ -4,7 +4,7 @@ import { fullTime, plural } from "../../components/format";
 import type { Bar, Timeline } from "../../model/timeline";
 import { type Axis, elapsed } from "../../model/timeline_view";
 import { hrefOf, type Shown } from "./chart";
-import { lengthOf, outcomeOf, startOf } from "./words";
+import { detailOf, lengthOf, nameOf, outcomeOf, startOf } from "./words";
 
 export interface DetailsProps {
   runId: string;
@@ -19,7 +19,8 @@ export function Details({ runId, shown, timeline, axis, now, onZoom }: DetailsPr
   if (shown === undefined) {
     return (
       <footer class="timeline-details soft small">
-        <p>Point at a bar for details. Drag to move, Ctrl and the wheel to zoom; a click leads to the conversation.</p>
+        <p>Point at a bar, or tap it, for details; a click leads to its place in the run. Drag to move, Ctrl and the wheel or two fingers zoom.</p>
+        <p>Bars that are too narrow are drawn together, with a thick border; red at its lower edge, some of them failed.</p>
       </footer>
     );
   }
@@ -39,13 +40,13 @@ export function Details({ runId, shown, timeline, axis, now, onZoom }: DetailsPr
   return (
     <footer class="timeline-details">
       <p class="timeline-details-title">
-        <strong dir="auto">{bar.label}</strong>
+        <strong dir="auto">{nameOf(bar)}</strong>
         <span class="soft small">{bar.what}</span>
         {outcome !== "" && <span class={bar.outcome === "failed" || bar.outcome === "refused" ? "chart-failed" : "small soft"}>{outcome}</span>}
       </p>
       {bar.detail !== "" && (
         <p class="timeline-details-text mono" dir="auto">
-          {bar.detail}
+          {detailOf(bar)}
         </p>
       )}
       <dl class="timeline-figures small">

@@ -1,14 +1,24 @@
 // The bars of a timeline as a table, in order of their beginnings.
 import { useMemo } from "preact/hooks";
+import { visible } from "../../components/visible";
 import { VirtualList } from "../../components/virtual-list";
 import type { Bar, Timeline } from "../../model/timeline";
 import type { Axis } from "../../model/timeline_view";
 import { elapsed } from "../../model/timeline_view";
 import { hrefOf } from "./chart";
-import { lengthOf, outcomeOf } from "./words";
+import { detailOf, lengthOf, nameOf, outcomeOf } from "./words";
 
-export function BarTable({ runId, timeline, now, axis }: { runId: string; timeline: Timeline; now: number; axis: Axis }) {
-  const bars = useMemo(() => timeline.bars.slice(), [timeline, timeline.bars.length]);
+export interface BarTableProps {
+  runId: string;
+  timeline: Timeline;
+  /** Changes with the timeline, which is changed in place. */
+  version: number;
+  now: number;
+  axis: Axis;
+}
+
+export function BarTable({ runId, timeline, version, now, axis }: BarTableProps) {
+  const bars = useMemo(() => timeline.bars.slice(), [timeline, version]);
   return (
     <div class="bar-table" role="table" aria-label="What the run did" aria-rowcount={bars.length + 1}>
       <div role="rowgroup">
@@ -37,16 +47,16 @@ export function BarTable({ runId, timeline, now, axis }: { runId: string; timeli
               {lengthOf(bar, timeline, now, axis)}
             </span>
             <span role="cell" class="soft truncate">
-              {bar.thread.depth > 0 && `${bar.thread.title} › `}
+              {bar.thread.depth > 0 && `${visible(bar.thread.title)} › `}
               {bar.what}
             </span>
             <span role="cell" class="truncate">
               <a href={hrefOf(runId, bar)} dir="auto">
-                {bar.label}
+                {nameOf(bar)}
               </a>
             </span>
-            <span role="cell" class="truncate mono" title={bar.detail} dir="auto">
-              {bar.detail}
+            <span role="cell" class="truncate mono" title={detailOf(bar)} dir="auto">
+              {detailOf(bar)}
             </span>
             <span role="cell" class={bar.outcome === "failed" || bar.outcome === "refused" ? "chart-failed" : "soft"}>
               {outcomeOf(bar)}

@@ -26,7 +26,7 @@ const GROW_MS = 500;
 export function TimelineView({ runId, query }: { runId: string; query: Query }) {
   const { source } = useApp();
   const session = useRunSession(source, runId);
-  void session.version.value;
+  const version = session.version.value;
   const { timeline } = session;
   return (
     <RunFrame session={session}>
@@ -37,13 +37,22 @@ export function TimelineView({ runId, query }: { runId: string; query: Query }) 
           <Loading what="the run" />
         )
       ) : (
-        <Picture runId={runId} timeline={timeline} query={query} isLive={timeline.ended === undefined && session.connection.value.state !== "ended"} />
+        <Picture runId={runId} timeline={timeline} version={version} query={query} isLive={timeline.ended === undefined && session.connection.value.state !== "ended"} />
       )}
     </RunFrame>
   );
 }
 
-function Picture({ runId, timeline, query, isLive }: { runId: string; timeline: Timeline; query: Query; isLive: boolean }) {
+interface PictureProps {
+  runId: string;
+  timeline: Timeline;
+  /** Changes with the timeline, which is changed in place. */
+  version: number;
+  query: Query;
+  isLive: boolean;
+}
+
+function Picture({ runId, timeline, version, query, isLive }: PictureProps) {
   const origin = timeline.first!;
   const last = timeline.last!;
   // A recording that was read at once may have one time for all frames: then only their order says something.
@@ -121,7 +130,7 @@ function Picture({ runId, timeline, query, isLive }: { runId: string; timeline: 
       {timeline.bars.length === 0 ? (
         <Empty title="Nothing to show yet" />
       ) : isTable ? (
-        <BarTable runId={runId} timeline={timeline} now={now} axis={axis} />
+        <BarTable runId={runId} timeline={timeline} version={version} now={now} axis={axis} />
       ) : (
         <>
           <Overview timeline={timeline} axis={axis} whole={whole} span={span} now={now} onSpan={setSpan} />

@@ -1,6 +1,15 @@
 // What bars are called and how they are coloured.
+import { visible } from "../../components/visible";
 import type { Bar, Outcome, Timeline } from "../../model/timeline";
 import { type Axis, elapsed, type Shape } from "../../model/timeline_view";
+
+export function nameOf(bar: Bar): string {
+  return visible(bar.label);
+}
+
+export function detailOf(bar: Bar): string {
+  return visible(bar.detail);
+}
 
 /** The class of a bar's colour. */
 export function kindOf(bar: Bar): string {
@@ -38,6 +47,6 @@ export function lengthOf(bar: Bar, timeline: Timeline, now: number, axis: Axis):
 export function labelOf(shape: Shape, axis: Axis, timeline: Timeline, now: number): string {
   const { bar, count, failed } = shape;
   if (count > 1) return `${count} bars from ${startOf(bar, axis, timeline)}${failed > 0 ? `, ${failed} failed` : ""}; opens them`;
-  const parts = [bar.label, bar.detail, `at ${startOf(bar, axis, timeline)}`, lengthOf(bar, timeline, now, axis), outcomeOf(bar)];
+  const parts = [nameOf(bar), detailOf(bar), `at ${startOf(bar, axis, timeline)}`, lengthOf(bar, timeline, now, axis), outcomeOf(bar)];
   return parts.filter((part) => part !== "").join(", ");
 }

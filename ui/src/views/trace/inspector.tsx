@@ -4,6 +4,7 @@ import { paths } from "../../app/router";
 import { CopyButton } from "../../components/code";
 import { Icon } from "../../components/icon";
 import { jsonText } from "../../components/json";
+import { visible } from "../../components/visible";
 import { type Mark, MARK_NAMES, marksOf, pointerIn, severity } from "../../model/trace_marks";
 import { JsonView, RawText } from "./json_view";
 
@@ -31,11 +32,9 @@ export function Inspector(props: InspectorProps) {
         <h2>
           Frame {frame.seq} <span class="mono soft">{frame.type}</span>
         </h2>
-        {toolId !== undefined && (
-          <a class="small" href={paths.tool(runId, toolId)}>
-            In the conversation
-          </a>
-        )}
+        <a class="small" href={toolId === undefined ? paths.conversation(runId, { at: String(frame.seq) }) : paths.tool(runId, toolId)}>
+          In the conversation
+        </a>
         <button type="button" class="button button-plain button-icon button-small" aria-label="Close the details" title="Close (Escape)" onClick={onClose}>
           <Icon name="close" />
         </button>
@@ -136,7 +135,9 @@ function Events({ item, contract }: { item: TraceItem | undefined; contract: str
 function Head({ title, note, copy }: { title: string; note?: string; copy: () => string }) {
   return (
     <div class="inspector-title">
-      <h3 class="truncate">{title}</h3>
+      <h3 class="truncate" title={visible(title)}>
+        {visible(title)}
+      </h3>
       {note !== undefined && <span class="small faint truncate mono">{note}</span>}
       <CopyButton text={copy} what={title.toLowerCase()} />
     </div>
@@ -146,13 +147,13 @@ function Head({ title, note, copy }: { title: string; note?: string; copy: () =>
 function Marks({ marks }: { marks: readonly Mark[] }) {
   if (marks.length === 0) return null;
   return (
-    <ul class="marks small">
+    <ul class="findings small">
       {marks.map((mark, index) => (
-        <li key={index} class={`mark mark-${severity(mark.kind)}`}>
+        <li key={index} class={`finding finding-${severity(mark.kind)}`}>
           <strong>
             {MARK_NAMES[mark.kind]} <span class="mono">{mark.code}</span>
           </strong>
-          <span dir="auto">{mark.message}</span>
+          <span dir="auto">{visible(mark.message)}</span>
           {mark.path !== undefined && mark.path !== "" && <code>{mark.path}</code>}
         </li>
       ))}

@@ -2,6 +2,7 @@
 import { useEffect } from "preact/hooks";
 import type { TraceEvent, TraceItem } from "../../api/source";
 import { Icon } from "../../components/icon";
+import { visible } from "../../components/visible";
 import type { ItemState } from "../../model/trace_blocks";
 import { type Mark, MARK_NAMES, marksOf, severity } from "../../model/trace_marks";
 import { eventText, frameText, recordLine } from "./words";
@@ -76,7 +77,7 @@ export function TraceRow(props: RowProps) {
           label={`Frame ${seq}`}
         >
           <span class="trace-seq">{seq}</span>
-          <b class="trace-name">{item.frame.type}</b>
+          <b class={`trace-name ${isProvider ? "is-plain" : ""}`}>{item.frame.type}</b>
           <span class="trace-text" dir="auto">
             {frameText(item.frame)}
           </span>
@@ -114,7 +115,7 @@ function Events(props: RowProps & { side: "left" | "right"; item: TraceItem; mar
           marks={marks.filter((mark) => mark.side === "event" && mark.event === index)}
           label={`Event ${event.cursor}`}
         >
-          <b class={`trace-name ${event.withheld ? "is-withheld" : ""}`}>{event.type}</b>
+          <b class={`trace-name ${event.withheld ? "is-withheld" : ""}`}>{visible(event.type)}</b>
           <span class="trace-text" dir="auto">
             {eventText(event)}
           </span>

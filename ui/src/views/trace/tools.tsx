@@ -33,7 +33,7 @@ export function Tools(props: ToolsProps) {
         <>
           <label class="trace-choice">
             <span class="small soft">Left</span>
-            <select class="select" value={second} onChange={(event) => onShow({ beside: event.currentTarget.value || undefined })}>
+            <select class="select" aria-label="Left column" value={second} onChange={(event) => onShow({ beside: event.currentTarget.value || undefined })}>
               <option value="">The runner's records</option>
               {contracts.map((name) => (
                 <option key={name} value={name}>
@@ -44,7 +44,7 @@ export function Tools(props: ToolsProps) {
           </label>
           <label class="trace-choice">
             <span class="small soft">Right</span>
-            <select class="select" value={contract} onChange={(event) => onShow({ contract: event.currentTarget.value })}>
+            <select class="select" aria-label="Right column" value={contract} onChange={(event) => onShow({ contract: event.currentTarget.value })}>
               {contracts.map((name) => (
                 <option key={name} value={name}>
                   {name}
@@ -52,7 +52,7 @@ export function Tools(props: ToolsProps) {
               ))}
             </select>
           </label>
-          <details class="menu">
+          <details class="menu trace-options">
             <summary class="button">Options</summary>
             <div class="menu-body">
               <label>

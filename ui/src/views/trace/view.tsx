@@ -128,6 +128,14 @@ function TraceTable({ source, runId, query, total, contracts, contract, second }
     reveal(selected, isFirst ? "center" : "nearest");
   }, [selected, rows.length]);
 
+  // The details take a part of the list's place: what is selected stays in view.
+  const hasDetails = selected !== undefined && blocks.item(selected) !== undefined;
+  useEffect(() => {
+    if (!hasDetails || selected === undefined) return;
+    const frame = requestAnimationFrame(() => reveal(selected, "nearest"));
+    return () => cancelAnimationFrame(frame);
+  }, [hasDetails]);
+
   // Findings
   const wantsAll = isFiltered || total <= SEARCHED_AT_ONCE;
   const isStale = scan.state === "idle" || (scan.state === "done" && scan.searched < total);

@@ -6,12 +6,16 @@ import { oneLine, summaryOfArgs } from "../../model/timeline";
 
 type Provider = Extract<Frame, { type: "provider_event" }>;
 
+/** Members whose type says more about a record than its own. */
+const INNER = ["event", "item", "payload", "part", "msg"];
+
 /** What kind of record it is, in the runner's words, and its beginning. */
 export function recordLine(frame: Provider): { name: string; text: string } {
   if (frame.status === "done") return { name: "end of the stream", text: frame.raw ?? "" };
   const { data } = frame;
   if (data === null) return { name: "not JSON", text: visible(oneLine(frame.raw ?? "")) };
-  const words = [data["type"], data["subtype"], data["method"], frame.event_name];
+  const inner = INNER.map((name) => data[name]).filter((part) => typeof part === "object" && part !== null) as Record<string, unknown>[];
+  const words = [data["type"], data["subtype"], data["method"], ...inner.map((part) => part["type"]), frame.event_name];
   const [first, second] = words.filter((word) => typeof word === "string" && word !== "") as string[];
   const name = first === undefined ? "record" : second === undefined || second === first ? first : `${first} ${second}`;
   return { name: visible(oneLine(name, 60)), text: visible(oneLine(compact(data, 240), 240)) };
