@@ -132,6 +132,13 @@ export class ProxySource implements Source {
     return this.#get("/v1/stats", { ...query, by: by?.join(",") }, options);
   }
 
+  async statsCsv({ by, ...query }: StatsQuery, options: CallOptions = {}): Promise<string> {
+    const all: Query = { ...query, by: by?.join(",") };
+    const headers = { accept: "text/csv" };
+    const response = await this.#http.response({ method: "GET", path: "/v1/stats", query: all, headers, isRepeatable: true, ...options });
+    return response.text();
+  }
+
   catalogue(options?: CallOptions) {
     return this.#client.catalogue(options);
   }
