@@ -108,7 +108,7 @@ function State({ tool, failed, isOver }: { tool: ToolItem; failed: boolean; isOv
     case "running":
     case "writing":
     case "proposed":
-      if (isOver) return <Badge>not finished</Badge>;
+      if (isOver) return <Badge>{tool.state === "proposed" ? "not run here" : "not finished"}</Badge>;
       return (
         <Badge tone="accent">
           <span class="dot dot-live" aria-hidden="true" />
