@@ -18,13 +18,16 @@ async function shown(t, runner, name) {
   return { page, proxy, run, view: page.locator('.conversation') };
 }
 
-test('every recorded run of every runner is shown with all that was said', async (t) => {
+/** Each which recording is looked at; 1 for all of them, which takes some minutes. */
+const EVERY = Number(process.env.FRAMEGATE_PAGE_EVERY ?? 6);
+
+test('recorded runs of every runner are shown with all that was said', async (t) => {
   const proxy = await Proxy.start(t);
   const page = await open(t, `${proxy.url}/`);
   const missing = [];
   let checked = 0;
   for (const runner of RUNNERS) {
-    for (const name of names(runner)) {
+    for (const name of names(runner).filter((_, index) => index % EVERY === 0)) {
       const answer = await proxy.fetch(`/v1/ingest/${runner}`, { method: 'POST', body: recording(runner, name) });
       for (const { run_id: run } of (await answer.json()).runs ?? []) {
         await conversation(page, run);
@@ -47,7 +50,8 @@ test('every recorded run of every runner is shown with all that was said', async
       }
     }
   }
-  assert.ok(checked > 300, `${checked} runs`);
+  t.diagnostic(`${checked} runs`);
+  assert.ok(checked > 300 / EVERY, `${checked} runs`);
   assert.deepEqual(missing, []);
 });
 

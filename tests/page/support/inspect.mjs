@@ -29,10 +29,12 @@ export async function checkDocument(page, where) {
             } catch {
               scheme = 'invalid';
             }
+            // The page's own icon.
+            const isIcon = name === 'link' && element.rel === 'icon' && element.parentElement === document.head && value.startsWith('data:image/svg+xml,');
             const isImage = name === 'img' && /^(blob:|data:image\/(png|jpe?g|gif|webp|avif)[;,])/i.test(value);
             // A file's own links keep its scheme.
             const known = ['http:', 'https:', 'mailto:', 'blob:', location.protocol];
-            if (!isImage && !known.includes(scheme)) problems.push(`${attribute}=${value.slice(0, 80)}: ${show()}`);
+            if (!isImage && !isIcon && !known.includes(scheme)) problems.push(`${attribute}=${value.slice(0, 80)}: ${show()}`);
             if (name === 'img' && /^https?:/.test(new URL(value, location.href).href) && !value.startsWith('/') && new URL(value, location.href).origin !== location.origin) {
               problems.push(`an image of another origin: ${show()}`);
             }

@@ -81,7 +81,7 @@ export function RunsView({ query }: { query: Query }) {
   const isFiltered = Object.keys(toQuery(filter, orderFrom({}), false)).length > 0;
 
   return (
-    <section class="runs" aria-label="Runs">
+    <section class="runs">
       <header class="runs-bar">
         <h1 class="visually-hidden">Runs</h1>
         <Filters filter={filter} order={order} isGrouped={isGrouped} runs={runs.all} onChange={show} />
