@@ -5,6 +5,7 @@
 import { ApiError, ConnectionError, EventStream, Framegate, FramegateError, TimeoutError } from "@framegate/client";
 import { type CallOptions as ClientCallOptions, type ClientOptions, type FetchLike, Http, type Query } from "@framegate/client/http";
 import { Batches } from "./batches";
+import { parseExact } from "./exact";
 import type {
   Access,
   ApprovalAnswer,
@@ -125,12 +126,22 @@ export class ProxySource implements Source {
     return page.data;
   }
 
-  trace(runId: string, query: TraceQuery, options?: CallOptions): Promise<TracePage> {
-    return this.#get(`/v1/runs/${encodeURIComponent(runId)}/trace`, { ...query }, options);
+  async trace(runId: string, query: TraceQuery, options: CallOptions = {}): Promise<TracePage> {
+    const path = `/v1/runs/${encodeURIComponent(runId)}/trace`;
+    const headers = { accept: "application/json" };
+    const response = await this.#http.response({ method: "GET", path, query: { ...query }, headers, isRepeatable: true, ...options });
+    return parseExact(await response.text()) as TracePage;
   }
 
   stats({ by, ...query }: StatsQuery, options?: CallOptions): Promise<Stats> {
     return this.#get("/v1/stats", { ...query, by: by?.join(",") }, options);
+  }
+
+  async statsCsv({ by, ...query }: StatsQuery, options: CallOptions = {}): Promise<string> {
+    const all: Query = { ...query, by: by?.join(",") };
+    const headers = { accept: "text/csv" };
+    const response = await this.#http.response({ method: "GET", path: "/v1/stats", query: all, headers, isRepeatable: true, ...options });
+    return response.text();
   }
 
   catalogue(options?: CallOptions) {
