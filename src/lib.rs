@@ -19,6 +19,7 @@ pub mod policy;
 pub mod render;
 pub mod runs;
 pub mod shutdown;
+pub mod stats;
 pub mod storage;
 pub mod suggest;
 pub mod telemetry;

@@ -24,6 +24,7 @@ mod run;
 mod run_end;
 mod serve;
 mod shell;
+mod stats;
 mod threads;
 mod translate;
 mod view;
@@ -96,6 +97,8 @@ enum Command {
     Export(export::Args),
     /// Inspect a frame log, copy it, clean it up
     Log(frame_log::Args),
+    /// Print figures over runs: how they ended, time, tokens, cost, tools
+    Stats(stats::Args),
     /// List the contracts that clients can request
     Contracts(list::TableArgs),
     /// List the runners whose output is understood
@@ -140,6 +143,7 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::View(args) => view::run(&args),
         Command::Export(args) => export::run(&args),
         Command::Log(args) => frame_log::run(&args),
+        Command::Stats(args) => stats::run(&args),
         Command::Contracts(args) => list::contracts(&args),
         Command::Runners(args) => list::runners(&args),
         Command::Schema(args) => list::schema(&args),

@@ -63,6 +63,7 @@ pub(super) async fn list(call: Call) -> Result<Response<Body>, Problem> {
             && query.session_id.is_none_or(|id| status.session_id == id)
             && query.runner.is_none_or(|runner| status.runner == runner)
             && query.state.is_none_or(|state| status.state == state)
+            && status.labels.have(&query.labels)
     };
     let limit = query.limit.unwrap_or(shared.settings.page_default).min(shared.settings.page_max);
     let mut runs = shared.runs.list(&filter, query.skip, limit + 1);

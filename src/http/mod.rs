@@ -62,6 +62,7 @@ mod settings;
 mod shared;
 mod silent;
 mod socket;
+mod stats;
 mod stop;
 mod stored_events;
 mod threads;

@@ -11,6 +11,7 @@ use super::repeats::Once;
 use super::sessions::{self, Claim};
 use super::shared::Shared;
 use super::transcript::{Role, Transcript};
+use crate::runs::labels::Labels;
 use crate::runs::{Ask, Entry, Wire};
 use bytes::Bytes;
 use framegate_translators::contracts::FRAMES;
@@ -69,7 +70,7 @@ pub(super) async fn run_of(
     let prompts = transcript.earlier_prompts().chain([transcript.prompt.as_str()]);
     let prompts = prompts_of(&caller, upstream, prompts);
     let conversations = shared.conversations.clone();
-    let order = sessions::Order { upstream: model.upstream.clone(), opening };
+    let order = sessions::Order { upstream: model.upstream.clone(), opening, labels: Labels::default() };
     let on_start = move |entry: &Entry| {
         conversations.add(prompts, entry.stream.id);
         on_start(entry);

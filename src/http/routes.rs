@@ -6,15 +6,15 @@
 //! A `GET` route also accepts `HEAD`, and every path accepts `OPTIONS`.
 
 use super::openapi::{
-    self, ag_ui as agui, chat_completions as chat, control as messages, operations, page as pages, responses as sdk,
-    trace as traces, ui_message_stream as ui, upstreams as starting,
+    self, ag_ui as agui, chat_completions as chat, control as messages, figures, operations, page as pages,
+    responses as sdk, trace as traces, ui_message_stream as ui, upstreams as starting,
 };
 use super::problem::Problem;
 use super::reply::Body;
 use super::route::{Access, Answer, Call, Route};
 use super::{
     ag_ui, artifacts, chat_completions, control, events, feeds, hecate, ingest, models, own_access, page, probes,
-    responses, responses_api, run_status, schemas, trace, ui_message_stream, upstreams,
+    responses, responses_api, run_status, schemas, stats, trace, ui_message_stream, upstreams,
 };
 use crate::auth::Scope;
 use hyper::{Method, Response};
@@ -47,6 +47,7 @@ pub(super) static ROUTES: &[Route] = &[
         "contract",
         "experimental",
         "user_messages",
+        "label",
     ]),
     get("/v1/runs", READ, |call| Box::pin(events::list(call)), operations::runs).query(&[
         "limit",
@@ -54,6 +55,7 @@ pub(super) static ROUTES: &[Route] = &[
         "session_id",
         "runner",
         "state",
+        "label",
     ]),
     post("/v1/runs", CONTROL, |call| Box::pin(upstreams::start(call)), starting::start_run),
     get("/v1/upstreams", READ, |call| Box::pin(upstreams::list(call)), starting::list),
@@ -85,6 +87,15 @@ pub(super) static ROUTES: &[Route] = &[
         "session_id",
         "event_type",
         "user_messages",
+    ]),
+    get("/v1/stats", READ, |call| Box::pin(stats::of_runs(call)), figures::stats).query(&[
+        "by",
+        "tz",
+        "since",
+        "until",
+        "runner",
+        "session_id",
+        "label",
     ]),
     get("/v1/artifacts/{artifact_id}", READ, |call| Box::pin(artifacts::content(call)), operations::artifact),
     // The Responses API: the rest of the query is for the upstream.

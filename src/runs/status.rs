@@ -1,10 +1,13 @@
 //! Run status: a summary of a run.
 
+use super::labels::Labels;
 use super::registry::{openings, responses};
+use super::tool_figures::RunTools;
+use super::usage_total::UsageTotal;
 use framegate_translators::contracts::CONTRACTS;
 use framegate_translators::drift::DriftKind;
 use framegate_translators::frame::{
-    Body, EndReason, Figures, Frame, ProviderStatus, Stream, StreamKind, Usage, UsageScope,
+    Body, EndReason, Figures, Frame, ProviderStatus, Stream, StreamKind, Tool,
 };
 use framegate_translators::runners::{RUNNERS, name_of};
 use framegate_translators::warnings::{Warning, Watch};
@@ -91,8 +94,24 @@ pub struct RunStatus {
     pub invalid_records: u64,
     /// Upstream records with errors.
     pub records_with_errors: u64,
-    /// Tool calls that ran.
+    /// What the client that sent or started the run said about it.
+    #[serde(default, skip_serializing_if = "Labels::is_empty")]
+    pub labels: Labels,
+    /// Model calls of the main thread; absent if an older version stored the status.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turns: Option<u64>,
+    /// Tool calls that began, including those of subagents.
     pub tool_calls: u64,
+    /// Tool calls that were refused or interrupted, that never ran, or that ended with an exit code other than 0; absent if an older
+    /// version stored the status.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed_tool_calls: Option<u64>,
+    /// The tool calls by tool; absent if an older version stored the status.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tools: Option<RunTools>,
+    /// Set only in the stored form: running calls with the places of their tools. Empty in memory.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) kept_calls: Vec<(Uuid, usize)>,
     /// Tokens and cost.
     pub usage: UsageTotal,
     /// How often each warning was raised, by its code.
@@ -194,56 +213,6 @@ pub struct Waiting {
     pub seq: u64,
 }
 
-/// Tokens and cost of a run. A figure that no record reported is absent.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct UsageTotal {
-    /// Input tokens read outside the cache.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub input_tokens: Option<u64>,
-    /// Output tokens, including reasoning.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub output_tokens: Option<u64>,
-    /// Input tokens read from the cache.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cache_read_tokens: Option<u64>,
-    /// Input tokens written to the cache.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cache_creation_tokens: Option<u64>,
-    /// The part of `output_tokens` that was reasoning.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reasoning_tokens: Option<u64>,
-    /// Cost in US dollars.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cost_usd: Option<f64>,
-    /// The runner reported its own total, which includes the turns.
-    #[serde(skip)]
-    is_run_total: bool,
-}
-
-impl UsageTotal {
-    fn add(&mut self, usage: &Usage) {
-        match (usage.scope, self.is_run_total) {
-            (UsageScope::Turn, true) => return,
-            (UsageScope::Run, false) => *self = Self { is_run_total: true, ..Self::default() },
-            _ => {}
-        }
-        plus(&mut self.input_tokens, Some(usage.input_tokens));
-        plus(&mut self.output_tokens, Some(usage.output_tokens));
-        plus(&mut self.cache_read_tokens, usage.cache_read_tokens);
-        plus(&mut self.cache_creation_tokens, usage.cache_creation_tokens);
-        plus(&mut self.reasoning_tokens, usage.reasoning_tokens);
-        if let Some(cost) = usage.cost_usd {
-            self.cost_usd = Some(self.cost_usd.unwrap_or_default() + cost);
-        }
-    }
-}
-
-fn plus(sum: &mut Option<u64>, more: Option<u64>) {
-    if let Some(more) = more {
-        *sum = Some(sum.unwrap_or_default().saturating_add(more));
-    }
-}
-
 impl RunStatus {
     pub(super) fn new(first: &Frame) -> Self {
         let mut status = Self::of_stream(&first.stream, 0);
@@ -270,7 +239,12 @@ impl RunStatus {
             records: 0,
             invalid_records: 0,
             records_with_errors: 0,
+            labels: Labels::default(),
+            turns: Some(0),
             tool_calls: 0,
+            failed_tool_calls: Some(0),
+            tools: Some(RunTools::default()),
+            kept_calls: Vec::new(),
             usage: UsageTotal::default(),
             warnings: BTreeMap::new(),
             drift: BTreeMap::new(),
@@ -325,8 +299,20 @@ impl RunStatus {
             Body::SessionStarted { input } => self.entitle(input),
             // A subagent's prompt is not the run's.
             Body::UserMessage(message) if !frame.is_subagent() => self.entitle(&message.text),
-            Body::TurnStarted { model, .. } if !frame.is_subagent() => self.note_model(model.as_deref()),
-            Body::ToolStarted { .. } => self.tool_calls += 1,
+            Body::TurnStarted { model, .. } if !frame.is_subagent() => {
+                self.turns = self.turns.map(|turns| turns + 1);
+                self.note_model(model.as_deref());
+            }
+            Body::ToolStarted { call, .. } => {
+                self.tool_calls += 1;
+                if let Some(tools) = &mut self.tools {
+                    tools.began(call);
+                }
+            }
+            Body::ToolEnded { tool, exit_code, duration_ms, .. } => {
+                self.tool_is_over(tool, *exit_code != 0, Some(*duration_ms));
+            }
+            Body::ToolFailed { tool, .. } => self.tool_is_over(tool, true, None),
             Body::UsageReported(usage) => {
                 if !frame.is_subagent() {
                     self.note_model(usage.model.as_deref());
@@ -369,6 +355,13 @@ impl RunStatus {
         // A later ingest may continue a task. Nothing follows the end of a run.
         self.ended = framegate_translators::pipeline::is_last(frame);
         self.ended_at_ms = self.ended.then_some(frame.timestamp_ms);
+    }
+
+    fn tool_is_over(&mut self, tool: &Tool, is_failure: bool, duration_ms: Option<u64>) {
+        self.failed_tool_calls = self.failed_tool_calls.map(|failed| failed + u64::from(is_failure));
+        if let Some(tools) = &mut self.tools {
+            tools.ended(tool, is_failure, duration_ms);
+        }
     }
 
     /// Takes the title from a prompt, if there is none yet.

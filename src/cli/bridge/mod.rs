@@ -51,23 +51,27 @@ impl Place {
     /// # Errors
     /// The URL, the token or the configuration cannot be used, or no upstream has this name.
     pub(super) async fn open(&self, upstream: &str) -> anyhow::Result<Opened> {
-        match &self.url {
-            Some(url) => {
-                let file = self.token_file.as_deref().filter(|path| !path.as_os_str().is_empty());
-                let token = file.map(|path| {
-                    std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
-                });
-                let token = token.transpose()?;
-                let proxy = Proxy::at(url, token.as_deref().map(str::trim), self.ca_file.as_deref())?;
-                Ok(Opened { proxy, embedded: None })
-            }
-            None => {
-                let config = Sources::new(self.config.clone(), std::env::vars_os())?.load()?;
-                let upstream = named_upstream::find(&config, upstream)?;
-                let embedded = Embedded::start(config, upstream).await?;
-                let proxy = Proxy::at(&format!("http://{}", embedded.address()), Some(embedded.token()), None)?;
-                Ok(Opened { proxy, embedded: Some(embedded) })
-            }
+        if let Some(proxy) = self.running()? {
+            return Ok(Opened { proxy, embedded: None });
         }
+        let config = Sources::new(self.config.clone(), std::env::vars_os())?.load()?;
+        let upstream = named_upstream::find(&config, upstream)?;
+        let embedded = Embedded::start(config, upstream).await?;
+        let proxy = Proxy::at(&format!("http://{}", embedded.address()), Some(embedded.token()), None)?;
+        Ok(Opened { proxy, embedded: Some(embedded) })
+    }
+
+    /// The running proxy of the URL; `None` without a URL.
+    ///
+    /// # Errors
+    /// The URL, the token or the certificates cannot be used.
+    pub(super) fn running(&self) -> anyhow::Result<Option<Proxy>> {
+        let Some(url) = &self.url else { return Ok(None) };
+        let file = self.token_file.as_deref().filter(|path| !path.as_os_str().is_empty());
+        let token = file.map(|path| {
+            std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
+        });
+        let token = token.transpose()?;
+        Proxy::at(url, token.as_deref().map(str::trim), self.ca_file.as_deref()).map(Some)
     }
 }

@@ -7,6 +7,7 @@ mod export;
 mod import;
 mod maintain;
 mod show;
+pub(super) mod statuses;
 mod verify;
 
 use crate::config::Sources;

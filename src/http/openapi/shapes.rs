@@ -1,5 +1,7 @@
 //! Shared parts of operations: parameters, bodies, errors.
 
+use super::figures;
+use super::merged;
 use crate::auth::Scope;
 use crate::catalogue::without_user_messages;
 use framegate_translators::contracts::CONTRACTS;
@@ -14,7 +16,7 @@ fn header(name: &str, about: &str) -> Value {
     json!({"name": name, "in": "header", "description": about, "schema": {"type": "string"}})
 }
 
-pub(in crate::http) fn parameters() -> Value {
+pub(super) fn parameters() -> Value {
     let contracts: Vec<&str> = CONTRACTS.iter().map(|contract| contract.name).collect();
     let runners: Vec<&str> = RUNNERS.iter().map(|runner| runner.name).collect();
     let (text, uuid) = (json!({"type": "string"}), json!({"type": "string", "format": "uuid"}));
@@ -138,14 +140,13 @@ pub(super) fn schemas() -> Value {
             &["run_id", "session_id", "runner", "state", "started_at_ms", "updated_at_ms", "frames", "records",
                 "invalid_records", "records_with_errors", "tool_calls", "usage", "warnings", "validation_failures",
                 "pending_approvals", "approvals"],
-            &json!({
+            &merged(&[figures::of_run(), json!({
                 "run_id": uuid, "session_id": uuid, "session_name": text, "response_id": text, "runner": {"enum": runners},
                 "title": {"type": "string", "maxLength": 120, "description": "The first prompt, on one line."},
                 "model": {"type": "string", "description": "The model that the run named last."},
                 "state": run_state(),
                 "started_at_ms": millis, "updated_at_ms": millis, "ended_at_ms": millis,
                 "frames": count, "pruned_frames": count, "records": count, "invalid_records": count, "records_with_errors": count,
-                "tool_calls": count,
                 "usage": {"type": "object", "description": "Figures that no record reported are absent.", "properties": {
                     "input_tokens": count, "output_tokens": count, "cache_read_tokens": count,
                     "cache_creation_tokens": count, "reasoning_tokens": count, "cost_usd": {"type": "number"}}},
@@ -157,7 +158,7 @@ pub(super) fn schemas() -> Value {
                     "description": "Why the latest frames are not stored. The run does not end before they are."},
                 "damaged": {"type": "string", "description": "The unreadable part of the run; its events end there."},
                 "exit": exit,
-            })),
+            })])),
         "EventPage": object(&["object", "data"], &json!({"object": {"const": "list"}, "data": {"type": "array", "items": {}},
             "next": {"anyOf": [{"type": "integer"}, {"type": "string"}, {"type": "null"}],
                 "description": "The cursor of the next page; null if there are no more events now."},

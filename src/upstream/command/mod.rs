@@ -16,6 +16,7 @@ pub use supervisor::Exit;
 use super::{Claim, Conversation, Host, MessageError, Setup, StartError, Upstream, files};
 use crate::auth::Restriction;
 use crate::config::upstream::{Command, Upstream as Configured};
+use crate::runs::labels::Labels;
 use crate::runs::{Ingested, RunStatus};
 use argv::{Input, invocation};
 use async_trait::async_trait;
@@ -72,12 +73,17 @@ impl CommandUpstream {
         Self { relays_stderr: true, ..self }
     }
 
-    /// Starts the program.
+    /// Starts the program. Its runs get the labels.
     ///
     /// # Errors
     /// Why the program was not started.
-    pub fn launch(&self, opening: Opening, restriction: Arc<Restriction>) -> Result<Launched, StartError> {
-        self.launch_as(opening, restriction, None)
+    pub fn launch(
+        &self,
+        opening: Opening,
+        restriction: Arc<Restriction>,
+        labels: &Labels,
+    ) -> Result<Launched, StartError> {
+        self.launch_as(opening, restriction, labels, None)
     }
 
     /// Like [`Self::launch`], with the claim to the session that continues. The claim is held until there is a run.
@@ -85,6 +91,7 @@ impl CommandUpstream {
         &self,
         mut opening: Opening,
         restriction: Arc<Restriction>,
+        labels: &Labels,
         claim: Option<Claim>,
     ) -> Result<Launched, StartError> {
         let settings = &self.settings;
@@ -127,7 +134,7 @@ impl CommandUpstream {
             redaction: self.host.factory.settings().redaction.clone(),
         });
         conversation.open(&opening);
-        let mut ingest = self.host.factory.ingest(Some(self.runner), None, restriction);
+        let mut ingest = self.host.factory.ingest(Some(self.runner), None, restriction).labelled(labels.clone());
         ingest.expect_prompt(&opening.prompt, &opening.files);
         let mut writer = Writer::new(started.input);
         if invocation.input == Input::Prompt {
@@ -238,7 +245,7 @@ impl Upstream for CommandUpstream {
             Some(session) => Some(self.take_over(session).await?),
             None => None,
         };
-        let launched = self.launch_as(opening, restriction, claim)?;
+        let launched = self.launch_as(opening, restriction, &Labels::default(), claim)?;
         let gone = || StartError::Failed("lost control of the runner".to_owned());
         launched.run.await.unwrap_or_else(|_| Err(gone()))
     }

@@ -32,11 +32,11 @@ export function RunFrame({ session, actions, children }: RunFrameProps) {
     );
   }
   return (
-    <div class="run">
+    <div class="run" data-connection={session.connection.value.state}>
       <header class="run-head">
         <div class="run-title">
           <h1 class="truncate" title={run?.title}>
-            {run?.title || firstPrompt(session) || "Untitled run"}
+            {run?.title || firstPrompt(session) || `Run ${session.runId.slice(0, 8)}`}
           </h1>
           {run && <StateBadge state={run.state} />}
           <div class="run-actions">{actions}</div>

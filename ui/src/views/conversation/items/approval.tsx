@@ -29,7 +29,7 @@ export function ApprovalCard({ approval, isAlone = false }: ApprovalCardProps) {
       <div class="item-head">
         <Icon name="question" />
         <span class="item-name">{questions.length > 0 ? "The runner asks" : `Allow ${visible(approval.toolName)}?`}</span>
-        <span class="item-end small" title={fullTime(approval.at)}>
+        <span class="item-side small" title={fullTime(approval.at)}>
           {ago(approval.at)}
         </span>
       </div>
