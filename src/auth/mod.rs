@@ -9,6 +9,7 @@ mod file;
 pub use file::{AuthError, read, read_one};
 pub(crate) use file::{one_line, secret_in};
 
+use crate::clock::Clock;
 use framegate_translators::frame::{Stream, StreamKind};
 use framegate_translators::runners::name_of;
 use serde::Deserialize;
@@ -81,6 +82,12 @@ impl Restriction {
             && (self.runs.is_empty() || run.is_some_and(|run| self.runs.contains(&run)))
             && (self.runners.is_empty() || self.runners.iter().any(|known| known == runner))
     }
+}
+
+/// A new random secret: 64 hexadecimal digits, from 296 random bits of the system.
+pub fn new_secret() -> String {
+    let random = (0..4).fold(Sha256::new(), |random, _| random.chain_update(Clock::System.new_id().as_bytes()));
+    format!("{:x}", random.finalize())
 }
 
 /// The sender of a request.

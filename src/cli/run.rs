@@ -6,14 +6,15 @@
 
 use super::named_upstream;
 use super::names::{self, ContractName};
-use super::run_end::Ending;
+use super::run_end::{Ending, of_runs};
 use super::serve::{encoder_options, ingest_settings};
 use crate::auth::Restriction;
 use crate::config::upstream::{Command, Kind, Upstream as Configured};
 use crate::config::{Config, Sources};
 use crate::gate::Gate;
 use crate::log::MemoryLog;
-use crate::runs::{IngestFollower, Runs, Wire};
+use crate::runs::labels::{Label, Labels};
+use crate::runs::{IngestFollower, RunStatus, Runs, Wire};
 use crate::shutdown::Phase;
 use crate::upstream::Host;
 use crate::upstream::command::{CommandUpstream, Launched};
@@ -23,8 +24,9 @@ use framegate_translators::encode::EncoderOptions;
 use framegate_translators::frame::StreamKind;
 use framegate_translators::host::{HostMessage, Opening};
 use framegate_translators::normalizer::EndHold;
+use std::fs::File;
 use std::io::{IsTerminal, Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, OnceLock};
 use tokio::signal::unix::{SignalKind, signal};
@@ -62,6 +64,13 @@ pub(super) struct Args {
     experimental: bool,
     #[arg(long, help = names::user_messages("emit"))]
     user_messages: bool,
+    /// A label of the run, for figures over runs; may be given several times
+    #[arg(long = "label", value_name = "KEY:VALUE")]
+    labels: Vec<Label>,
+    /// Where the run's status goes when the runner has ended: a file of JSON with one line for each run, which `framegate stats
+    /// --from` reads
+    #[arg(long, value_name = "FILE")]
+    status_file: Option<PathBuf>,
     /// The configuration file [default: config.toml, if it is there]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -87,6 +96,8 @@ enum Form {
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let config = Sources::new(args.config.clone(), std::env::vars_os())?.load()?;
+    let labels = Labels::of(args.labels.iter().cloned())?;
+    let mut status_file = args.status_file.as_deref().map(StatusFile::create).transpose()?;
     let (configured, settings) = upstream(&config, args)?;
     let prompt = match args.prompt.as_deref() {
         Some(prompt) if prompt != "-" => prompt.to_owned(),
@@ -121,16 +132,44 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         .relaying_stderr();
     let runtime = super::threads::runtime(0)?;
     let code = runtime.block_on(async {
-        let launched = upstream.launch(opening, Arc::<Restriction>::default())?;
+        let launched = upstream.launch(opening, Arc::<Restriction>::default(), &labels)?;
         let mut options = EncoderOptions { experimental: args.experimental, ..encoder_options(&config) };
         options.user_messages |= args.user_messages;
         let wire = if args.form == Form::Sse { Wire::Sse } else { Wire::Ndjson };
         let ingested = launched.ingested.clone();
         let follower = ingested.follow(runs.clone(), args.to.0, options, wire);
         let ending = follow(launched, follower, &host).await?;
-        anyhow::Ok(ending.tell(&runs, &ingested.entries()).await)
+        let entries = ingested.entries();
+        let code = ending.tell(&runs, &entries).await;
+        if let Some(file) = &mut status_file {
+            file.write(&of_runs(&entries))?;
+        }
+        anyhow::Ok(code)
     })?;
     Ok(ExitCode::from(code))
+}
+
+/// The file for the statuses of the runs. It is created before the runner starts, so that a path that cannot be written is an error
+/// at once.
+struct StatusFile {
+    file: File,
+    path: PathBuf,
+}
+
+impl StatusFile {
+    fn create(path: &Path) -> anyhow::Result<Self> {
+        let file = File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
+        Ok(Self { file, path: path.to_owned() })
+    }
+
+    fn write(&mut self, statuses: &[RunStatus]) -> anyhow::Result<()> {
+        let mut lines = Vec::new();
+        for status in statuses {
+            serde_json::to_writer(&mut lines, status)?;
+            lines.push(b'\n');
+        }
+        self.file.write_all(&lines).with_context(|| format!("cannot write {}", self.path.display()))
+    }
 }
 
 /// Returns the upstream, which must be a program, and its settings.
@@ -160,7 +199,7 @@ fn upstream_help() -> String {
     format!("A configured upstream of kind \"command\", or a preset: {}", named_upstream::presets_help())
 }
 
-fn absolute(path: &std::path::Path) -> anyhow::Result<String> {
+fn absolute(path: &Path) -> anyhow::Result<String> {
     let path = path.canonicalize().with_context(|| format!("cannot use {}", path.display()))?;
     path.into_os_string().into_string().map_err(|path| anyhow!("{} is not valid Unicode", path.display()))
 }

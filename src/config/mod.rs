@@ -33,6 +33,7 @@ use upstream::Upstream;
 
 table::sections! {
     server: Server;
+    ui: Ui;
     auth: Auth;
     tls: Tls;
     limits: Limits;

@@ -75,6 +75,38 @@ settings! {
 }
 
 settings! {
+    /// The page in a browser.
+    pub struct Ui {
+        /// Whether `/` serves the page on which runs can be looked at (docs/page.md): auto (if `server.listen` is a
+        /// loopback address), on, or off. The page itself has no data, so it needs no token; what it shows needs one.
+        enabled: UiEnabled = UiEnabled::Auto;
+    }
+}
+
+/// Whether the proxy serves the page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum UiEnabled {
+    /// If the proxy listens on a loopback address.
+    Auto,
+    /// Always.
+    On,
+    /// Never.
+    Off,
+}
+
+impl UiEnabled {
+    /// Whether a proxy that listens on this address serves the page.
+    pub fn at(self, listen: SocketAddr) -> bool {
+        match self {
+            Self::Auto => listen.ip().is_loopback(),
+            Self::On => true,
+            Self::Off => false,
+        }
+    }
+}
+
+settings! {
     /// Who may use the proxy.
     pub struct Auth {
         /// TOML file of `[[token]]` tables with name, scopes, and file or env (docs/security.md). Empty: there are no

@@ -48,6 +48,11 @@ impl Gate {
         Self { mode, schemas: HashMap::from([(contract.name, schemas)]) }
     }
 
+    /// The compiled schemas of a contract; `None` if its events are not checked.
+    pub fn schemas_of(&self, contract: &Contract) -> Option<&Schemas> {
+        self.schemas.get(contract.name)
+    }
+
     /// The gate for the events of a contract; `None` if they are not checked.
     pub fn of(&self, contract: &'static Contract) -> Option<gate::Gate<'_>> {
         let schemas = self.schemas.get(contract.name)?;

@@ -4,6 +4,7 @@
 //! their hash. Never: content that a browser executes. The output of an agent is untrusted: only images without scripts and
 //! plain text are displayed, anything else is a download without a specific type, and everything is sandboxed.
 
+use super::etag::is_known;
 use super::problem::Problem;
 use super::reply::{Body, empty, full};
 use super::route::Call;
@@ -12,7 +13,7 @@ use crate::artifacts::{Key, StoreError};
 use framegate_translators::artifacts::Artifact;
 use framegate_translators::frame::Stream;
 use hyper::body::Bytes;
-use hyper::header::{self, HeaderMap, HeaderValue};
+use hyper::header::{self, HeaderValue};
 use hyper::{Response, StatusCode};
 use std::sync::Arc;
 
@@ -46,7 +47,7 @@ pub(super) async fn content(call: Call) -> Result<Response<Body>, Problem> {
     let unknown = || Problem::not_found(format!("there is no artifact {artifact_id}, or it is no longer stored"));
     let artifact = found.ok_or_else(unknown)?.artifact;
     let etag = format!("\"{}\"", artifact.id());
-    let has_it = is_known(request.headers(), &etag);
+    let has_it = is_known(request.headers(), etag.as_bytes());
     let body = if has_it { empty() } else { full(Bytes::from_owner(Content(artifact.clone()))) };
     let mut response = Response::new(body);
     if has_it {
@@ -113,14 +114,6 @@ fn shown_as(artifact: &Artifact) -> (&'static str, String) {
     let digest = artifact.id();
     let name = digest.rsplit(':').next().unwrap_or_default();
     ("application/octet-stream", format!("attachment; filename=\"{name}\""))
-}
-
-/// Whether `If-None-Match` matches the current entity (RFC 9110, weak comparison).
-fn is_known(headers: &HeaderMap, etag: &str) -> bool {
-    let tags = headers.get_all(header::IF_NONE_MATCH).into_iter().filter_map(|value| value.to_str().ok());
-    tags.flat_map(|value| value.split(','))
-        .map(str::trim)
-        .any(|tag| tag == "*" || tag.strip_prefix("W/").unwrap_or(tag) == etag)
 }
 
 #[cfg(test)]

@@ -30,7 +30,7 @@ fn id_of(what: &str, text: &str) -> Result<Uuid, Problem> {
     Uuid::try_parse(text).map_err(|_| Problem::bad_request(format!("{what} must be a UUID, as in GET /v1/runs")))
 }
 
-fn run_of(run_id: &str, shared: &Shared) -> Result<Arc<Entry>, Problem> {
+pub(super) fn run_of(run_id: &str, shared: &Shared) -> Result<Arc<Entry>, Problem> {
     let id = id_of("the run id", run_id)?;
     let unknown = || Problem::not_found(format!("there is no run {id}; GET /v1/runs lists the stored runs"));
     shared.find_any(id).ok_or_else(unknown)
@@ -63,6 +63,7 @@ pub(super) async fn list(call: Call) -> Result<Response<Body>, Problem> {
             && query.session_id.is_none_or(|id| status.session_id == id)
             && query.runner.is_none_or(|runner| status.runner == runner)
             && query.state.is_none_or(|state| status.state == state)
+            && status.labels.have(&query.labels)
     };
     let limit = query.limit.unwrap_or(shared.settings.page_default).min(shared.settings.page_max);
     let mut runs = shared.runs.list(&filter, query.skip, limit + 1);
@@ -141,38 +142,50 @@ pub(super) async fn events_of(
     shared: Arc<Shared>,
 ) -> Result<Response<Body>, Problem> {
     let contract = negotiated.contract;
-    let Some(mut reader) = shared.runs.reader(&entry, contract, &negotiated.options) else {
-        let kind = entry.stream.kind.as_str();
-        return Err(Problem::new(
-            StatusCode::NOT_ACCEPTABLE,
-            format!("{} has no events for a {kind} stream; use {}", contract.name, names_for(&entry.stream)),
-        ));
-    };
+    let mut reader = reader_of(&entry, &negotiated, &shared)?;
     let cursor = cursor_of(request, query, contract)?;
     if matches!(cursor, Some(EventId::Closing(_))) && negotiated.form != Form::Json && entry.tail().borrow().ended {
         return Ok(no_content());
     }
+    let types = query.event_types(contract)?;
     let from = first_event(&cursor, &mut reader, &shared).await?;
     match negotiated.form {
         Form::Json => page(query, &mut reader, from, &negotiated, &shared).await,
         Form::Sse | Form::Ndjson | Form::Bytes => {
-            follow(reader, from, cursor.is_some(), query.limit, &negotiated, shared).await
+            follow(reader, from, cursor.is_some(), query.limit, types, &negotiated, shared).await
         }
     }
 }
 
-/// Streams a run's events from number `from` on, at most `limit` of them if set. `resumed` says that the client has a cursor.
+/// A reader of a stream's events.
+///
+/// # Errors
+/// 406: the contract leaves the stream out.
+pub(super) fn reader_of(entry: &Arc<Entry>, negotiated: &Negotiated, shared: &Shared) -> Result<Reader, Problem> {
+    let Negotiated { contract, options, .. } = negotiated;
+    shared.runs.reader(entry, contract, options).ok_or_else(|| {
+        let kind = entry.stream.kind.as_str();
+        Problem::new(
+            StatusCode::NOT_ACCEPTABLE,
+            format!("{} has no events for a {kind} stream; use {}", contract.name, names_for(&entry.stream)),
+        )
+    })
+}
+
+/// Streams a run's events from number `from` on, at most `limit` of them if set, only those of these `types` if there are any.
+/// `resumed` says that the client has a cursor.
 pub(super) async fn follow(
     reader: Reader,
     from: u64,
     resumed: bool,
     limit: Option<usize>,
+    types: Option<Vec<String>>,
     negotiated: &Negotiated,
     shared: Arc<Shared>,
 ) -> Result<Response<Body>, Problem> {
     let wire = if negotiated.form == Form::Sse { Wire::Sse } else { Wire::Ndjson };
     let entry = reader.entry().clone();
-    let mut follower = Follower::new(shared.runs.clone(), reader, wire, from).within(limit);
+    let mut follower = Follower::new(shared.runs.clone(), reader, wire, from).within(limit).only(types.clone());
     // On 204, a browser's EventSource stops reconnecting.
     if resumed && follower.is_over().await.map_err(|error| unreadable(&error))? {
         return Ok(no_content());
@@ -182,7 +195,11 @@ pub(super) async fn follow(
     let lease = shared.stream()?;
     // Questions that still wait for an answer are repeated to a client that resumes.
     let repeated = match resumed {
-        true => shared.runs.pending_replay(&entry, negotiated.contract, &negotiated.options, from, wire).await,
+        true => {
+            let is_wanted = |kind: &str| types.as_ref().is_none_or(|types| types.iter().any(|wanted| wanted == kind));
+            let Negotiated { contract, options, .. } = negotiated;
+            shared.runs.pending_replay(&entry, contract, options, from, &is_wanted, wire).await
+        }
         false => Ok(Default::default()),
     };
     let repeated = repeated.map_err(|error| unreadable(&error))?;
@@ -303,12 +320,20 @@ pub(super) async fn gather(
     shared: &Shared,
 ) -> Result<Gathered, Problem> {
     let limit = query.limit.unwrap_or(shared.settings.page_default).min(shared.settings.page_max);
+    let types = query.event_types(reader.contract())?;
     let tail = *reader.entry().tail().borrow();
+    let all = Ask {
+        from,
+        frames: tail.frames,
+        wire: Wire::Ndjson,
+        max_bytes: usize::MAX,
+        max_events: 1,
+        types: types.as_deref(),
+    };
     let (mut at, mut events, mut last_id, mut ends_on_id) = (from, Vec::new(), None, true);
     while events.len() < limit || !ends_on_id {
-        let all = Ask { from: at, frames: tail.frames, wire: Wire::Ndjson, max_bytes: usize::MAX, max_events: 1 };
         let batch = reader
-            .read(&shared.runs, Ask { max_events: limit.saturating_sub(events.len()).max(1), ..all })
+            .read(&shared.runs, Ask { from: at, max_events: limit.saturating_sub(events.len()).max(1), ..all })
             .await
             .map_err(|error| unreadable(&error))?;
         if batch.next == at {
@@ -325,11 +350,11 @@ pub(super) async fn gather(
         }
     }
     let more = reader
-        .read(&shared.runs, Ask { from: at, frames: tail.frames, wire: Wire::Ndjson, max_bytes: 1, max_events: 1 })
+        .read(&shared.runs, Ask { from: at, max_bytes: 1, ..all })
         .await
         .map_err(|error| unreadable(&error))?
-        .next
-        > at;
+        .events
+        > 0;
     Ok(Gathered { events, last_id, more, ended: tail.ended && !more })
 }
 

@@ -86,7 +86,7 @@ async fn run_events(call: Call) -> Result<Response<Body>, Problem> {
         let page = gather(&query, &mut reader, from, &shared).await?;
         return Ok(json_response(&List { object: "list", data: page.events }));
     }
-    follow(reader, from, cursor.is_some(), query.limit, &negotiated, shared).await
+    follow(reader, from, cursor.is_some(), query.limit, None, &negotiated, shared).await
 }
 
 #[derive(serde::Serialize)]

@@ -20,6 +20,7 @@ use super::silent::{Seat, Slot};
 use super::upload::{Form as Written, Upload};
 use crate::clock::Moment;
 use crate::ingest::{Beyond, Seen, Stopped, pump, until_known};
+use crate::runs::labels::Labels;
 use crate::runs::{Ingested, RunStatus, Wire};
 use framegate_translators::foreign::Foreign;
 use framegate_translators::frame::StreamKind;
@@ -54,7 +55,9 @@ pub(super) async fn ingest(call: Call) -> Result<Response<Body>, Problem> {
         return Err(problem_of(&Stopped::Beyond(Beyond::NotYours)));
     }
     let form = Written::of(request.headers(), &shared.settings)?;
-    let stream = live_answer(&request, &query?, &shared)?;
+    let query = query?;
+    let labels = Labels::of(query.labels.iter().cloned()).map_err(|error| Problem::bad_request(error.to_string()))?;
+    let stream = live_answer(&request, &query, &shared)?;
     let claim = shared.idempotency_keys.claim(request.headers(), &shared.caller.name, name)?;
     let seat = seat(&shared)?;
     let framing = framing_of(request.headers());
@@ -69,7 +72,7 @@ pub(super) async fn ingest(call: Call) -> Result<Response<Body>, Problem> {
         Some(Claim::New(claimed)) => (Some(claimed), body.digesting()),
         Some(Claim::Made(made)) => return again(body.digesting(), &made, stream, &shared).await,
     };
-    let ingest = shared.host.factory.ingest(runner, framing, shared.caller.restriction.clone());
+    let ingest = shared.host.factory.ingest(runner, framing, shared.caller.restriction.clone()).labelled(labels);
     let ingest = if shared.settings.recognise_repeats { ingest.recognising_repeats(is_complete) } else { ingest };
     let ingested = ingest.ingested();
     let span = tracing::info_span!("ingest", runner = name);

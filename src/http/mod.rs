@@ -17,6 +17,7 @@ mod cors;
 mod decision;
 mod digest;
 mod error;
+mod etag;
 mod events;
 mod feeds;
 mod guard;
@@ -32,6 +33,8 @@ mod models;
 mod negotiate;
 mod open_responses;
 mod openapi;
+mod own_access;
+mod page;
 mod percent;
 mod places;
 mod probes;
@@ -59,10 +62,12 @@ mod settings;
 mod shared;
 mod silent;
 mod socket;
+mod stats;
 mod stop;
 mod stored_events;
 mod threads;
 mod tls;
+mod trace;
 mod transcript;
 mod ui_message_stream;
 mod upload;
@@ -72,7 +77,7 @@ mod visit;
 pub use error::ServeError;
 pub use limits::{Rate, Rates};
 pub use live::{Control, Live};
-pub use settings::Settings;
+pub use settings::{OneTime, Settings};
 pub use tls::{Tls, TlsError};
 
 use crate::auth::Caller;
@@ -153,6 +158,8 @@ impl Server {
         let conversations = conversations::Conversations::new(settings.max_conversations);
         let threads = threads::Threads::new(settings.max_conversations);
         let kept_responses = kept_responses::KeptResponses::new(settings.max_conversations);
+        let one_time = settings.one_time.as_ref().map(|secrets| (&*secrets.code, &*secrets.token));
+        let one_time = own_access::OneTime::new(one_time);
         let mut feeds = Vec::new();
         for feed in &settings.feeds {
             let name = feed.name.clone();
@@ -176,6 +183,7 @@ impl Server {
             conversations: Arc::new(conversations),
             kept_responses: Arc::new(kept_responses),
             threads: Arc::new(threads),
+            one_time: Arc::new(one_time),
             control,
             shutdown,
             closing: CancellationToken::new(),

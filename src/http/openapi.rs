@@ -7,14 +7,14 @@ pub(super) mod ag_ui;
 pub(super) mod chat_completions;
 pub(super) mod control;
 mod events;
+pub(super) mod figures;
 pub(super) mod operations;
+pub(super) mod page;
 pub(super) mod responses;
 mod shapes;
+pub(super) mod trace;
 pub(super) mod ui_message_stream;
 pub(super) mod upstreams;
-
-#[cfg(test)]
-pub(super) use shapes::parameters;
 
 use super::reply::{Body, full};
 use super::route::{Access, Route};
@@ -63,11 +63,16 @@ pub(super) fn document(routes: &[Route]) -> Value {
         "paths": paths,
         "components": {
             "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}},
-            "parameters": shapes::parameters(),
-            "schemas": merged(&[shapes::schemas(), events::schemas()]),
+            "parameters": parameters(),
+            "schemas": merged(&[shapes::schemas(), figures::schemas(), trace::schemas(), events::schemas()]),
             "responses": shapes::responses(),
         },
     })
+}
+
+/// Every query parameter and header.
+pub(super) fn parameters() -> Value {
+    merged(&[shapes::parameters(), figures::parameters()])
 }
 
 fn path_parameters(route: &Route) -> Value {

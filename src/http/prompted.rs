@@ -11,6 +11,7 @@ use super::repeats::Once;
 use super::sessions::{self, Claim};
 use super::shared::Shared;
 use super::transcript::{Role, Transcript};
+use crate::runs::labels::Labels;
 use crate::runs::{Ask, Entry, Wire};
 use bytes::Bytes;
 use framegate_translators::contracts::FRAMES;
@@ -72,7 +73,7 @@ pub(super) async fn run_of(
     let prompts = transcript.earlier_prompts().chain([transcript.prompt.as_str()]);
     let prompts = prompts_of(&caller, upstream, prompts);
     let conversations = shared.conversations.clone();
-    let order = sessions::Order { upstream: model.upstream.clone(), opening };
+    let order = sessions::Order { upstream: model.upstream.clone(), opening, labels: Labels::default() };
     let on_start = move |entry: &Entry| {
         conversations.add(prompts, entry.stream.id);
         on_start(entry);
@@ -181,7 +182,8 @@ async fn begins_with(entry: &Arc<Entry>, text: &str, shared: &Arc<Shared>) -> bo
     let frames = entry.tail().borrow().frames;
     let mut from = 0;
     while wanted.peek().is_some() {
-        let ask = Ask { from, frames, wire: Wire::Ndjson, max_bytes: AT_ONCE_BYTES, max_events: AT_ONCE_EVENTS };
+        let ask =
+            Ask { from, frames, wire: Wire::Ndjson, max_bytes: AT_ONCE_BYTES, max_events: AT_ONCE_EVENTS, types: None };
         let batch = match reader.read(&shared.runs, ask).await {
             Ok(batch) if batch.next > from => batch,
             Ok(_) => return false,

@@ -7,6 +7,8 @@ use super::percent;
 use super::problem::Problem;
 use crate::config::unknown;
 use crate::runs::RunState;
+use crate::runs::labels::{Label, LabelError, Labels, MOST_LABELS};
+use crate::stats::{By, Zone};
 use framegate_translators::contracts::Contract;
 use framegate_translators::runners::RUNNERS;
 use uuid::Uuid;
@@ -24,6 +26,16 @@ pub(super) struct Query {
     pub(super) task_id: Option<String>,
     pub(super) runner: Option<&'static str>,
     pub(super) state: Option<RunState>,
+    /// Labels, each key once.
+    pub(super) labels: Vec<Label>,
+    /// What figures are grouped by, in the order of the query.
+    pub(super) by: Vec<By>,
+    /// Unix epoch milliseconds: runs that began then or later.
+    pub(super) since: Option<u64>,
+    /// Unix epoch milliseconds: runs that began before.
+    pub(super) until: Option<u64>,
+    /// Where days begin.
+    pub(super) tz: Zone,
     event_type: Option<String>,
 }
 
@@ -43,7 +55,7 @@ impl Query {
                     _ => unknown("parameter", key, known.iter().copied()),
                 }));
             }
-            if seen.contains(&key) {
+            if seen.contains(&key) && key != "label" {
                 return Err(Problem::bad_request(format!("the parameter {key:?} is given twice")));
             }
             seen.push(key);
@@ -71,6 +83,18 @@ impl Query {
             }
             "task_id" => self.task_id = Some(value),
             "event_type" => self.event_type = Some(value),
+            "label" => {
+                if self.labels.len() == MOST_LABELS {
+                    return Err(format!("more than {MOST_LABELS} labels are given, which is the limit"));
+                }
+                self.labels.push(value.parse().map_err(|error: LabelError| error.to_string())?);
+                Labels::of(self.labels.iter().cloned()).map_err(|error| error.to_string())?;
+            }
+            "by" => self.by = By::list(&value)?,
+            "since" => self.since = Some(unix_ms(key, &value)?),
+            "until" => self.until = Some(unix_ms(key, &value)?),
+            // In a query, a plus sign that is not encoded is a space.
+            "tz" => self.tz = value.replace(' ', "+").parse()?,
             "runner" => {
                 let found = RUNNERS.iter().find(|runner| runner.name == value);
                 let known = RUNNERS.iter().map(|runner| runner.name);
@@ -122,12 +146,21 @@ fn number(key: &str, value: &str, least: usize) -> Result<usize, String> {
         .ok_or_else(|| format!("{key} must be a whole number, {least} or more, not {value:?}"))
 }
 
+fn unix_ms(key: &str, value: &str) -> Result<u64, String> {
+    let is_number = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
+    is_number
+        .then(|| value.parse().ok())
+        .flatten()
+        .ok_or_else(|| format!("{key} must be a time in Unix epoch milliseconds, such as 1764028800000, not {value:?}"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use framegate_translators::contracts::contract;
 
-    const OF_RUNS: &[&str] = &["limit", "skip", "session_id", "runner", "state"];
+    const OF_RUNS: &[&str] = &["limit", "skip", "session_id", "runner", "state", "label"];
+    const OF_STATS: &[&str] = &["by", "tz", "since", "until", "runner", "session_id", "label"];
     const OF_RUN: &[&str] = &["contract", "experimental", "after", "limit", "user_messages"];
     const OF_ALL: &[&str] =
         &["contract", "experimental", "after", "limit", "session_id", "event_type", "user_messages"];
@@ -151,6 +184,23 @@ mod tests {
     }
 
     #[test]
+    fn labels_may_be_repeated_and_nothing_else() {
+        let query = Query::read(Some("label=team:web&label=url:http://x&label=b:c%20d"), OF_RUNS).unwrap();
+        let labels: Vec<String> = query.labels.iter().map(Label::to_string).collect();
+        assert_eq!(labels, ["team:web", "url:http://x", "b:c d"]);
+        let most: Vec<String> = (0..=MOST_LABELS).map(|nth| format!("label=k{nth}:v")).collect();
+        assert!(Query::read(Some(&most[1..].join("&")), OF_RUNS).is_ok());
+        assert!(refusal(&most.join("&"), OF_RUNS).contains("more than 16 labels"));
+    }
+
+    #[test]
+    fn an_unencoded_plus_sign_is_part_of_a_time_zone() {
+        for (text, zone) in [("tz=+05:30", "+05:30"), ("tz=%2B05:30", "+05:30"), ("tz=-08:00", "-08:00"), ("", "+00:00")] {
+            assert_eq!(Query::read(Some(text), OF_STATS).unwrap().tz.to_string(), zone, "{text}");
+        }
+    }
+
+    #[test]
     fn invalid_parameters_are_refused_with_the_valid_ones() {
         for (text, known, parts) in [
             ("runner=openresponses", OF_RUNS, &["did you mean \"open-responses\"?", "claude-code, codex"][..]),
@@ -168,6 +218,14 @@ mod tests {
             ("after=1", OF_RUNS, &["unknown parameter \"after\""]),
             ("limit=1&limit=2", OF_RUN, &["\"limit\" is given twice"]),
             ("after=1&after_sequence=2", OF_HECATE_RUN, &["use only one of them"]),
+            ("label=team", OF_RUNS, &["\"team\" has no value; write it as key:value"]),
+            ("label=a:1&label=a:2", OF_RUNS, &["the label \"a\" is given twice"]),
+            ("label=a%20b:1", OF_RUNS, &["label key \"a b\" is invalid", "1 to 64 of the characters"]),
+            ("by=days", OF_STATS, &["unknown group \"days\", did you mean \"day\"?"]),
+            ("by=day,day", OF_STATS, &["by names \"day\" twice"]),
+            ("tz=Europe/Berlin", OF_STATS, &["an offset from UTC such as +02:00"]),
+            ("since=2026-11-25", OF_STATS, &["since must be a time in Unix epoch milliseconds", "not \"2026-11-25\""]),
+            ("until=-1", OF_STATS, &["until must be a time"]),
             ("x=1", NONE, &["this path has no parameters"]),
             ("contract=%ff", OF_RUN, &["not percent-encoded"]),
         ] {

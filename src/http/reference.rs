@@ -26,6 +26,7 @@ fn endpoints(document: &Value) -> String {
         let operation = &document["paths"][route.path][route.method.as_str().to_ascii_lowercase()];
         let scope = match route.access {
             Access::Open => "none".to_owned(),
+            Access::AnyToken => "any".to_owned(),
             Access::Needs(scope) => format!("`{}`", scope.as_str()),
         };
         let names: Vec<String> = parameters(document, operation)

@@ -18,8 +18,10 @@ use std::sync::Arc;
 /// What a route requires of its caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Access {
-    /// Nothing: process monitors have no token.
+    /// Nothing: process monitors have no token, and a browser has none yet when it loads the page.
     Open,
+    /// Any token, if tokens are configured.
+    AnyToken,
     /// A token with this scope, if tokens are configured.
     Needs(Scope),
 }

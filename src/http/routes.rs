@@ -6,15 +6,15 @@
 //! A `GET` route also accepts `HEAD`, and every path accepts `OPTIONS`.
 
 use super::openapi::{
-    self, ag_ui as agui, chat_completions as chat, control as messages, operations, responses as sdk,
-    ui_message_stream as ui, upstreams as starting,
+    self, ag_ui as agui, chat_completions as chat, control as messages, figures, operations, page as pages,
+    responses as sdk, trace as traces, ui_message_stream as ui, upstreams as starting,
 };
 use super::problem::Problem;
 use super::reply::Body;
 use super::route::{Access, Answer, Call, Route};
 use super::{
-    ag_ui, artifacts, chat_completions, control, events, feeds, hecate, ingest, models, probes, responses,
-    responses_api, run_status, schemas, ui_message_stream, upstreams,
+    ag_ui, artifacts, chat_completions, control, events, feeds, hecate, ingest, models, own_access, page, probes,
+    responses, responses_api, run_status, schemas, stats, trace, ui_message_stream, upstreams,
 };
 use crate::auth::Scope;
 use hyper::{Method, Response};
@@ -47,6 +47,7 @@ pub(super) static ROUTES: &[Route] = &[
         "contract",
         "experimental",
         "user_messages",
+        "label",
     ]),
     get("/v1/runs", READ, |call| Box::pin(events::list(call)), operations::runs).query(&[
         "limit",
@@ -54,11 +55,20 @@ pub(super) static ROUTES: &[Route] = &[
         "session_id",
         "runner",
         "state",
+        "label",
     ]),
     post("/v1/runs", CONTROL, |call| Box::pin(upstreams::start(call)), starting::start_run),
     get("/v1/upstreams", READ, |call| Box::pin(upstreams::list(call)), starting::list),
     get("/v1/runs/{run_id}", READ, |call| Box::pin(events::status(call)), operations::run),
-    get("/v1/runs/{run_id}/events", READ, |call| Box::pin(events::of_run(call)), operations::run_events).query(OF_RUN),
+    get("/v1/runs/{run_id}/events", READ, |call| Box::pin(events::of_run(call)), operations::run_events).query(&[
+        "contract",
+        "experimental",
+        "after",
+        "limit",
+        "event_type",
+        "user_messages",
+    ]),
+    get("/v1/runs/{run_id}/trace", READ, |call| Box::pin(trace::of_run(call)), traces::trace).query(OF_RUN),
     post(
         "/v1/runs/{run_id}/approvals/{approval_id}",
         CONTROL,
@@ -77,6 +87,15 @@ pub(super) static ROUTES: &[Route] = &[
         "session_id",
         "event_type",
         "user_messages",
+    ]),
+    get("/v1/stats", READ, |call| Box::pin(stats::of_runs(call)), figures::stats).query(&[
+        "by",
+        "tz",
+        "since",
+        "until",
+        "runner",
+        "session_id",
+        "label",
     ]),
     get("/v1/artifacts/{artifact_id}", READ, |call| Box::pin(artifacts::content(call)), operations::artifact),
     // The Responses API: the rest of the query is for the upstream.
@@ -146,6 +165,12 @@ pub(super) static ROUTES: &[Route] = &[
         |call| Box::pin(hecate::artifact(call)),
         operations::hecate_artifact,
     ),
+    get("/v1/access", Access::AnyToken, |call| Box::pin(own_access::of_caller(call)), pages::access),
+    post("/v1/access/redeem", Access::Open, |call| Box::pin(own_access::redeem(call)), pages::redeem),
+    // The page has no data: it asks the user for a token, and reads the API with it.
+    get("/", Access::Open, |call| Box::pin(page::index(call)), pages::index),
+    get("/app.js", Access::Open, |call| Box::pin(page::script(call)), pages::script),
+    get("/app.css", Access::Open, |call| Box::pin(page::style(call)), pages::style),
     get("/healthz", Access::Open, |call| Box::pin(probes::health(call)), operations::health).probe(),
     get("/readyz", Access::Open, |call| Box::pin(probes::ready(call)), operations::ready).probe(),
     // They cover the runs of all callers.
@@ -232,7 +257,8 @@ mod tests {
             "`compact` is not the id of a response"
         );
         assert!(matches!(find(&Method::DELETE, "/v1/responses/resp_1"), Found::Route(..)));
-        for path in ["", "/", "*", "/v1", "/v1/runs/", "/v1/runs//events", "/v1/runs/a/events/b", "v1/runs"] {
+        assert_eq!(found("/"), ("/", vec![]));
+        for path in ["", "//", "*", "/v1", "/v1/runs/", "/v1/runs//events", "/v1/runs/a/events/b", "v1/runs"] {
             assert!(matches!(find(&Method::GET, path), Found::Nothing), "{path}");
         }
     }
@@ -251,12 +277,13 @@ mod tests {
     }
 
     #[test]
-    fn only_probes_are_open() {
+    fn only_probes_and_the_page_are_open() {
+        const OPEN: &[&str] = &["/healthz", "/readyz", "/", "/app.js", "/app.css", "/v1/access/redeem"];
         for route in ROUTES {
-            let is_open = matches!(route.path, "/healthz" | "/readyz");
+            let is_open = OPEN.contains(&route.path);
             assert_eq!(route.access == Access::Open, is_open, "{}", route.path);
             // Endpoints with an effect must need more than the scope `read`.
-            let reads = route.method == Method::GET && !is_open && route.path != "/metrics";
+            let reads = route.method == Method::GET && !is_open && !["/metrics", "/v1/access"].contains(&route.path);
             assert_eq!(route.access == READ, reads, "{}", route.path);
         }
     }

@@ -7,6 +7,7 @@
 //! allows at `/schemas/{contract}/document.json`. Each is also available at the path of its `$id`, so that an `$id` resolved
 //! against this server leads to it.
 
+use super::etag::is_known;
 use super::problem::Problem;
 use super::reply::{Body, empty, full, json_response};
 use super::route::Call;
@@ -14,7 +15,7 @@ use crate::catalogue;
 use bytes::Bytes;
 use framegate_translators::contracts::CONTRACTS;
 use framegate_translators::publish::{bundle, bundle_id, schema_id};
-use hyper::header::{self, HeaderMap, HeaderValue};
+use hyper::header::{self, HeaderValue};
 use hyper::{Response, StatusCode};
 use serde_json::json;
 use sha2::{Digest, Sha256};
@@ -79,7 +80,7 @@ pub(super) async fn schema(call: Call) -> Result<Response<Body>, Problem> {
         ))
     };
     let published = PUBLISHED.get(path).ok_or_else(unknown)?;
-    let mut response = if is_known(headers, &published.etag) {
+    let mut response = if is_known(headers, published.etag.as_bytes()) {
         let mut response = Response::new(empty());
         *response.status_mut() = StatusCode::NOT_MODIFIED;
         response
@@ -91,13 +92,4 @@ pub(super) async fn schema(call: Call) -> Result<Response<Body>, Problem> {
     response.headers_mut().insert(header::ETAG, published.etag.clone());
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static(CACHE_CONTROL));
     Ok(response)
-}
-
-/// Whether the client already has the text with this tag (RFC 9110, section 13.1.2).
-fn is_known(headers: &HeaderMap, etag: &HeaderValue) -> bool {
-    let lists = headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|list| list.to_str().ok());
-    lists.flat_map(|list| list.split(',')).map(str::trim).any(|tag| {
-        let tag = tag.strip_prefix("W/").unwrap_or(tag);
-        tag == "*" || tag.as_bytes() == etag.as_bytes()
-    })
 }

@@ -15,6 +15,7 @@ use super::repeats::{Once, Slot};
 use super::reply::Body;
 use super::shared::Shared;
 use crate::config::unknown;
+use crate::runs::labels::Labels;
 use crate::runs::{Entry, Follower, RunStatus, Wire};
 use crate::upstream::{StartError, Upstream};
 use framegate_translators::contracts::Contract;
@@ -40,6 +41,8 @@ const IGNORED: HeaderName = HeaderName::from_static("framegate-ignored-parameter
 pub(super) struct Order {
     pub(super) upstream: Arc<dyn Upstream>,
     pub(super) opening: Opening,
+    /// What the client says about the run.
+    pub(super) labels: Labels,
 }
 
 /// What a request with a prompt leads to.
@@ -123,6 +126,9 @@ async fn begin(order: Order, shared: &Shared) -> Result<Arc<Entry>, Problem> {
     let run = order.upstream.start(order.opening, restriction).await.map_err(|error| problem_of(&error))?;
     let entry = shared.find(StreamKind::Session, run);
     let entry = entry.ok_or_else(|| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "the run was already dropped"))?;
+    if !order.labels.is_empty() {
+        shared.runs.label(&entry, order.labels).await;
+    }
     let mut tail = entry.tail();
     let open = entry.clone();
     tokio::spawn(async move {

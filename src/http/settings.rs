@@ -17,6 +17,10 @@ use std::time::Duration;
 pub struct Settings {
     /// The address to listen on.
     pub listen: SocketAddr,
+    /// Whether `/` serves the page.
+    pub page: bool,
+    /// A token that can be fetched once, with a code; `None`: no code is accepted.
+    pub one_time: Option<OneTime>,
     /// The settings that can change while the server runs.
     pub live: Live,
     /// Maximum number of connections.
@@ -95,10 +99,28 @@ pub struct Settings {
     pub policy: Arc<Policy>,
 }
 
+/// A code, and the token that it can be exchanged for once.
+#[derive(Clone)]
+pub struct OneTime {
+    /// The code, which is in a link.
+    pub code: String,
+    /// The token, which is one of [`Live::tokens`].
+    pub token: String,
+}
+
+/// Shows neither the code nor the token.
+impl std::fmt::Debug for OneTime {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("OneTime")
+    }
+}
+
 impl Default for Settings {
     fn default() -> Self {
         Self {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8080)),
+            page: true,
+            one_time: None,
             live: Live::default(),
             max_connections: 4096,
             reserved_connections: 32,

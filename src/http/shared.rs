@@ -9,6 +9,7 @@ use super::kept_responses::KeptResponses;
 use super::lease::Lease;
 use super::limits::Meters;
 use super::live::Control;
+use super::own_access::OneTime;
 use super::places::Client;
 use super::problem::Problem;
 use super::repeats::Repeats;
@@ -48,6 +49,8 @@ pub(super) struct Shared {
     pub(super) threads: Arc<Threads>,
     /// What requests said about responses of coding agents.
     pub(super) kept_responses: Arc<KeptResponses>,
+    /// The token that can be fetched with a code.
+    pub(super) one_time: Arc<OneTime>,
     pub(super) control: Control,
     pub(super) shutdown: Arc<Shutdown>,
     /// Cancelled when connections that have not begun a request must end.

@@ -66,7 +66,7 @@ async fn read(
         if max_events == 0 {
             return Ok(from);
         }
-        let ask = Ask { from, frames, wire: Wire::Ndjson, max_bytes: usize::MAX, max_events };
+        let ask = Ask { from, frames, wire: Wire::Ndjson, max_bytes: usize::MAX, max_events, types: None };
         let batch = reader.read(&shared.runs, ask).await.map_err(|error| unreadable(&error))?;
         if batch.lost && !skips_gap {
             let detail = "the beginning of the run is no longer stored (log.run_max_bytes)";

@@ -13,12 +13,14 @@ use super::reply::{Body, json_response};
 use super::route::Call;
 use super::sessions::{self, Claim};
 use crate::runs::RunStatus;
+use crate::runs::labels::Labels;
 use crate::upstream::Mode;
 use framegate_translators::host::{Opening, PromptFile};
 use framegate_translators::runners::Runner;
 use hyper::header::{HeaderValue, LOCATION};
 use hyper::{Response, StatusCode};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -31,6 +33,8 @@ struct Order {
     mode: Option<String>,
     #[serde(default)]
     files: Vec<FileForm>,
+    #[serde(default)]
+    labels: BTreeMap<String, String>,
 }
 
 /// The path of [`start`].
@@ -39,10 +43,11 @@ const PATH: &str = "/v1/runs";
 /// Starts a run.
 pub(super) async fn start(call: Call) -> Result<Response<Body>, Problem> {
     let (request, shared) = (call.request, call.shared);
-    let form = "{\"upstream\", \"prompt\", \"session_id\"?, \"cwd\"?, \"model\"?, \"mode\"?, \"files\"?}";
+    let form = "{\"upstream\", \"prompt\", \"session_id\"?, \"cwd\"?, \"model\"?, \"mode\"?, \"files\"?, \"labels\"?}";
     let headers = request.headers().clone();
     let order: Order = json_body::read(request, shared.settings.max_prompt_body, form, &shared).await?;
     let (order, files) = order.with_files()?;
+    let labels = Labels::of_map(&order.labels).map_err(|error| Problem::bad_request(error.to_string()))?;
     let once = Once::by_key(&headers, PATH, order.digest(&files))?;
     let upstream = sessions::upstream(&order.upstream, &shared)?;
     let (entry, is_repeat) = match sessions::claim(once, &shared).await? {
@@ -51,7 +56,7 @@ pub(super) async fn start(call: Call) -> Result<Response<Body>, Problem> {
             let session = order.session_id.map(|session| sessions::runners_own(session, &shared)).transpose()?;
             let Order { prompt, cwd, model, mode, .. } = order;
             let opening = Opening { prompt, files, session, cwd, model, mode };
-            (claimed.start(sessions::Order { upstream, opening }, |_| {}).await?, false)
+            (claimed.start(sessions::Order { upstream, opening, labels }, |_| {}).await?, false)
         }
     };
     let status: RunStatus = entry.status().clone();
@@ -92,7 +97,8 @@ impl Order {
         ];
         let urls: Vec<_> = files.iter().map(PromptFile::url).collect();
         let fields = fields.into_iter().map(|field| field.map(String::as_str));
-        digest(fields.chain(urls.iter().map(|url| Some(&**url))))
+        let labels = self.labels.iter().flat_map(|(key, value)| [None, Some(key.as_str()), Some(value.as_str())]);
+        digest(fields.chain(urls.iter().map(|url| Some(&**url))).chain(labels))
     }
 }
 

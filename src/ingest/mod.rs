@@ -20,6 +20,7 @@ pub use pump::{Source, Stopped, pump, until_known};
 
 use crate::clock::{Arrival, Clock, Moment};
 use crate::log::{LogError, StreamId, stream_id};
+use crate::runs::labels::Labels;
 use crate::runs::{Ingested, Runs};
 use bounds::{Account, Bounds};
 use framegate_translators::artifacts::Artifact;
@@ -84,6 +85,8 @@ pub struct Ingest {
     identification: IdentificationReporter,
     account: Account,
     clock: Clock,
+    /// The labels of the runs that begin in this input.
+    labels: Labels,
     /// `None` if repeated runs are stored again.
     repeats: Option<Repeats>,
     /// When the last bytes arrived.
@@ -106,6 +109,7 @@ impl Ingest {
             identification: IdentificationReporter::default(),
             account: Account::new(bounds),
             clock: Clock::System,
+            labels: Labels::default(),
             repeats: None,
             fed: Arrival::now(Clock::System),
         }
@@ -128,6 +132,12 @@ impl Ingest {
     #[must_use]
     pub fn unfollowed(self) -> Self {
         Self { ingested: Ingested::unfollowed(), ..self }
+    }
+
+    /// Gives the runs that begin in this input these labels.
+    #[must_use]
+    pub fn labelled(self, labels: Labels) -> Self {
+        Self { labels, ..self }
     }
 
     /// Assigns runs without a session of their own to this session.
@@ -280,7 +290,7 @@ impl Ingest {
         let kept = match allowed {
             Ok(()) => {
                 self.runs.store(artifacts).await;
-                keep(&self.runs, &self.ingested, &frames, arrived).await.map_err(IngestError::from)
+                keep(&self.runs, &self.ingested, &frames, (arrived, &self.labels)).await.map_err(IngestError::from)
             }
             Err(beyond) => Err(beyond.into()),
         };
@@ -385,7 +395,7 @@ impl Ingest {
     async fn close(&mut self, mut frames: Vec<Arc<Frame>>, arrived: Moment) -> Result<(), LogError> {
         frames.retain(|frame| self.account.admits(&frame.stream));
         self.store().await;
-        let kept = keep(&self.runs, &self.ingested, &frames, arrived).await;
+        let kept = keep(&self.runs, &self.ingested, &frames, (arrived, &self.labels)).await;
         self.account.close();
         let is_closed = match &kept {
             Err(error) => cut_short(&self.runs, &self.ingested, &frames, error).await,
@@ -423,7 +433,8 @@ async fn close_later(runs: Arc<Runs>, ingested: Ingested, frames: Vec<Arc<Frame>
     let mut made = 0;
     while !frames.is_empty() {
         tokio::time::sleep(pause).await;
-        match keep(&runs, &ingested, &frames, Moment::now()).await {
+        // The runs have begun before, so they have their labels.
+        match keep(&runs, &ingested, &frames, (Moment::now(), &Labels::default())).await {
             Ok(()) => {
                 made = frames.len();
                 break;
@@ -467,8 +478,14 @@ fn pause(runs: &Runs, ingested: &Ingested, pauses: &[Pause]) {
     }
 }
 
-async fn keep(runs: &Runs, ingested: &Ingested, frames: &[Arc<Frame>], arrived: Moment) -> Result<(), LogError> {
-    let frames = runs.append_arrived(frames, arrived).await?;
+/// Keeps frames whose bytes have arrived then. Runs that begin with them get the labels.
+async fn keep(
+    runs: &Runs,
+    ingested: &Ingested,
+    frames: &[Arc<Frame>],
+    (arrived, labels): (Moment, &Labels),
+) -> Result<(), LogError> {
+    let frames = runs.append_arrived(frames, arrived, labels).await?;
     for group in frames.chunk_by(|one, other| stream_id(one) == stream_id(other)) {
         let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
         if let Some(entry) = runs.find(stream_id(last)) {

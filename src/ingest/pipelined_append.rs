@@ -10,6 +10,7 @@
 use super::{Ingest, IngestError, keep, pause};
 use crate::clock::Moment;
 use crate::log::{LogError, stream_id, weight};
+use crate::runs::labels::Labels;
 use crate::runs::{Ingested, Runs};
 use framegate_translators::artifacts::Artifact;
 use framegate_translators::frame::Frame;
@@ -232,7 +233,12 @@ impl PipelinedAppend {
             return Ok(());
         }
         let batch = std::mem::take(&mut self.next);
-        let mut append: Append = Box::pin(append(self.ingest.runs.clone(), self.ingest.ingested(), batch));
+        let mut append: Append = Box::pin(append(
+            self.ingest.runs.clone(),
+            self.ingest.ingested(),
+            self.ingest.labels.clone(),
+            batch,
+        ));
         match poll_fn(|context| Poll::Ready(append.as_mut().poll(context))).await {
             Poll::Ready(kept) => self.over(kept),
             Poll::Pending => {
@@ -260,10 +266,10 @@ impl PipelinedAppend {
     }
 }
 
-async fn append(runs: Arc<Runs>, ingested: Ingested, mut batch: Batch) -> Kept {
+async fn append(runs: Arc<Runs>, ingested: Ingested, labels: Labels, mut batch: Batch) -> Kept {
     runs.store(std::mem::take(&mut batch.artifacts)).await;
     let arrived = batch.arrived.unwrap_or_else(Moment::now);
-    let kept = keep(&runs, &ingested, &batch.frames, arrived).await;
+    let kept = keep(&runs, &ingested, &batch.frames, (arrived, &labels)).await;
     if kept.is_ok() {
         if !batch.frames.is_empty() {
             ingested.wake(batch.frames.len(), arrived, false);

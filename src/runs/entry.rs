@@ -114,6 +114,7 @@ impl Entry {
             let validation_failures = std::mem::take(&mut now.validation_failures);
             let events_withheld = std::mem::take(&mut now.events_withheld);
             let (pruned_frames, exit, damaged) = (now.pruned_frames, now.exit, now.damaged.take());
+            let labels = now.labels.clone();
             *now = RunStatus {
                 events_checked,
                 validation_failures,
@@ -121,6 +122,7 @@ impl Entry {
                 pruned_frames,
                 exit,
                 damaged,
+                labels,
                 ..status
             };
         }

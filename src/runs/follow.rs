@@ -19,8 +19,8 @@ pub(super) const READ_BYTES: usize = 64 * 1024;
 /// How many events a reader takes at a time.
 const READ_EVENTS: usize = 4096;
 
-pub(super) fn ask(from: u64, frames: u64, wire: Wire) -> Ask {
-    Ask { from, frames, wire, max_bytes: READ_BYTES, max_events: READ_EVENTS }
+pub(super) fn ask(from: u64, frames: u64, wire: Wire) -> Ask<'static> {
+    Ask { from, frames, wire, max_bytes: READ_BYTES, max_events: READ_EVENTS, types: None }
 }
 
 /// Follows one stream in one contract.
@@ -33,6 +33,8 @@ pub struct Follower {
     next: u64,
     /// How many more events are wanted; `None` means all.
     left: Option<usize>,
+    /// Only events of these types; `None`: all.
+    types: Option<Vec<String>>,
     /// Whether a reader can resume after the last event returned.
     ends_on_id: bool,
     /// The number after the frame that the last returned event came from.
@@ -59,6 +61,7 @@ impl Follower {
             wire,
             next: from,
             left: None,
+            types: None,
             ends_on_id: true,
             given: 0,
             begun: None,
@@ -75,13 +78,19 @@ impl Follower {
         Self { left: limit, ..self }
     }
 
+    /// Leaves out events of other types.
+    #[must_use]
+    pub fn only(self, types: Option<Vec<String>>) -> Self {
+        Self { types, ..self }
+    }
+
     /// Reads the first batch, so that an error can still be the whole answer.
     ///
     /// # Errors
     /// The log's error; [`LogError::Dropped`] if the stream was dropped in the meantime.
     pub async fn begin(&mut self) -> Result<(), LogError> {
         let frames = self.tail.borrow().frames;
-        let batch = self.reader.read(&self.runs, self.ask(frames)).await?;
+        let batch = self.read_up_to(frames).await?;
         if batch.lost {
             return Err(LogError::Gone { stream: self.reader.entry().stream.id, frames: batch.frames });
         }
@@ -89,9 +98,11 @@ impl Follower {
         Ok(())
     }
 
-    fn ask(&self, frames: u64) -> Ask {
+    /// The next events of the frames before number `frames`.
+    async fn read_up_to(&mut self, frames: u64) -> Result<Batch, LogError> {
         let max_events = self.left.map_or(READ_EVENTS, |left| left.clamp(1, READ_EVENTS));
-        Ask { max_events, ..ask(self.next, frames, self.wire) }
+        let ask = Ask { max_events, types: self.types.as_deref(), ..ask(self.next, frames, self.wire) };
+        self.reader.read(&self.runs, ask).await
     }
 
     /// Waits for the next events. `None` once everything was read and the stream is over or the proxy stops.
@@ -148,7 +159,7 @@ impl Follower {
     async fn read(&mut self, tail: Tail) -> Result<Option<Batch>, LogError> {
         let batch = match self.begun.take() {
             Some(batch) => batch,
-            None => match self.reader.read(&self.runs, self.ask(tail.frames)).await {
+            None => match self.read_up_to(tail.frames).await {
                 Err(error @ LogError::Dropped { .. }) => {
                     self.is_over = true;
                     self.runs.forget_dropped().await;
@@ -171,7 +182,8 @@ impl Follower {
         self.next = batch.next;
         self.given = batch.frames;
         self.lag.given(batch.frames);
-        Ok(Some(batch))
+        // Only events of other types.
+        Ok(Some(batch).filter(|batch| batch.events > 0))
     }
 
     /// The notice that the stream was dropped before its reader had caught up. It is sent once, as the last event. `None` if

@@ -5,15 +5,17 @@
 //!
 //! [`Runs`] is the façade. What it does is in the modules: `registry` finds streams, `append` adds frames to them, `summaries`
 //! stores their status, `retention` removes streams and the fronts of streams, `checkpoints` saves the states of encoders,
-//! `recovery` and `closing` end what was left open; `view`, `follow`, `ingested` and `feed` serve readers.
+//! `recovery` and `closing` end what was left open, `completion` completes statuses of older versions; `view`, `follow`, `ingested` and `feed` serve readers.
 
 mod append;
 mod checkpoints;
 mod closing;
+mod completion;
 mod entry;
 mod feed;
 mod follow;
 mod ingested;
+pub mod labels;
 mod lag;
 mod pending_replay;
 mod recovery;
@@ -21,7 +23,9 @@ mod registry;
 mod retention;
 mod status;
 mod summaries;
+pub mod tool_figures;
 mod totals;
+mod usage_total;
 mod view;
 
 pub use entry::Entry;
@@ -32,7 +36,8 @@ pub use lag::Lag;
 pub use retention::pruning::PruningBounds;
 pub use status::{Exited, RunState, RunStatus, Waiting};
 pub use totals::Totals;
-pub use view::{Ask, Batch, Reader, Wire};
+pub use usage_total::UsageTotal;
+pub use view::{Ask, Batch, FindingKind, Reader, Trace, TraceAsk, Traced, Wire};
 
 use crate::artifacts::ArtifactStore;
 use crate::clock::Moment;
@@ -200,6 +205,11 @@ impl Runs {
     /// Every stream.
     pub fn entries(&self) -> Vec<Arc<Entry>> {
         self.registry.entries()
+    }
+
+    /// Every run, newest first.
+    pub fn newest_first(&self) -> Vec<Arc<Entry>> {
+        self.registry.newest_first()
     }
 
     /// The runs that pass the filter, newest first: at most `limit`, after the first `skip`.

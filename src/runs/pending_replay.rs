@@ -21,8 +21,8 @@ fn waiting(entry: &Entry) -> Vec<u64> {
 }
 
 impl Runs {
-    /// The events of a stream's pending approval requests that are before the event with number `before`; and how many they
-    /// are.
+    /// The events of a stream's pending approval requests that are before the event with number `before` and whose types are
+    /// wanted; and how many they are.
     ///
     /// # Errors
     /// The log's error.
@@ -32,6 +32,7 @@ impl Runs {
         contract: &'static Contract,
         options: &EncoderOptions,
         before: u64,
+        is_wanted: &(dyn Fn(&str) -> bool + Sync),
         wire: Wire,
     ) -> Result<(Bytes, u64), LogError> {
         let (mut out, mut events) = (Vec::new(), 0);
@@ -39,7 +40,7 @@ impl Runs {
             && let Some(mut reader) = self.reader(entry, contract, options)
         {
             for seq in waiting(entry) {
-                events += self.replay_frame(&mut reader, seq, before, &|_| true, wire, &mut out).await?;
+                events += self.replay_frame(&mut reader, seq, before, is_wanted, wire, &mut out).await?;
             }
         }
         Ok((Bytes::from(out), events))

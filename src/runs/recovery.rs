@@ -106,6 +106,7 @@ impl Runs {
                 validation_failures: known.validation_failures,
                 events_withheld: known.events_withheld,
                 exit: known.exit,
+                labels: known.labels,
                 ..status
             },
             (Some(status), None) => RunStatus { frames: at, ..status },
@@ -177,5 +178,9 @@ fn known_status(kept: &KeptStream) -> Option<RunStatus> {
     let mut status: RunStatus = serde_json::from_str(kept.status.as_deref()?).ok()?;
     status.ended = kept.ended;
     status.opening = status.kept_opening.take();
+    let calls = std::mem::take(&mut status.kept_calls);
+    if let Some(tools) = &mut status.tools {
+        tools.restore_calls(calls);
+    }
     (status.frames == kept.frames).then_some(status)
 }

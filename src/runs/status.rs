@@ -1,10 +1,13 @@
 //! Run status: a summary of a run.
 
+use super::labels::Labels;
 use super::registry::{openings, responses};
+use super::tool_figures::RunTools;
+use super::usage_total::UsageTotal;
 use framegate_translators::contracts::CONTRACTS;
 use framegate_translators::drift::DriftKind;
 use framegate_translators::frame::{
-    Body, EndReason, Figures, Frame, ProviderStatus, Stream, StreamKind, Usage, UsageScope,
+    Body, EndReason, Figures, Frame, ProviderStatus, Stream, StreamKind, Tool,
 };
 use framegate_translators::runners::{RUNNERS, name_of};
 use framegate_translators::warnings::{Warning, Watch};
@@ -64,6 +67,13 @@ pub struct RunStatus {
     /// The runner's name.
     #[serde(deserialize_with = "runner_name")]
     pub runner: Word,
+    /// The run's first prompt on one line, with white space folded, cut after 120 characters; absent if the runner did not report
+    /// it, and for runs that an older version stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// The model that the run named last, as the runner spells it; absent if it named none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
     /// The run's state.
     pub state: RunState,
     /// Time of the first frame, in Unix epoch milliseconds.
@@ -84,8 +94,24 @@ pub struct RunStatus {
     pub invalid_records: u64,
     /// Upstream records with errors.
     pub records_with_errors: u64,
-    /// Tool calls that ran.
+    /// What the client that sent or started the run said about it.
+    #[serde(default, skip_serializing_if = "Labels::is_empty")]
+    pub labels: Labels,
+    /// Model calls of the main thread; absent if an older version stored the status.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turns: Option<u64>,
+    /// Tool calls that began, including those of subagents.
     pub tool_calls: u64,
+    /// Tool calls that were refused or interrupted, that never ran, or that ended with an exit code other than 0; absent if an older
+    /// version stored the status.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed_tool_calls: Option<u64>,
+    /// The tool calls by tool; absent if an older version stored the status.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tools: Option<RunTools>,
+    /// Set only in the stored form: running calls with the places of their tools. Empty in memory.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) kept_calls: Vec<(Uuid, usize)>,
     /// Tokens and cost.
     pub usage: UsageTotal,
     /// How often each warning was raised, by its code.
@@ -187,56 +213,6 @@ pub struct Waiting {
     pub seq: u64,
 }
 
-/// Tokens and cost of a run. A figure that no record reported is absent.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct UsageTotal {
-    /// Input tokens read outside the cache.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub input_tokens: Option<u64>,
-    /// Output tokens, including reasoning.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub output_tokens: Option<u64>,
-    /// Input tokens read from the cache.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cache_read_tokens: Option<u64>,
-    /// Input tokens written to the cache.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cache_creation_tokens: Option<u64>,
-    /// The part of `output_tokens` that was reasoning.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reasoning_tokens: Option<u64>,
-    /// Cost in US dollars.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cost_usd: Option<f64>,
-    /// The runner reported its own total, which includes the turns.
-    #[serde(skip)]
-    is_run_total: bool,
-}
-
-impl UsageTotal {
-    fn add(&mut self, usage: &Usage) {
-        match (usage.scope, self.is_run_total) {
-            (UsageScope::Turn, true) => return,
-            (UsageScope::Run, false) => *self = Self { is_run_total: true, ..Self::default() },
-            _ => {}
-        }
-        plus(&mut self.input_tokens, Some(usage.input_tokens));
-        plus(&mut self.output_tokens, Some(usage.output_tokens));
-        plus(&mut self.cache_read_tokens, usage.cache_read_tokens);
-        plus(&mut self.cache_creation_tokens, usage.cache_creation_tokens);
-        plus(&mut self.reasoning_tokens, usage.reasoning_tokens);
-        if let Some(cost) = usage.cost_usd {
-            self.cost_usd = Some(self.cost_usd.unwrap_or_default() + cost);
-        }
-    }
-}
-
-fn plus(sum: &mut Option<u64>, more: Option<u64>) {
-    if let Some(more) = more {
-        *sum = Some(sum.unwrap_or_default().saturating_add(more));
-    }
-}
-
 impl RunStatus {
     pub(super) fn new(first: &Frame) -> Self {
         let mut status = Self::of_stream(&first.stream, 0);
@@ -252,6 +228,8 @@ impl RunStatus {
             session_name: stream.session.name.to_string(),
             response_id: None,
             runner: name_of(stream.provider.name),
+            title: None,
+            model: None,
             state: RunState::Running,
             started_at_ms: 0,
             updated_at_ms: 0,
@@ -261,7 +239,12 @@ impl RunStatus {
             records: 0,
             invalid_records: 0,
             records_with_errors: 0,
+            labels: Labels::default(),
+            turns: Some(0),
             tool_calls: 0,
+            failed_tool_calls: Some(0),
+            tools: Some(RunTools::default()),
+            kept_calls: Vec::new(),
             usage: UsageTotal::default(),
             warnings: BTreeMap::new(),
             drift: BTreeMap::new(),
@@ -313,8 +296,27 @@ impl RunStatus {
                 }
                 self.records_with_errors += u64::from(!record.errors.is_empty() || !record.response_errors.is_empty());
             }
-            Body::ToolStarted { .. } => self.tool_calls += 1,
+            Body::SessionStarted { input } => self.entitle(input),
+            // A subagent's prompt is not the run's.
+            Body::UserMessage(message) if !frame.is_subagent() => self.entitle(&message.text),
+            Body::TurnStarted { model, .. } if !frame.is_subagent() => {
+                self.turns = self.turns.map(|turns| turns + 1);
+                self.note_model(model.as_deref());
+            }
+            Body::ToolStarted { call, .. } => {
+                self.tool_calls += 1;
+                if let Some(tools) = &mut self.tools {
+                    tools.began(call);
+                }
+            }
+            Body::ToolEnded { tool, exit_code, duration_ms, .. } => {
+                self.tool_is_over(tool, *exit_code != 0, Some(*duration_ms));
+            }
+            Body::ToolFailed { tool, .. } => self.tool_is_over(tool, true, None),
             Body::UsageReported(usage) => {
+                if !frame.is_subagent() {
+                    self.note_model(usage.model.as_deref());
+                }
                 self.usage.add(usage);
                 if let Some(running) = &usage.running {
                     self.running_total = Some(running.clone());
@@ -355,6 +357,26 @@ impl RunStatus {
         self.ended_at_ms = self.ended.then_some(frame.timestamp_ms);
     }
 
+    fn tool_is_over(&mut self, tool: &Tool, is_failure: bool, duration_ms: Option<u64>) {
+        self.failed_tool_calls = self.failed_tool_calls.map(|failed| failed + u64::from(is_failure));
+        if let Some(tools) = &mut self.tools {
+            tools.ended(tool, is_failure, duration_ms);
+        }
+    }
+
+    /// Takes the title from a prompt, if there is none yet.
+    fn entitle(&mut self, prompt: &str) {
+        if self.title.is_none() {
+            self.title = title(prompt);
+        }
+    }
+
+    fn note_model(&mut self, model: Option<&str>) {
+        if let Some(model) = model.filter(|model| !model.is_empty() && self.model.as_deref() != Some(*model)) {
+            self.model = Some(model.chars().take(MODEL_CHARS).collect());
+        }
+    }
+
     /// Logs a warning.
     pub(super) fn tell(&self, warning: Warning, seq: u64) {
         tracing::warn!(
@@ -362,6 +384,33 @@ impl RunStatus {
             warning.message()
         );
     }
+}
+
+/// Maximum length of a title, in characters.
+const TITLE_CHARS: usize = 120;
+
+/// Maximum length of a model's name, in characters.
+const MODEL_CHARS: usize = 200;
+
+/// The title that a prompt gives its run: white space and control characters are folded, and a longer prompt ends in an ellipsis.
+/// `None` if nothing is left.
+fn title(prompt: &str) -> Option<String> {
+    let is_space = |letter: char| letter.is_whitespace() || letter.is_control();
+    let (mut title, mut letters) = (String::new(), 0);
+    for word in prompt.split(is_space).filter(|word| !word.is_empty()) {
+        if letters > 0 {
+            title.push(' ');
+            letters += 1;
+        }
+        let before = title.len();
+        title.extend(word.chars().take(TITLE_CHARS + 1));
+        letters += title.get(before..).map_or(0, |word| word.chars().count());
+        if letters > TITLE_CHARS {
+            let cut: String = title.chars().take(TITLE_CHARS - 1).collect();
+            return Some(format!("{}…", cut.trim_end()));
+        }
+    }
+    Some(title).filter(|title| !title.is_empty())
 }
 
 /// Logs the start and the end of a run; called once the frame is kept.
@@ -412,4 +461,27 @@ fn counts<'de, D: Deserializer<'de>>(
     let counts = BTreeMap::<String, u64>::deserialize(deserializer)?;
     let named = |(name, count)| Some((known.clone().into_iter().find(|known| *known == name)?, count));
     Ok(counts.into_iter().filter_map(named).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_title_is_one_short_line() {
+        for (prompt, expected) in [
+            ("", None),
+            (" \n\t ", None),
+            ("Fix the test", Some("Fix the test")),
+            ("  Fix\r\n\n the\u{a0}\u{2028}test\0", Some("Fix the test")),
+        ] {
+            assert_eq!(title(prompt).as_deref(), expected, "{prompt:?}");
+        }
+        let whole = "é".repeat(TITLE_CHARS);
+        assert_eq!(title(&whole), Some(whole.clone()));
+        for longer in [format!("{whole}é"), format!("{whole} x"), "word ".repeat(1000), "x".repeat(1 << 20)] {
+            let title = title(&longer).unwrap();
+            assert!(title.chars().count() <= TITLE_CHARS && title.ends_with('…') && !title.contains(" …"), "{title}");
+        }
+    }
 }

@@ -118,6 +118,27 @@ const cases = {
     assert.deepEqual(ofSession.filter((run) => run.run_id === run_id), [await client.run(run_id)]);
   },
 
+  async figures_are_summed_over_labelled_runs() {
+    const labels = { package: 'typescript', 'file/name': 'a:b c&d' };
+    const sent = { labels: { ...labels, runner: 'codex' } };
+    const { runs } = await client.ingest('codex', another('codex', 'exec-command-ok.ndjson'), sent);
+    await client.ingest('claude-code', another('claude-code', 'text_plain.ndjson'), { labels });
+    assert.deepEqual(runs.map((run) => run.labels), [sent.labels]);
+    assert.equal((await all(client.runs({ labels }))).length, 2);
+    const { by, data, total, tools } = await client.stats({ by: ['day', 'runner'], labels, tz: '+02:00' });
+    assert.deepEqual(by, ['day', 'runner']);
+    assert.deepEqual(data.map((row) => row.runner).sort(), ['claude-code', 'codex']);
+    assert.deepEqual([total.runs, total.tool_calls, total.failed_tool_calls], [2, 1, 0]);
+    assert.deepEqual(tools.map(({ kind, calls, failed }) => [kind, calls, failed]), [['shell', 1, 0]]);
+    const { started_at_ms } = runs[0];
+    const one = { labels: sent.labels };
+    assert.equal((await client.stats({ ...one, since: new Date(started_at_ms), until: started_at_ms + 1 })).total.runs, 1);
+    assert.equal((await client.stats({ ...one, since: started_at_ms + 1 })).total.runs, 0);
+    await rejects(client.stats({ tz: 'Europe/Berlin' }), framegate.BadRequestError, { status: 400 });
+    const run = await client.startRun({ upstream: 'claude', prompt: 'quickly', labels });
+    assert.deepEqual(run.labels, labels);
+  },
+
   async the_package_knows_every_contract_and_type_of_the_proxy() {
     const catalogue = await client.catalogue();
     assert.deepEqual(catalogue.contracts.map(({ name }) => name).sort(), [...contracts].sort());

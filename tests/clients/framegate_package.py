@@ -15,6 +15,7 @@ import sys
 import threading
 import time
 import typing
+from datetime import datetime, timezone
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -176,6 +177,27 @@ def runs_are_listed_in_pages_and_filtered():
     assert 0 < len(codex) < len(listed) and all(run["runner"] == "codex" for run in codex)
     of_session = list(client.runs(session_id=made[0]["session_id"]))
     assert [run for run in of_session if run["run_id"] == made[0]["run_id"]] == [client.run(made[0]["run_id"])]
+
+
+def figures_are_summed_over_labelled_runs():
+    labels = {"package": "python", "file/name": "a:b c&d"}
+    sent = {**labels, "runner": "codex"}
+    runs = client.ingest("codex", another("codex", "exec-command-ok.ndjson"), labels=sent)["runs"]
+    client.ingest("claude-code", another("claude-code", "text_plain.ndjson"), labels=labels)
+    assert [run["labels"] for run in runs] == [sent]
+    assert len(list(client.runs(labels=labels))) == 2
+    stats = client.stats(by=["day", "runner"], labels=labels, tz="+02:00")
+    assert stats["by"] == ["day", "runner"]
+    assert sorted(row["runner"] for row in stats["data"]) == ["claude-code", "codex"]
+    total = stats["total"]
+    assert (total["runs"], total["tool_calls"], total["failed_tool_calls"]) == (2, 1, 0)
+    assert [(tool["kind"], tool["calls"], tool["failed"]) for tool in stats["tools"]] == [("shell", 1, 0)]
+    started = runs[0]["started_at_ms"]
+    moment = datetime.fromtimestamp(started / 1000, tz=timezone.utc)
+    assert client.stats(labels=sent, since=moment, until=started + 1)["total"]["runs"] == 1
+    assert client.stats(labels=sent, since=started + 1)["total"]["runs"] == 0
+    raises(framegate.BadRequestError, lambda: client.stats(tz="Europe/Berlin"))
+    assert client.start_run("claude", "quickly", labels=labels)["labels"] == labels
 
 
 def the_package_knows_every_contract_and_type_of_the_proxy():

@@ -21,6 +21,7 @@ mod cuts;
 mod damage;
 mod database;
 mod disk;
+mod figures;
 mod filling;
 mod front;
 mod full;

@@ -3,6 +3,7 @@
 //! Input: a [`Unit`]. Output: its records, at least one, and the parts that are not records. Never: a byte of the unit that
 //! belongs to none of them (except blanks between values), or a copy of what can be borrowed.
 
+use crate::frame::OVERSIZED;
 use crate::framing::{Form, Unit};
 use crate::json::{FirstValue, Json, Object, first_value};
 use std::borrow::Cow;
@@ -42,7 +43,7 @@ pub enum UnitPart<'p> {
 pub fn read(unit: &Unit<'_>, sink: &mut dyn FnMut(UnitPart<'_>)) {
     if let Some(size) = unit.oversized {
         let error = format!(
-            "record at byte {} has {size} bytes, more than the limit; its first {} are kept",
+            "record at byte {} has {size} bytes, {OVERSIZED}; its first {} are kept",
             unit.offset,
             unit.payload.len()
         );

@@ -12,6 +12,8 @@ import type {
   RunPage,
   RunStatus,
   StartRun,
+  Stats,
+  StatsGroup,
   UpstreamList,
 } from "./generated/api.js";
 import type { ContractEvents, RunContractEvents } from "./generated/contracts.js";
@@ -27,6 +29,23 @@ export interface RunFilter {
   state?: RunState;
   runner?: Runner;
   session_id?: string;
+  /** Only runs with all of these labels. */
+  labels?: Labels;
+}
+
+/** What a client says about runs: a value for each key. */
+export type Labels = Readonly<Record<string, string>>;
+
+/** Which runs count in figures, and what makes a group of them. */
+export interface StatsQuery extends Omit<RunFilter, "state"> {
+  /** Default: only the total. */
+  by?: readonly StatsGroup[];
+  /** Only runs that began then or later; a number is Unix epoch milliseconds. */
+  since?: Date | number;
+  /** Only runs that began before. */
+  until?: Date | number;
+  /** Where days begin: an offset from UTC such as `+02:00`. */
+  tz?: string;
 }
 
 /** A question that a run is waiting for. */
@@ -65,6 +84,8 @@ export interface IngestOptions extends KeyedOptions {
   contentType?: string;
   /** `gzip` or `zstd`. */
   contentEncoding?: string;
+  /** Labels of the runs that begin in the body. */
+  labels?: Labels;
 }
 
 const ENDED: readonly RunState[] = ["completed", "failed", "interrupted"];
@@ -83,7 +104,8 @@ export class Framegate {
 
   /** A page of the stored runs, newest first. */
   runPage(query: RunFilter & { limit?: number; skip?: number } = {}, options: CallOptions = {}): Promise<RunPage> {
-    return this.#get("/v1/runs", { ...query }, options);
+    const { labels, ...rest } = query;
+    return this.#get("/v1/runs", { ...rest, label: labelList(labels) }, options);
   }
 
   /** All stored runs, newest first, page by page. */
@@ -101,6 +123,13 @@ export class Framegate {
   /** A run's status. */
   run(runId: string, options: CallOptions = {}): Promise<RunStatus> {
     return this.#get(`/v1/runs/${encodeURIComponent(runId)}`, {}, options);
+  }
+
+  /** Figures over the stored runs: how they ended, time, tokens, cost, tools. A figure that no run reported is absent. */
+  stats(query: StatsQuery = {}, options: CallOptions = {}): Promise<Stats> {
+    const { by, since, until, labels, ...rest } = query;
+    const times = { since: since === undefined ? since : Number(since), until: until === undefined ? until : Number(until) };
+    return this.#get("/v1/stats", { by: by?.join(","), ...times, ...rest, label: labelList(labels) }, options);
   }
 
   /** Starts a run. The promise is fulfilled as soon as the runner has begun it. */
@@ -221,7 +250,7 @@ export class Framegate {
    */
   ingest(runner: Runner | "auto", body: IngestBody, options: IngestOptions = {}): Promise<IngestResult> {
     const isWhole = typeof body === "string" || body instanceof Uint8Array || body instanceof Blob;
-    const { idempotencyKey = isWhole ? newKey() : undefined, contentType, contentEncoding, ...call } = options;
+    const { idempotencyKey = isWhole ? newKey() : undefined, contentType, contentEncoding, labels, ...call } = options;
     const headers: Record<string, string> = { "content-type": contentType ?? "application/octet-stream", accept: "application/json" };
     if (idempotencyKey !== undefined) headers["idempotency-key"] = idempotencyKey;
     if (contentEncoding !== undefined) headers["content-encoding"] = contentEncoding;
@@ -229,7 +258,8 @@ export class Framegate {
     const path = `/v1/ingest/${runner}`;
     // A run is sent in for as long as it takes.
     const timeoutMs = call.timeoutMs ?? 0;
-    return this.#http.json({ method: "POST", path, headers, body: sent, isRepeatable: isWhole, ...call, timeoutMs });
+    const query = { label: labelList(labels) };
+    return this.#http.json({ method: "POST", path, query, headers, body: sent, isRepeatable: isWhole, ...call, timeoutMs });
   }
 
   /** The configured upstreams. */
@@ -264,6 +294,8 @@ export class Framegate {
     return new EventStream<E>(this.#http, { method: "GET", path, query, isRepeatable: true }, cursor, streaming);
   }
 }
+
+const labelList = (labels: Labels = {}): string[] => Object.entries(labels).map(([key, value]) => `${key}:${value}`);
 
 function streamOf(pieces: AsyncIterable<Uint8Array | string>): ReadableStream<Uint8Array> {
   const iterator = pieces[Symbol.asyncIterator]();

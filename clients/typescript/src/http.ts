@@ -37,7 +37,8 @@ export interface CallOptions {
   timeoutMs?: number | undefined;
 }
 
-export type Query = Record<string, string | number | boolean | undefined>;
+/** A list becomes a parameter for each of its items. */
+export type Query = Record<string, string | number | boolean | readonly string[] | undefined>;
 
 export interface Call extends CallOptions {
   method: "GET" | "POST";
@@ -121,7 +122,9 @@ export class Http {
   async #send(call: Call, signal: AbortSignal): Promise<Response> {
     const { baseUrl, token } = this.options;
     const parameters = new URLSearchParams();
-    for (const [name, value] of Object.entries(call.query ?? {})) if (value !== undefined) parameters.set(name, String(value));
+    for (const [name, value] of Object.entries(call.query ?? {})) {
+      for (const one of Array.isArray(value) ? value : [value]) if (one !== undefined) parameters.append(name, String(one));
+    }
     const headers: Record<string, string> = { ...this.options.headers, ...call.headers };
     if (token !== undefined) headers["authorization"] = `Bearer ${typeof token === "function" ? await token() : token}`;
     const init: RequestInit & { duplex?: "half" } = { method: call.method, headers, signal };

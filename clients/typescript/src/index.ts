@@ -6,10 +6,12 @@ export {
   type IngestBody,
   type IngestOptions,
   type KeyedOptions,
+  type Labels,
   type PendingApproval,
   type RunFilter,
   type Runner,
   type RunState,
+  type StatsQuery,
   type Upstream,
 } from "./client.js";
 export * from "./errors.js";

@@ -12,7 +12,7 @@ pub(super) mod nesting;
 mod proxy;
 mod stdio;
 
-pub(super) use embedded::Embedded;
+pub(super) use embedded::{Embedded, Guest};
 pub(super) use failure::Failure;
 pub(super) use follow::Events;
 pub(super) use proxy::{Order, Proxy, Started};
@@ -57,28 +57,32 @@ impl Place {
         upstream: &str,
         adapt: impl FnOnce(&mut Upstream) -> anyhow::Result<()>,
     ) -> anyhow::Result<Opened> {
-        match &self.url {
-            Some(url) => {
-                let file = self.token_file.as_deref().filter(|path| !path.as_os_str().is_empty());
-                let token = file.map(|path| {
-                    std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
-                });
-                let token = token.transpose()?;
-                let proxy = Proxy::at(url, token.as_deref().map(str::trim), self.ca_file.as_deref())?;
-                Ok(Opened { proxy, embedded: None })
-            }
-            None => {
-                // Not a file of the working directory: that is the client's project, which may be anyone's.
-                let own = || own_config(|name| std::env::var_os(name).map(PathBuf::from));
-                let file = self.config.clone().or_else(own);
-                let config = Sources::new(file, std::env::vars_os())?.without_default_file().load()?;
-                let mut upstream = named_upstream::find(&config, upstream)?;
-                adapt(&mut upstream)?;
-                let embedded = Embedded::start(config, upstream).await?;
-                let proxy = Proxy::at(&format!("http://{}", embedded.address()), Some(embedded.token()), None)?;
-                Ok(Opened { proxy, embedded: Some(embedded) })
-            }
+        if let Some(proxy) = self.running()? {
+            return Ok(Opened { proxy, embedded: None });
         }
+        // Not a file of the working directory: that is the client's project, which may be anyone's.
+        let own = || own_config(|name| std::env::var_os(name).map(PathBuf::from));
+        let file = self.config.clone().or_else(own);
+        let config = Sources::new(file, std::env::vars_os())?.without_default_file().load()?;
+        let mut upstream = named_upstream::find(&config, upstream)?;
+        adapt(&mut upstream)?;
+        let embedded = Embedded::start(config, upstream).await?;
+        let proxy = Proxy::at(&format!("http://{}", embedded.address()), Some(embedded.token()), None)?;
+        Ok(Opened { proxy, embedded: Some(embedded) })
+    }
+
+    /// The running proxy of the URL; `None` without a URL.
+    ///
+    /// # Errors
+    /// The URL, the token or the certificates cannot be used.
+    pub(super) fn running(&self) -> anyhow::Result<Option<Proxy>> {
+        let Some(url) = &self.url else { return Ok(None) };
+        let file = self.token_file.as_deref().filter(|path| !path.as_os_str().is_empty());
+        let token = file.map(|path| {
+            std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
+        });
+        let token = token.transpose()?;
+        Proxy::at(url, token.as_deref().map(str::trim), self.ca_file.as_deref()).map(Some)
     }
 }
 

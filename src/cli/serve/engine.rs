@@ -68,7 +68,7 @@ pub(in crate::cli) fn runs(config: &Config, (log, store): Storage, encoder: &Enc
 
 /// The background work on the runs, until it is dropped.
 pub(in crate::cli) struct Upkeep(
-    #[expect(dead_code, reason = "dropping the handles ends the tasks")] [AbortOnDropHandle<()>; 2],
+    #[expect(dead_code, reason = "dropping the handles ends the tasks")] [AbortOnDropHandle<()>; 3],
 );
 
 impl Upkeep {
@@ -80,7 +80,11 @@ impl Upkeep {
             let runs = runs.clone();
             async move { runs.close_left_open().await }
         });
-        Self([keeping, closing].map(AbortOnDropHandle::new))
+        let completing = tokio::spawn({
+            let runs = runs.clone();
+            async move { runs.complete_older().await }
+        });
+        Self([keeping, closing, completing].map(AbortOnDropHandle::new))
     }
 }
 

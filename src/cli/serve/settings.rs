@@ -25,6 +25,8 @@ pub(in crate::cli) fn settings(config: &Config) -> anyhow::Result<Settings> {
         responses: upstreams::responses(config)?,
         feeds: upstreams::feeds(config)?,
         listen: server.listen,
+        page: config.ui.enabled.at(server.listen),
+        one_time: None,
         live: live(config)?,
         max_connections: server.max_connections,
         reserved_connections: server.reserved_connections,

@@ -24,6 +24,7 @@ use super::stored_events;
 use super::threads::Thread;
 use crate::auth::Scope;
 use crate::runs::Entry;
+use crate::runs::labels::Labels;
 use framegate_translators::contracts::ag_ui::{Names, V1};
 use framegate_translators::frame::StreamKind;
 use framegate_translators::host::Opening;
@@ -124,7 +125,7 @@ async fn run_of(
     let shown = request::and_then(before, &shown_as(&prompt, shared));
     let opening = Opening { prompt, files, session, cwd: None, model: model.name.clone(), mode: model.mode.clone() };
     let threads = shared.threads.clone();
-    let order = sessions::Order { upstream: model.upstream.clone(), opening };
+    let order = sessions::Order { upstream: model.upstream.clone(), opening, labels: Labels::default() };
     let on_start = move |entry: &Entry| {
         threads.begun(thread, Thread { shown, ..Thread::new(entry.stream.id, said, last_id) });
     };

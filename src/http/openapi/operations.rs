@@ -15,7 +15,7 @@ pub(in crate::http) fn ingest() -> Value {
                         "200": made_before(streams("The translation, live.", false))}),
             problems(&[400, 404, 406, 408, 409, 413, 415, 422, 429, 503, 507], "Problem"),
         ]),
-        &["contract", "experimental", "user_messages", "idempotency_key"],
+        &["contract", "experimental", "user_messages", "new_label", "idempotency_key"],
     );
     // Client generators omit operations whose bodies have unknown media types.
     let schema = json!({"type": "string", "format": "binary", "description": "Records in the runner's own format."});
@@ -32,7 +32,7 @@ pub(in crate::http) fn runs() -> Value {
         "listRuns",
         "The stored runs, newest first.",
         merged(&[json!({"200": body("A page.", "application/json", "RunList")}), problems(&[400], "Problem")]),
-        &["limit", "skip", "session_id", "runner", "state"],
+        &["limit", "skip", "session_id", "runner", "state", "label"],
     )
 }
 
@@ -58,7 +58,7 @@ pub(in crate::http) fn run_events() -> Value {
             json!({"200": streams("The events.", true), "204": {"description": "The run has ended and was read completely."}}),
             problems(&[400, 404, 406, 410, 500], "Problem"),
         ]),
-        &["contract", "experimental", "user_messages", "after", "limit", "last_event_id"],
+        &["contract", "experimental", "user_messages", "after", "limit", "event_type", "last_event_id"],
     )
 }
 

@@ -1,5 +1,8 @@
 //! Shared parts of operations: parameters, bodies, errors.
 
+use super::figures;
+use super::merged;
+use crate::auth::Scope;
 use crate::catalogue::without_user_messages;
 use framegate_translators::contracts::CONTRACTS;
 use framegate_translators::runners::RUNNERS;
@@ -13,7 +16,7 @@ fn header(name: &str, about: &str) -> Value {
     json!({"name": name, "in": "header", "description": about, "schema": {"type": "string"}})
 }
 
-pub(in crate::http) fn parameters() -> Value {
+pub(super) fn parameters() -> Value {
     let contracts: Vec<&str> = CONTRACTS.iter().map(|contract| contract.name).collect();
     let runners: Vec<&str> = RUNNERS.iter().map(|runner| runner.name).collect();
     let (text, uuid) = (json!({"type": "string"}), json!({"type": "string", "format": "uuid"}));
@@ -30,6 +33,8 @@ pub(in crate::http) fn parameters() -> Value {
         "after_sequence": query("after_sequence", "The `sequence` of the last received event; -1 for none.",
             &json!({"type": "integer", "minimum": -1})),
         "feed_after": query("after", "The id of the last received event of a feed, or `latest`.", &text),
+        "after_frame": query("after", "The `seq` of the last received frame; -1 for none.",
+            &json!({"type": "integer", "minimum": -1})),
         "limit": query("limit", "The maximum number of items, up to server.page_limit_max.", &number(1)),
         "skip": query("skip", "The number of items to skip.", &number(0)),
         "session_id": query("session_id", "Only runs of this session.", &uuid),
@@ -75,7 +80,7 @@ pub(super) fn responses() -> Value {
 }
 
 /// An object schema with required fields.
-fn object(required: &[&str], properties: &Value) -> Value {
+pub(super) fn object(required: &[&str], properties: &Value) -> Value {
     json!({"type": "object", "required": required, "properties": properties})
 }
 
@@ -137,11 +142,13 @@ pub(super) fn schemas() -> Value {
             &["run_id", "session_id", "runner", "state", "started_at_ms", "updated_at_ms", "frames", "records",
                 "invalid_records", "records_with_errors", "tool_calls", "usage", "warnings", "validation_failures",
                 "pending_approvals", "approvals"],
-            &json!({
-                "run_id": uuid, "session_id": uuid, "session_name": text, "response_id": text, "runner": {"enum": runners}, "state": run_state(),
+            &merged(&[figures::of_run(), json!({
+                "run_id": uuid, "session_id": uuid, "session_name": text, "response_id": text, "runner": {"enum": runners},
+                "title": {"type": "string", "maxLength": 120, "description": "The first prompt, on one line."},
+                "model": {"type": "string", "description": "The model that the run named last."},
+                "state": run_state(),
                 "started_at_ms": millis, "updated_at_ms": millis, "ended_at_ms": millis,
                 "frames": count, "pruned_frames": count, "records": count, "invalid_records": count, "records_with_errors": count,
-                "tool_calls": count,
                 "usage": {"type": "object", "description": "Figures that no record reported are absent.", "properties": {
                     "input_tokens": count, "output_tokens": count, "cache_read_tokens": count,
                     "cache_creation_tokens": count, "reasoning_tokens": count, "cost_usd": {"type": "number"}}},
@@ -153,7 +160,7 @@ pub(super) fn schemas() -> Value {
                     "description": "Why the latest frames are not stored. The run does not end before they are."},
                 "damaged": {"type": "string", "description": "The unreadable part of the run; its events end there."},
                 "exit": exit,
-            })),
+            })])),
         "EventPage": object(&["object", "data"], &json!({"object": {"const": "list"}, "data": {"type": "array", "items": {}},
             "next": {"anyOf": [{"type": "integer"}, {"type": "string"}, {"type": "null"}],
                 "description": "The cursor of the next page; null if there are no more events now."},
@@ -167,6 +174,11 @@ pub(super) fn schemas() -> Value {
                 &json!({"id": text, "kind": text, "digest": text, "mime": text, "size_bytes": count,
                     "created_at": time, "produced_by_run_id": text}))})),
         "Catalogue": catalogue(&text),
+        "Access": object(&["tokens_required", "scopes", "version"], &json!({
+            "tokens_required": {"type": "boolean", "description": "Whether requests need a token."},
+            "scopes": {"type": "array", "items": {"enum": Scope::ALL.map(Scope::as_str)}},
+            "version": {"type": "string", "description": "framegate's version."}})),
+        "Redeemed": object(&["token"], &json!({"token": text})),
         "Health": object(&["status"], &json!({"status": {"const": "ok"}})),
         "Readiness": object(&["status"], &json!({"status": {"enum": ["ready", "not_ready"]},
             "reasons": {"type": "array", "items": object(&["code", "detail"],

@@ -1,5 +1,6 @@
 //! The descriptions of the endpoints for upstreams.
 
+use super::figures::labels;
 use super::{body, described, merged, problems};
 use crate::http::prompt_files::MAX_FILES;
 use serde_json::{Value, json};
@@ -34,6 +35,7 @@ pub(in crate::http) fn start_run() -> Value {
             "model": text("The model. Default: the upstream's, else the runner's own."),
             "mode": text("A mode of the upstream's runner, as in `GET /v1/upstreams`. Default: the upstream's, else the runner's own."),
             "files": files,
+            "labels": labels("What the client says about the run."),
         },
     });
     let operation = described(

@@ -28,6 +28,7 @@ use super::shared::Shared;
 use super::stored_events;
 use super::threads::Thread;
 use crate::auth::Scope;
+use crate::runs::labels::Labels;
 use crate::runs::{Entry, Wire};
 use bytes::Bytes;
 use framegate_translators::contracts::ui_message_stream::V1;
@@ -121,7 +122,7 @@ async fn run_of(
     let opening =
         Opening { prompt: text, files, session, cwd: None, model: model.name.clone(), mode: model.mode.clone() };
     let threads = shared.threads.clone();
-    let order = sessions::Order { upstream: model.upstream.clone(), opening };
+    let order = sessions::Order { upstream: model.upstream.clone(), opening, labels: Labels::default() };
     let on_start = move |entry: &Entry| {
         threads.begun(thread, Thread::new(entry.stream.id, message, identity));
     };

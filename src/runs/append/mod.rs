@@ -8,11 +8,12 @@ mod resequence;
 
 pub(super) use resequence::Turns;
 
+use super::labels::Labels;
 use super::{Entry, RunStatus, Runs, status};
 use crate::clock::Moment;
 use crate::log::{ByStream, LogError, StreamId, Summary, stream_id, weight};
 use framegate_translators::artifacts::Artifact;
-use framegate_translators::frame::{Frame, Stream};
+use framegate_translators::frame::{Frame, Stream, StreamKind};
 use framegate_translators::warnings::Warning;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -29,9 +30,12 @@ struct Touched {
 }
 
 impl Touched {
-    fn new(entry: Option<Arc<Entry>>, first: &Frame) -> Self {
+    fn new(entry: Option<Arc<Entry>>, first: &Frame, labels: &Labels) -> Self {
         let status = match &entry {
             Some(entry) => RunStatus { not_kept: None, ..entry.status().clone() },
+            None if first.stream.kind == StreamKind::Session => {
+                RunStatus { labels: labels.clone(), ..RunStatus::new(first) }
+            }
             None => RunStatus::new(first),
         };
         Self { id: stream_id(first), stream: first.stream.clone(), entry, status, warned: Vec::new() }
@@ -73,10 +77,10 @@ impl Runs {
     /// # Errors
     /// The log's error; no frame was kept.
     pub async fn append<'f>(&self, frames: &'f [Arc<Frame>]) -> Result<Cow<'f, [Arc<Frame>]>, LogError> {
-        self.append_arrived(frames, Moment::now()).await
+        self.append_arrived(frames, Moment::now(), &Labels::default()).await
     }
 
-    /// Like [`Runs::append`], for frames whose bytes arrived at `arrived`.
+    /// Like [`Runs::append`], for frames whose bytes arrived at `arrived`. Runs that begin with these frames get the labels.
     ///
     /// # Errors
     /// As for [`Runs::append`].
@@ -84,6 +88,7 @@ impl Runs {
         &self,
         frames: &'f [Arc<Frame>],
         arrived: Moment,
+        labels: &Labels,
     ) -> Result<Cow<'f, [Arc<Frame>]>, LogError> {
         if frames.is_empty() {
             return Ok(Cow::Borrowed(frames));
@@ -92,7 +97,7 @@ impl Runs {
         let (frames, touched, place) = loop {
             self.forget_dropped().await;
             let frames = resequence::resequenced(frames, &|id| self.find(id));
-            let mut touched = self.touched(&frames);
+            let mut touched = self.touched(&frames, labels);
             let summaries =
                 if self.log.is_durable() { touched.iter_mut().map(Touched::summary).collect() } else { Vec::new() };
             let begun = Moment::now();
@@ -162,7 +167,7 @@ impl Runs {
     }
 
     /// The streams that the frames belong to, with their statuses after the frames.
-    fn touched(&self, frames: &[Arc<Frame>]) -> Vec<Touched> {
+    fn touched(&self, frames: &[Arc<Frame>], labels: &Labels) -> Vec<Touched> {
         // Usually there is only one stream, and a `Touched` is large.
         let mut touched: Vec<Touched> = Vec::with_capacity(1);
         let mut places: ByStream<usize> = ByStream::default();
@@ -173,7 +178,7 @@ impl Runs {
             let at = match touched.get(last).filter(|known| known.id == id) {
                 Some(_) => last,
                 None => *places.entry(id).or_insert_with(|| {
-                    touched.push(Touched::new(self.find(id), frame));
+                    touched.push(Touched::new(self.find(id), frame, labels));
                     touched.len() - 1
                 }),
             };

@@ -84,11 +84,17 @@ impl Registry {
         self.read().by_id.values().cloned().collect()
     }
 
+    /// Every run, newest first.
+    pub(super) fn newest_first(&self) -> Vec<Arc<Entry>> {
+        let known = self.read();
+        known.order.values().rev().filter_map(|id| known.by_id.get(id)).cloned().collect()
+    }
+
     /// The runs that pass the filter, newest first: at most `limit`, after the first `skip`.
     pub(super) fn list(&self, filter: &dyn Fn(&RunStatus) -> bool, skip: usize, limit: usize) -> Vec<RunStatus> {
-        let known = self.read();
-        let runs = known.order.values().rev().filter_map(|id| known.by_id.get(id));
-        runs.map(|entry| entry.status().clone()).filter(|status| filter(status)).skip(skip).take(limit).collect()
+        // The filter may look up streams, so no lock is held while it runs.
+        let statuses = self.newest_first().into_iter().map(|entry| entry.status().clone());
+        statuses.filter(|status| filter(status)).skip(skip).take(limit).collect()
     }
 
     /// Updates the indexes by response and by first record before the stream gets a new status. Both may become known after

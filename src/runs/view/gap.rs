@@ -68,24 +68,32 @@ impl Gap {
     }
 
     /// The gap, for a reader that asked for a pruned event. Empty if all frames that it asked for are pruned.
-    pub(super) fn batch(&self, ask: Ask) -> Batch {
+    pub(super) fn batch(&self, ask: Ask<'_>) -> Batch {
         if ask.frames < self.gone.frames {
             return Batch { next: ask.from, ..Batch::default() };
         }
         let mut batch = Batch { next: self.event, frames: self.gone.frames, ..Batch::default() };
         match &self.announcement {
             Some(announcement) => {
-                batch.events = 1;
-                batch.chunks.push(match ask.wire {
-                    Wire::Sse => announcement.block.clone(),
-                    Wire::Ndjson => announcement.block.slice(announcement.payload.clone()),
-                });
+                if ask.wants(announcement.kind) {
+                    batch.events = 1;
+                    batch.chunks.push(match ask.wire {
+                        Wire::Sse => announcement.block.clone(),
+                        Wire::Ndjson => announcement.block.slice(announcement.payload.clone()),
+                    });
+                }
                 batch.ends_on_id = announcement.id != EventId::None;
                 batch.last_id = Some(announcement.id.clone()).filter(|id| *id != EventId::None);
             }
             None => batch.lost = true,
         }
         batch
+    }
+
+    /// The gap event: its cursor, its type and its JSON, which ends in a line end; `None` if the contract has none.
+    pub(super) fn event(&self) -> Option<(&EventId, &'static str, Bytes)> {
+        let Announcement { id, kind, block, payload } = self.announcement.as_ref()?;
+        Some((id, kind, block.slice(payload.clone())))
     }
 
     /// The gap as a single event.

@@ -17,7 +17,10 @@ mod pause_tests;
 mod pruning_tests;
 #[cfg(test)]
 mod tests;
+mod trace;
 mod window;
+
+pub use trace::{FindingKind, Trace, TraceAsk, Traced};
 
 use super::checkpoints::SharedCheckpoints;
 use super::{Entry, Runs};
@@ -26,6 +29,7 @@ use crate::telemetry::metrics::Metrics;
 use bytes::Bytes;
 use framegate_translators::contracts::Contract;
 use framegate_translators::encode::EventId;
+use framegate_translators::frame::Frame;
 use gap::Gap;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
@@ -94,7 +98,7 @@ fn has_moved(error: &LogError, kept_from: u64) -> bool {
 
 /// Which events a reader wants.
 #[derive(Clone, Copy, Debug)]
-pub struct Ask {
+pub struct Ask<'t> {
     /// The number of the first event.
     pub from: u64,
     /// Only events that come from frames before this one.
@@ -105,6 +109,15 @@ pub struct Ask {
     pub max_bytes: usize,
     /// Maximum number of events.
     pub max_events: usize,
+    /// Only events of these types; `None`: all.
+    pub types: Option<&'t [String]>,
+}
+
+impl Ask<'_> {
+    /// Whether the reader wants events of this type.
+    fn wants(&self, kind: &str) -> bool {
+        self.types.is_none_or(|types| types.iter().any(|wanted| wanted == kind))
+    }
 }
 
 /// Which events a reader of single events wants. The fields are those of [`Ask`].
@@ -135,7 +148,7 @@ pub struct Batch {
     pub next: u64,
     /// The number after the frame that the last event comes from.
     pub frames: u64,
-    /// The number of events.
+    /// The number of events in `chunks`.
     pub events: u64,
     /// The cursor of the last event that has one.
     pub last_id: Option<EventId>,
@@ -153,6 +166,29 @@ impl View {
         max_bytes: usize,
     ) -> Self {
         Self { contract, entry, checkpoints, max_bytes, shared: Mutex::new(None), gap: std::sync::Mutex::default() }
+    }
+
+    /// The stream's frames from `from` on: at most `max`, fewer if they are large. Empty only at the tail.
+    ///
+    /// # Errors
+    /// The log's error; [`LogError::Gone`] if the frame is not kept any more.
+    async fn frames(&self, runs: &Runs, from: u64, max: usize) -> Result<Vec<Arc<Frame>>, LogError> {
+        let frames = runs.log().read(self.entry.id(), from, max).await;
+        let stream = self.entry.stream.id;
+        if self.entry.is_dropped() {
+            // The frames may belong to a new stream that has the same id by now.
+            return Err(LogError::Dropped { stream });
+        }
+        let frames = frames?;
+        if frames.first().map(|frame| frame.seq) != Some(from) && from < self.entry.frames() {
+            // While the front is being dropped, the log is ahead of `gone`. Wait until that is done.
+            let _turn = self.entry.prune_turn.lock().await;
+            return Err(match self.entry.gone().filter(|gone| from < gone.frames) {
+                Some(gone) => LogError::Gone { stream, frames: gone.frames },
+                None => LogError::Lacking { stream, frame: from },
+            });
+        }
+        Ok(frames)
     }
 
     async fn start(&self, runs: &Runs, at: CheckpointAt) -> Result<Option<Box<Window>>, LogError> {
@@ -227,11 +263,24 @@ impl Reader {
         &self.view.entry
     }
 
-    /// Returns the requested events.
+    /// Returns the requested events. Events of other types count as read: `next` is after them, and `last_id` may be the cursor of
+    /// one of them.
     ///
     /// # Errors
     /// The log's error.
-    pub async fn read(&mut self, runs: &Runs, ask: Ask) -> Result<Batch, LogError> {
+    pub async fn read(&mut self, runs: &Runs, ask: Ask<'_>) -> Result<Batch, LogError> {
+        let (mut ask, mut last_id) = (ask, None);
+        loop {
+            let mut batch = self.read_once(runs, ask).await?;
+            batch.last_id = batch.last_id.or(last_id);
+            if batch.events > 0 || batch.lost || batch.next <= ask.from || ask.types.is_none() {
+                return Ok(batch);
+            }
+            (ask.from, last_id) = (batch.next, batch.last_id);
+        }
+    }
+
+    async fn read_once(&mut self, runs: &Runs, ask: Ask<'_>) -> Result<Batch, LogError> {
         let wants = Read { from: ask.from, frames: ask.frames, max_bytes: ask.max_bytes, max_events: ask.max_events };
         loop {
             let gap = self.view.gap(runs).await?;

@@ -11,7 +11,8 @@ use framegate_translators::pipeline::Ingest;
 use framegate_translators::sequence::Identity;
 use uuid::Uuid;
 
-const ASK: Ask = Ask { from: 0, frames: u64::MAX, wire: Wire::Ndjson, max_bytes: usize::MAX, max_events: 1_000_000 };
+const ASK: Ask<'static> =
+    Ask { from: 0, frames: u64::MAX, wire: Wire::Ndjson, max_bytes: usize::MAX, max_events: 1_000_000, types: None };
 
 /// The records of a Codex command that writes two pieces at once; the second one is held for more.
 const TWO_PIECES: &str = concat!(

@@ -10,7 +10,8 @@ use framegate_translators::encode::EncoderOptions;
 use framegate_translators::frame::{Frame, StreamKind};
 use uuid::Uuid;
 
-const ASK: Ask = Ask { from: 0, frames: u64::MAX, wire: Wire::Ndjson, max_bytes: usize::MAX, max_events: 1_000_000 };
+const ASK: Ask<'static> =
+    Ask { from: 0, frames: u64::MAX, wire: Wire::Ndjson, max_bytes: usize::MAX, max_events: 1_000_000, types: None };
 
 async fn kept(frames: &[Arc<Frame>]) -> (Runs, Arc<Entry>) {
     let runs = Runs::new(Arc::new(MemoryLog::new(1 << 30, 100)), Gate::new(GateMode::Off).unwrap());

@@ -16,7 +16,8 @@ use framegate_translators::sequence::Identity;
 use std::time::Duration;
 use uuid::Uuid;
 
-const ASK: Ask = Ask { from: 0, frames: u64::MAX, wire: Wire::Ndjson, max_bytes: usize::MAX, max_events: 1_000_000 };
+const ASK: Ask<'static> =
+    Ask { from: 0, frames: u64::MAX, wire: Wire::Ndjson, max_bytes: usize::MAX, max_events: 1_000_000, types: None };
 
 /// A run with a tool call and text: its frames and its id.
 pub(super) fn run() -> (Vec<Arc<Frame>>, Uuid) {

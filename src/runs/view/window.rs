@@ -148,21 +148,7 @@ impl Window {
     /// # Errors
     /// The log's error; [`LogError::Gone`] if the next frames are not kept any more.
     pub(super) async fn advance(&mut self, view: &View, runs: &Runs, batch_bytes: usize) -> Result<bool, LogError> {
-        let frames = runs.log().read(view.entry.id(), self.next_frame, self.at_once).await;
-        if view.entry.is_dropped() {
-            // The frames may belong to a new stream that has the same id by now.
-            return Err(LogError::Dropped { stream: view.entry.stream.id });
-        }
-        let frames = frames?;
-        let (first, stream) = (frames.first().map(|frame| frame.seq), view.entry.stream.id);
-        if first != Some(self.next_frame) && self.next_frame < view.entry.frames() {
-            // While the front is being dropped, the log is ahead of `gone`. Wait until that is done.
-            let _turn = view.entry.prune_turn.lock().await;
-            return Err(match view.entry.gone().filter(|gone| self.next_frame < gone.frames) {
-                Some(gone) => LogError::Gone { stream, frames: gone.frames },
-                None => LogError::Lacking { stream, frame: self.next_frame },
-            });
-        }
+        let frames = view.frames(runs, self.next_frame, self.at_once).await?;
         let before = self.next_frame;
         let Written { mut bytes, mut events } = std::mem::take(&mut self.written);
         let (gate, mut broken) = (runs.gate().of(view.contract), Vec::new());
@@ -275,30 +261,32 @@ impl Window {
     }
 
     /// The requested events, as far as they are kept.
-    pub(super) fn batch(&self, ask: Ask) -> Batch {
-        let Ask { from, frames, wire, max_bytes, max_events } = ask;
+    pub(super) fn batch(&self, ask: Ask<'_>) -> Batch {
+        let Ask { from, frames, wire, max_bytes, max_events, .. } = ask;
         let mut batch = Batch { next: from, ..Batch::default() };
         let (mut room, mut left) = (max_bytes, max_events);
         for segment in self.segments.iter().skip(self.segment_of(from)) {
             let mut taken: Option<Range<usize>> = None;
             for event in segment.from(from) {
-                if event.readable_from() > frames || left == 0 || (room == 0 && batch.next > from) {
+                if event.readable_from() > frames || left == 0 || (room == 0 && batch.events > 0) {
                     batch.push(segment, taken);
                     return batch;
                 }
-                let slice = if wire == Wire::Sse { &event.block } else { &event.payload };
-                // Blocks are adjacent in the buffer, so consecutive blocks form one slice.
-                taken = match taken {
-                    Some(range) if range.end == slice.start => Some(range.start..slice.end),
-                    other => {
-                        batch.push(segment, other);
-                        Some(slice.clone())
-                    }
-                };
-                room = room.saturating_sub(slice.len());
-                left -= 1;
+                if ask.wants(event.kind) {
+                    let slice = if wire == Wire::Sse { &event.block } else { &event.payload };
+                    // Blocks are adjacent in the buffer, so consecutive blocks form one slice.
+                    taken = match taken {
+                        Some(range) if range.end == slice.start => Some(range.start..slice.end),
+                        other => {
+                            batch.push(segment, other);
+                            Some(slice.clone())
+                        }
+                    };
+                    room = room.saturating_sub(slice.len());
+                    left -= 1;
+                    batch.events += 1;
+                }
                 batch.next += 1;
-                batch.events += 1;
                 batch.frames = event.readable_from();
                 batch.ends_on_id = event.id != EventId::None;
                 if batch.ends_on_id {
@@ -439,7 +427,14 @@ mod tests {
             let expected = batch.bytes.clone();
             window.keep(0, batch);
             window.next = events as u64;
-            let ask = Ask { from: 0, frames: u64::MAX, wire: Wire::Sse, max_bytes: usize::MAX, max_events: usize::MAX };
+            let ask = Ask {
+                from: 0,
+                frames: u64::MAX,
+                wire: Wire::Sse,
+                max_bytes: usize::MAX,
+                max_events: usize::MAX,
+                types: None,
+            };
             let kept = window.batch(ask);
             assert_eq!((kept.events, kept.chunks.concat()), (events as u64, expected), "{bytes} {events}");
             assert_eq!(window.bytes, bytes);

@@ -17,6 +17,7 @@ pub use supervisor::Exit;
 use super::{Claim, Conversation, Host, MessageError, Modes, Setup, StartError, Upstream, files};
 use crate::auth::Restriction;
 use crate::config::upstream::{Command, Upstream as Configured};
+use crate::runs::labels::Labels;
 use crate::runs::{Ingested, RunStatus};
 use argv::{Input, invocation};
 use async_trait::async_trait;
@@ -79,13 +80,18 @@ impl CommandUpstream {
         Self { relays_stderr: true, ..self }
     }
 
-    /// Starts the program.
+    /// Starts the program. Its runs get the labels.
     ///
     /// # Errors
     /// Why the program was not started.
-    pub fn launch(&self, opening: Opening, restriction: Arc<Restriction>) -> Result<Launched, StartError> {
+    pub fn launch(
+        &self,
+        opening: Opening,
+        restriction: Arc<Restriction>,
+        labels: &Labels,
+    ) -> Result<Launched, StartError> {
         let place = self.places.clone().try_acquire_owned().map_err(|_| StartError::Full(self.max_runs))?;
-        self.launch_as(opening, restriction, place, None)
+        self.launch_as(opening, restriction, labels, place, None)
     }
 
     /// Like [`Self::launch`], with the claim to the session that continues. The claim is held until there is a run.
@@ -93,6 +99,7 @@ impl CommandUpstream {
         &self,
         mut opening: Opening,
         restriction: Arc<Restriction>,
+        labels: &Labels,
         place: OwnedSemaphorePermit,
         claim: Option<Claim>,
     ) -> Result<Launched, StartError> {
@@ -136,7 +143,7 @@ impl CommandUpstream {
             redaction: self.host.factory.settings().redaction.clone(),
         });
         conversation.open(&opening);
-        let mut ingest = self.host.factory.ingest(Some(self.runner), None, restriction);
+        let mut ingest = self.host.factory.ingest(Some(self.runner), None, restriction).labelled(labels.clone());
         ingest.expect_prompt(&opening.prompt, &opening.files);
         let mut writer = Writer::new(started.input);
         if invocation.input == Input::Prompt {
@@ -273,7 +280,7 @@ impl Upstream for CommandUpstream {
             Some(session) => Some(self.take_over(session).await?),
             None => None,
         };
-        let launched = self.launch_as(opening, restriction, self.place().await?, claim)?;
+        let launched = self.launch_as(opening, restriction, &Labels::default(), self.place().await?, claim)?;
         let gone = || StartError::Failed("lost control of the runner".to_owned());
         launched.run.await.unwrap_or_else(|_| Err(gone()))
     }

@@ -43,6 +43,17 @@ pub struct ProviderEvent {
     pub redacted_paths: Vec<String>,
 }
 
+/// What the error of a record over the size limit says; see [`ProviderEvent::is_oversized`].
+pub(crate) const OVERSIZED: &str = "more than the limit";
+
+impl ProviderEvent {
+    /// Whether only the beginning of the record is here, because it was larger than the size limit.
+    pub fn is_oversized(&self) -> bool {
+        let is_said = self.errors.first().is_some_and(|error| error.contains(OVERSIZED));
+        self.status == ProviderStatus::InvalidJson && is_said
+    }
+}
+
 /// The kind of an upstream record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]

@@ -13,6 +13,11 @@ from ._api import (
     RunState,
     RunStatus,
     StartRunFilesItem,
+    Stats,
+    StatsFigures,
+    StatsGroup,
+    StatsRow,
+    ToolFigures,
 )
 from ._async_artifact import Artifact, AsyncArtifactDownload
 from ._async_client import Answers, AsyncFramegate
@@ -78,6 +83,11 @@ __all__ = [
     "StartRunFilesItem",
     "Runner",
     "ServerError",
+    "Stats",
+    "StatsFigures",
+    "StatsGroup",
+    "StatsRow",
     "TYPE_KEYS",
+    "ToolFigures",
     "UnprocessableError",
 ]

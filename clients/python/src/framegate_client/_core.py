@@ -10,6 +10,7 @@ import json
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 from urllib.parse import quote
 
@@ -80,7 +81,8 @@ def build(call: Call, options: Options, http: httpx.Client | httpx.AsyncClient) 
     if options.token is not None:
         token = options.token if isinstance(options.token, str) else options.token()
         headers["authorization"] = f"Bearer {token}"
-    query = {name: _text(value) for name, value in call.query.items() if value is not None}
+    # A list becomes a parameter for each of its items.
+    query = {name: value if isinstance(value, list) else _text(value) for name, value in call.query.items() if value is not None}
     timeout = call.timeout or httpx.Timeout(options.timeout)
     url = options.base_url.rstrip("/") + call.path
     return http.build_request(call.method, url, params=query, headers=headers, content=call.content, timeout=timeout)
@@ -132,6 +134,16 @@ def post_json(path: str, body: Mapping[str, Any] | None, **more: Any) -> Call:
     headers["content-type"] = "application/json"
     content = json.dumps({name: value for name, value in body.items() if value is not None})
     return Call("POST", path, headers=headers, content=content.encode(), **more)
+
+
+def label_list(labels: Mapping[str, str] | None) -> list[str]:
+    """Labels as a query has them."""
+    return [f"{key}:{value}" for key, value in (labels or {}).items()]
+
+
+def unix_ms(time: datetime | int | None) -> int | None:
+    """A time as a query has it. A `datetime` without a zone is in local time."""
+    return round(time.timestamp() * 1000) if isinstance(time, datetime) else time
 
 
 def get(path: str, **query: Any) -> Call:

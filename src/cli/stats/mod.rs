@@ -1,0 +1,244 @@
+//! `framegate stats`: figures over the runs of a running proxy, of a database, or of a file of statuses.
+//!
+//! Input: what makes a group, and which runs count. Output: a table for people on a terminal, tab-separated values in a pipe, JSON or
+//! CSV. Never: a control character of a run's text on the terminal; runs that are left out without a note on stderr.
+
+mod moment;
+mod table;
+
+use super::bridge::Place;
+use super::names::{self, RunnerName};
+use super::{EXIT_CLEAN, frame_log, input};
+use crate::clock::Clock;
+use crate::config::Sources;
+use crate::runs::RunStatus;
+use crate::runs::labels::{Label, Labels};
+use crate::stats::{By, MOST_ROWS, Question, Report, Stats, Zone};
+use anyhow::{Context, anyhow, bail};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use std::io::{BufRead, BufReader, IsTerminal, Read, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use uuid::Uuid;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = TIMES)]
+pub(super) struct Args {
+    /// What makes a group, separated by commas: day, runner, model, session, label, tool [default: only the sum]
+    #[arg(long, value_name = "LIST", default_value = "", hide_default_value = true, value_parser = by_list)]
+    by: Groups,
+    /// Only runs that began then or later
+    #[arg(long, value_name = "TIME")]
+    since: Option<String>,
+    /// Only runs that began before
+    #[arg(long, value_name = "TIME")]
+    until: Option<String>,
+    /// Where days begin: an offset from UTC such as +02:00
+    #[arg(long, value_name = "OFFSET", default_value_t = Zone::default(), allow_hyphen_values = true)]
+    tz: Zone,
+    /// Only runs of this runner
+    #[arg(long, value_parser = names::runner())]
+    runner: Option<RunnerName>,
+    /// Only runs of this session
+    #[arg(long, value_name = "UUID")]
+    session: Option<Uuid>,
+    /// Only runs with this label; may be given several times
+    #[arg(long = "label", value_name = "KEY:VALUE")]
+    labels: Vec<Label>,
+    /// The form of the output
+    #[arg(long, value_name = "FORM", default_value = "text")]
+    format: Form,
+    /// The URL of a running proxy, whose runs count [default: the runs of the database]
+    #[arg(long, value_name = "URL", env = "FRAMEGATE_URL")]
+    url: Option<String>,
+    /// A file with the token for that proxy
+    #[arg(long, value_name = "FILE", env = "FRAMEGATE_TOKEN_FILE")]
+    token_file: Option<PathBuf>,
+    /// A file with the certificates to trust, as PEM [default: those of the machine]
+    #[arg(long, value_name = "FILE", env = "FRAMEGATE_CA_FILE")]
+    ca_file: Option<PathBuf>,
+    /// The database file, even if a URL is set [default: log.path of the configuration]
+    #[arg(long, value_name = "FILE", conflicts_with = "from")]
+    db: Option<PathBuf>,
+    /// A file of statuses instead of a database, one per line, as `log list --json` and `run --status-file` write them; - is
+    /// standard input
+    #[arg(long, value_name = "FILE")]
+    from: Option<PathBuf>,
+    /// The configuration file [default: config.toml, if it is there]
+    #[arg(long, value_name = "FILE", env = "FRAMEGATE_CONFIG")]
+    config: Option<PathBuf>,
+}
+
+/// The forms of a time in `--help`.
+const TIMES: &str = "\
+Times:
+  2026-11-25             the beginning of a day (see --tz)
+  2026-11-25T09:30:00Z   a moment, with an offset from UTC
+  7d, 12h, 30m, 2w       so long ago
+  1795564800000          Unix epoch milliseconds";
+
+/// What makes a group.
+#[derive(Clone, Debug)]
+struct Groups(Vec<By>);
+
+fn by_list(text: &str) -> Result<Groups, String> {
+    By::list(text).map(Groups)
+}
+
+/// The form of the output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Form {
+    /// A table on a terminal, tab-separated values in a pipe
+    Text,
+    /// As `GET /v1/stats` answers
+    Json,
+    /// Comma-separated values with a header
+    Csv,
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let question = question(args)?;
+    let (report, unreadable) = answer(args, question)?;
+    let is_terminal = std::io::stdout().is_terminal();
+    let text = match args.format {
+        Form::Json => serde_json::to_string_pretty(&report)? + "\n",
+        Form::Csv => report.csv(),
+        Form::Text if is_terminal => table::for_people(&report),
+        Form::Text => table::for_programs(&report),
+    };
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush())?;
+    for note in notes(&report, unreadable) {
+        // If stderr is closed, the note cannot be delivered.
+        let _ = writeln!(std::io::stderr(), "note: {note}");
+    }
+    Ok(ExitCode::from(EXIT_CLEAN))
+}
+
+fn question(args: &Args) -> anyhow::Result<Question> {
+    let now_ms = Clock::System.now_ms();
+    let time = |flag: &str, text: &Option<String>| {
+        let read = text.as_deref().map(|text| moment::read(text, args.tz, now_ms));
+        read.transpose().map_err(|error| anyhow!("{flag}: {error}"))
+    };
+    let (since_ms, until_ms) = (time("--since", &args.since)?, time("--until", &args.until)?);
+    if let (Some(since), Some(until)) = (since_ms, until_ms)
+        && since > until
+    {
+        bail!("--since is after --until, so no run can count");
+    }
+    Labels::of(args.labels.iter().cloned())?;
+    Ok(Question {
+        by: args.by.0.clone(),
+        zone: args.tz,
+        since_ms,
+        until_ms,
+        runner: args.runner.map(|runner| runner.0.name),
+        session_id: args.session,
+        labels: args.labels.clone(),
+    })
+}
+
+/// The figures, and how many runs have no readable status.
+fn answer(args: &Args, question: Question) -> anyhow::Result<(Report, u64)> {
+    let place = Place {
+        url: args.url.clone().filter(|url| !url.is_empty() && args.db.is_none() && args.from.is_none()),
+        token_file: args.token_file.clone(),
+        ca_file: args.ca_file.clone(),
+        config: None,
+    };
+    if let Some(proxy) = place.running()? {
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot start the async runtime")?;
+        let report = runtime.block_on(proxy.get(&path(&question)))?;
+        return Ok((serde_json::from_value(report).context("the answer is not that of a framegate proxy")?, 0));
+    }
+    let mut stats = Stats::new(question);
+    let mut unreadable = 0;
+    if let Some(file) = &args.from {
+        each_line(file, &mut |status| {
+            stats.add(&status);
+        })?;
+    } else {
+        let mut config = Sources::new(args.config.clone(), std::env::vars_os())?.load()?;
+        if let Some(path) = &args.db {
+            config.log.path.clone_from(path);
+        }
+        frame_log::statuses::each(&config.log.path, &mut |status| match status {
+            Some(status) => {
+                stats.add(&status);
+            }
+            None => unreadable += 1,
+        })?;
+    }
+    Ok((stats.report(), unreadable))
+}
+
+/// The path and query that ask a proxy the question.
+fn path(question: &Question) -> String {
+    let names: Vec<&str> = question.by.iter().map(|by| by.as_str()).collect();
+    let mut pairs = vec![("by", names.join(",")), ("tz", question.zone.to_string())];
+    pairs.extend(question.since_ms.map(|since| ("since", since.to_string())));
+    pairs.extend(question.until_ms.map(|until| ("until", until.to_string())));
+    pairs.extend(question.runner.map(|runner| ("runner", runner.to_owned())));
+    pairs.extend(question.session_id.map(|session| ("session_id", session.to_string())));
+    pairs.extend(question.labels.iter().map(|label| ("label", label.to_string())));
+    let encoded = pairs.iter().map(|(key, value)| format!("{key}={}", utf8_percent_encode(value, NON_ALPHANUMERIC)));
+    format!("/v1/stats?{}", encoded.collect::<Vec<_>>().join("&"))
+}
+
+/// Passes each status of a file to `sink`.
+fn each_line(file: &std::path::Path, sink: &mut dyn FnMut(RunStatus)) -> anyhow::Result<()> {
+    let source: Box<dyn Read> = if input::is_stdin(file) {
+        Box::new(std::io::stdin().lock())
+    } else {
+        Box::new(std::fs::File::open(file).with_context(|| format!("cannot read {}", input::shown(file)))?)
+    };
+    for (number, line) in (1_u64..).zip(BufReader::new(source).lines()) {
+        let line = line.with_context(|| format!("cannot read {}", input::shown(file)))?;
+        if !line.trim().is_empty() {
+            let status = serde_json::from_str(&line);
+            sink(status.with_context(|| format!("line {number} of {} is not a run's status", input::shown(file)))?);
+        }
+    }
+    Ok(())
+}
+
+/// What the figures do not cover.
+fn notes(report: &Report, unreadable: u64) -> Vec<String> {
+    let mut notes = Vec::new();
+    if unreadable > 0 {
+        notes.push(format!("{unreadable} runs have no readable status and do not count; `framegate log verify` looks for damage"));
+    }
+    if report.runs_without_tools > 0 {
+        notes.push(format!(
+            "the tools and failed tool calls of {} runs are not known, because an older version stored them",
+            report.runs_without_tools
+        ));
+    }
+    let is_cut = report.data.iter().any(|row| row.rest && report.by.iter().all(|by| row.key(*by).is_none()));
+    if is_cut {
+        notes.push(format!("only {MOST_ROWS} groups have a row of their own; the last row sums all others"));
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_question_is_part_of_the_path() {
+        let question = Question {
+            by: vec![By::Day, By::Label],
+            zone: "+02:00".parse().unwrap(),
+            since_ms: Some(7),
+            labels: vec!["url:http://x?a=b&c".parse().unwrap()],
+            ..Question::default()
+        };
+        assert_eq!(
+            path(&question),
+            "/v1/stats?by=day%2Clabel&tz=%2B02%3A00&since=7&label=url%3Ahttp%3A%2F%2Fx%3Fa%3Db%26c"
+        );
+    }
+}

@@ -1,0 +1,110 @@
+//! The answer: rows, their total, and the tools.
+//!
+//! Input: the sums. Output: JSON, and back. Never: a key that does not belong to the question.
+
+use super::group::{Key, Part};
+use super::{By, Figures};
+use crate::runs::tool_figures::ToolFigures;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+
+/// The figures that answer a question.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// Always `list`.
+    object: Cow<'static, str>,
+    /// What makes a group.
+    pub by: Vec<By>,
+    /// The groups, in order; empty if nothing makes a group.
+    pub data: Vec<Row>,
+    /// All runs that count, each once.
+    pub total: Figures,
+    /// The tools that they called, those with the most calls first.
+    pub tools: Vec<ToolFigures>,
+    /// Runs whose tools are not known, because an older version stored their status.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub runs_without_tools: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
+impl Report {
+    pub(super) fn new(
+        by: Vec<By>,
+        data: Vec<Row>,
+        total: Figures,
+        tools: Vec<ToolFigures>,
+        runs_without_tools: u64,
+    ) -> Self {
+        Self { object: Cow::Borrowed("list"), by, data, total, tools, runs_without_tools }
+    }
+}
+
+/// One group. What its runs do not have, such as a label, is absent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// The day on which the runs began, as YYYY-MM-DD.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub day: Option<String>,
+    /// Their runner.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runner: Option<String>,
+    /// The last model that they named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The id of their session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// A label of theirs, as key:value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// A tool that they called; its calls are the only ones in the row.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    /// Whether the row sums what is beyond a limit: without other keys, the groups that have no row of their own; with other keys,
+    /// the tools of runs that called more tools than are counted by name.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub rest: bool,
+    /// The sums.
+    #[serde(flatten)]
+    pub figures: Figures,
+}
+
+impl Row {
+    pub(super) fn of(key: &Key, figures: Figures) -> Self {
+        let mut row = Self { figures, ..Self::default() };
+        for part in key {
+            match part {
+                Part::Day(day) => row.day = Some(day.to_string()),
+                Part::Runner(runner) => row.runner = Some((*runner).to_owned()),
+                Part::Model(model) => row.model = Some(model.to_string()),
+                Part::Session(session) => row.session = Some(session.to_string()),
+                Part::Label(label) => row.label = Some(label.to_string()),
+                Part::Tool(tool) => row.tool = Some(tool.to_string()),
+                Part::OtherTools => row.rest = true,
+                Part::Without => {}
+            }
+        }
+        row
+    }
+
+    /// The value of a key; `None` if the runs of the group do not have it.
+    pub fn key(&self, by: By) -> Option<&str> {
+        match by {
+            By::Day => self.day.as_deref(),
+            By::Runner => self.runner.as_deref(),
+            By::Model => self.model.as_deref(),
+            By::Session => self.session.as_deref(),
+            By::Label => self.label.as_deref(),
+            By::Tool => self.tool.as_deref(),
+        }
+    }
+}
