@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { StatsRow } from "../src/api/source";
-import { barRows, csv, dayStart, dollars, duration, figure, since, sortedRows, zoneName } from "../src/model/stats";
+import { barRows, dayStart, dollars, duration, figure, keyOf, meanDuration, since, sortedRows, zoneName } from "../src/model/stats";
 
 function row(more: Partial<StatsRow>): StatsRow {
   return { runs: 1, completed: 1, failed: 0, interrupted: 0, open: 0, duration_ms: 10, tool_calls: 0, failed_tool_calls: 0, warnings: 0, ...more };
@@ -29,14 +29,15 @@ test("a table sorts by a figure or a group; rows without the figure are last", (
   assert.deepEqual(names("runner", true), ["a", "b", "c"]);
 });
 
-test("CSV has every figure, quotes what needs it, and no formulas", () => {
-  const text = csv([row({ session: '=HYPERLINK("x")', cost_usd: 0.5 }), row({ session: "a,\nb" })], ["session"]);
-  const [head, first] = text.split("\r\n");
-  assert.ok(head?.startsWith("session,runs,completed,failed,"));
-  assert.ok(first?.startsWith('"\'=HYPERLINK(""x"")",1,1,0,'));
-  assert.ok(first?.includes(",0.5,"));
-  assert.ok(text.includes('"a,\nb",1'));
-  assert.equal(first?.split(",").length, head?.split(",").length);
+test("the mean is that of the runs that have ended; a row of a tool has none", () => {
+  assert.equal(meanDuration(row({ runs: 5, completed: 2, failed: 1, interrupted: 1, open: 1, duration_ms: 400 })), 100);
+  const { duration_ms, ...tool } = row({ tool: "Bash" });
+  assert.deepEqual([duration_ms, meanDuration(tool)], [10, undefined]);
+  assert.equal(meanDuration(row({ runs: 1, completed: 0, open: 1 })), undefined);
+});
+
+test("runs without a key, and the rest, have names", () => {
+  assert.deepEqual([keyOf(row({}), "model"), keyOf(row({ rest: true }), "model"), keyOf(row({ model: "m" }), "model")], ["none", "all others", "m"]);
 });
 
 test("periods begin with a day of the time zone", () => {

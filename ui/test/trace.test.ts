@@ -110,7 +110,10 @@ test("each finding is a mark at its place, once", () => {
   const event = item(3, {
     events: [{ cursor: "1", type: "x", event: {}, withheld: true, violations: [{ rule: "schema", path: "/payload", message: "m" }, { rule: "schema", path: "/payload", message: "m" }] }],
   });
-  assert.deepEqual(kinds(event), [["withheld", "event", undefined], ["violation", "event", "/payload"]]);
+  // The pointer of a withheld event leads into what is not here.
+  assert.deepEqual(kinds(event), [["withheld", "event", undefined], ["violation", "event", undefined]]);
+  const sent = item(3, { events: event.events.map((one) => ({ ...one, withheld: false })) });
+  assert.deepEqual(kinds(sent), [["violation", "event", "/payload"]]);
   assert.deepEqual(kinds(item(4)), []);
 });
 

@@ -120,6 +120,7 @@ export class ExportSource implements Source {
   }
 
   stats = unavailable;
+  statsCsv = unavailable;
   catalogue = unavailable;
   startRun = unavailable;
   interrupt = unavailable;

@@ -19,6 +19,8 @@ export interface VirtualListProps<T> {
   items: readonly T[];
   /** Changes if rows went away or came between others; while it is the same, rows are only added at the end. */
   layout?: string | number;
+  /** Changes with anything that is shown: the list itself is changed in place, and is drawn again only if a property is another one. */
+  version?: number;
   keyOf(item: T, index: number): string;
   /** The height to assume until the row was drawn. */
   guess?(item: T): number;

@@ -25,7 +25,7 @@ import type {
 import { Output, type OutputStream } from "./output";
 import { approvalOf, artifactRefs, attachmentsOf, decisionOf, noticeOf, planOf, toolKind } from "./parts";
 import { boolean, field, type Fields, isObject, number, text } from "./read";
-import { sum, type Usage, usageOf } from "./usage";
+import { isEmpty, sum, type Usage, usageOf } from "./usage";
 
 /** What an item is, without what every item has. */
 type Own<T extends Item> = Omit<T, "id" | "seq" | "at" | "version">;
@@ -376,6 +376,7 @@ export class Conversation {
   }
 
   #turnStarted(frame: Fields, { seq, at, thread }: Place): void {
+    this.#closeTurn({ seq, at, thread });
     const turn: Turn = {
       index: number(frame, "turn_index") ?? this.turns.length,
       seq,
@@ -393,12 +394,14 @@ export class Conversation {
   }
 
   #turnEnded(frame: Fields, place: Place): void {
-    const item = this.#turnItem(place);
-    if (item === undefined) return;
-    item.turn.endedAt = place.at;
-    item.turn.durationMs = number(frame, "duration_ms");
-    item.turn.stopReason = text(frame, "stop_reason");
-    item.version += 1;
+    const open = this.#turns.get(place.thread);
+    if (open === undefined) return;
+    const { turn } = open;
+    turn.endedAt = place.at;
+    turn.durationMs = number(frame, "duration_ms");
+    turn.stopReason = text(frame, "stop_reason");
+    open.item ??= this.#add<TurnItem>(place, { kind: "turn", turn });
+    open.item.version += 1;
   }
 
   #used(frame: Fields, place: Place): void {
@@ -409,19 +412,19 @@ export class Conversation {
       return;
     }
     this.turnUsage = sum(this.turnUsage, usage);
-    const item = this.#turnItem(place);
-    if (item === undefined) return;
-    item.turn.usage = sum(item.turn.usage, usage);
-    item.turn.model ??= text(frame, "model");
-    item.version += 1;
+    // The figures may come before the end of the turn, or after it.
+    const open = this.#turns.get(place.thread);
+    if (open === undefined) return;
+    open.turn.usage = sum(open.turn.usage, usage);
+    open.turn.model ??= text(frame, "model");
+    if (open.item !== undefined) open.item.version += 1;
   }
 
-  /** The line that ends the thread's turn. */
-  #turnItem(place: Place): TurnItem | undefined {
+  /** Shows what a turn used that did not end. */
+  #closeTurn(place: Place): void {
     const open = this.#turns.get(place.thread);
-    if (open === undefined) return undefined;
-    open.item ??= this.#add<TurnItem>(place, { kind: "turn", turn: open.turn });
-    return open.item;
+    if (open === undefined || open.item !== undefined || isEmpty(open.turn.usage)) return;
+    open.item = this.#add<TurnItem>(place, { kind: "turn", turn: open.turn });
   }
 
   #subagentStarted(frame: Fields, place: Place): void {
@@ -491,6 +494,7 @@ export class Conversation {
   }
 
   #ended(frame: Fields, place: Place): void {
+    for (const thread of this.#turns.keys()) this.#closeTurn({ ...place, thread });
     this.end = this.#add<EndItem>(
       { ...place, thread: this.main },
       {

@@ -1,7 +1,7 @@
 // Statistics as tables and bars.
 //
-// In: the answer of `GET /v1/stats`. Out: the columns of a table with the text of each cell, the rows of a chart, a period as `since` and
-// `until`, and the table as CSV. A figure that no run reported is an empty cell, never 0.
+// In: the answer of `GET /v1/stats`. Out: the columns of a table with the text of each cell, the rows of a chart, and a period as `since`
+// and `until`. A figure that no run reported is an empty cell, never 0.
 import type { StatsFigures, StatsGroup, StatsRow } from "../api/source";
 import { elapsed } from "./timeline_view";
 
@@ -11,6 +11,7 @@ export const GROUPS: readonly { group: StatsGroup; name: string }[] = [
   { group: "model", name: "Model" },
   { group: "session", name: "Session" },
   { group: "label", name: "Label" },
+  { group: "tool", name: "Tool" },
 ];
 
 export interface Figure {
@@ -31,7 +32,7 @@ export const FIGURES: readonly Figure[] = [
   field("failed", "Failed"),
   field("interrupted", "Interrupted"),
   field("open", "Open"),
-  { key: "mean_duration_ms", name: "Mean duration", value: (row) => (row.runs > 0 ? row.duration_ms / row.runs : undefined), text: (value) => duration(value) },
+  { key: "mean_duration_ms", name: "Mean duration", value: (row) => meanDuration(row), text: (value) => duration(value) },
   field("duration_ms", "Duration", (value) => duration(value)),
   field("input_tokens", "Input tokens"),
   field("cache_read_tokens", "Cache reads"),
@@ -40,10 +41,18 @@ export const FIGURES: readonly Figure[] = [
   field("reasoning_tokens", "Reasoning tokens"),
   field("cost_usd", "Cost", (value) => dollars(value)),
   field("runs_with_cost", "Runs with cost"),
+  field("turns", "Turns"),
   field("tool_calls", "Tool calls"),
   field("failed_tool_calls", "Failed tool calls"),
+  field("tool_duration_ms", "Tool time", (value) => duration(value)),
   field("warnings", "Warnings"),
 ];
+
+/** The mean duration of the runs that have ended. */
+export function meanDuration(row: StatsFigures): number | undefined {
+  const ended = row.completed + row.failed + row.interrupted;
+  return ended > 0 && row.duration_ms !== undefined ? row.duration_ms / ended : undefined;
+}
 
 export function figure(key: string): Figure {
   return FIGURES.find((known) => known.key === key) ?? FIGURES[0]!;
@@ -62,9 +71,9 @@ export function dollars(value: number): string {
   return `$${value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits })}`;
 }
 
-/** The key of a group in a row: its value, or what stands for none. */
+/** The key of a group in a row: its value, or what stands for none, as of runs that named no model. */
 export function keyOf(row: StatsRow, group: StatsGroup): string {
-  return row[group] ?? "(unknown)";
+  return row[group] ?? (row.rest === true ? "all others" : "none");
 }
 
 export interface BarRow {
@@ -120,24 +129,6 @@ export function zoneName(offsetMinutes: number): string {
   const minutes = Math.abs(offsetMinutes);
   const two = (value: number) => String(value).padStart(2, "0");
   return `${offsetMinutes < 0 ? "-" : "+"}${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
-}
-
-/** The rows as CSV (RFC 4180, with CRLF). A text that a spreadsheet would take for a formula begins with an apostrophe. */
-export function csv(rows: readonly StatsRow[], by: readonly StatsGroup[]): string {
-  const figures = FIGURES.filter(({ key }) => key !== "mean_duration_ms");
-  const lines = [[...by, ...figures.map(({ key }) => key)]];
-  for (const row of rows) {
-    lines.push([...by.map((group) => guarded(row[group] ?? "")), ...figures.map((column) => String(column.value(row) ?? ""))]);
-  }
-  return lines.map((cells) => `${cells.map(quoted).join(",")}\r\n`).join("");
-}
-
-function guarded(text: string): string {
-  return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-}
-
-function quoted(text: string): string {
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 /** A sort of the table; rows without the figure come last. */

@@ -9,6 +9,11 @@ export const BLOCK = 50;
 const KEPT_BLOCKS = 60;
 const PARALLEL = 2;
 
+/** The number of an item's frame. */
+export function seqOf(item: TraceItem): number {
+  return item.seq ?? item.frame.seq;
+}
+
 export type LoadPage = (after: number, limit: number, signal: AbortSignal) => Promise<TracePage>;
 
 export type ItemState = { state: "loaded"; item: TraceItem } | { state: "loading" } | { state: "missing" } | { state: "failed"; error: unknown };
@@ -107,8 +112,8 @@ export class TraceBlocks {
     try {
       for (let after = Math.max(first, known?.readUpTo ?? 0) - 1; after < end - 1; ) {
         const page = await this.#load(after, end - 1 - after, controller.signal);
-        for (const item of page.data) if (item.frame.seq < end) items.set(item.frame.seq, item);
-        if (!page.has_more || page.next_after <= after) break;
+        for (const item of page.data) if (seqOf(item) < end) items.set(seqOf(item), item);
+        if (!page.has_more || page.next_after === null || page.next_after <= after) break;
         after = page.next_after;
       }
     } catch (error) {

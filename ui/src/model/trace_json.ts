@@ -4,6 +4,8 @@
 // `maxLines`, and whether there would be more. What is folded is not visited, so a value of many megabytes costs what is visible of it.
 // Never: markup; each line is text. Never: a text that is cut without saying how long it is.
 
+import { ExactNumber } from "../api/exact";
+
 export interface JsonLine {
   depth: number;
   /** JSON pointer of the value that the line begins, or ends. */
@@ -44,7 +46,7 @@ export function jsonLines(root: unknown, options: JsonOptions): { lines: JsonLin
       isCut = true;
       return;
     }
-    if (typeof value !== "object" || value === null) {
+    if (typeof value !== "object" || value === null || value instanceof ExactNumber) {
       lines.push(leaf(value, depth, pointer, key, comma, options.whole.has(pointer)));
       return;
     }
@@ -84,6 +86,7 @@ function leaf(value: unknown, depth: number, pointer: string, key: string, comma
     if (value.length <= CUT || isWhole) return { depth, pointer, key, kind: "text", text: JSON.stringify(value), comma };
     return { depth, pointer, key, kind: "text", text: JSON.stringify(cutText(value, CUT)), cutLength: value.length, comma };
   }
+  if (value instanceof ExactNumber) return { depth, pointer, key, kind: "number", text: value.source, comma };
   const text = value === undefined ? "null" : typeof value === "number" ? String(value) : String(JSON.stringify(value) ?? "null");
   return { depth, pointer, key, kind: typeof value === "number" ? "number" : "word", text, comma };
 }
@@ -130,7 +133,8 @@ export function compact(value: unknown, max = 160): string {
         visit(part[index], depth + 1);
       }
       write("]");
-    } else if (typeof part === "object" && part !== null) {
+    } else if (part instanceof ExactNumber) write(part.source);
+    else if (typeof part === "object" && part !== null) {
       // `event` may be the envelope's name, or an object with the content.
       const isShown = (name: string, member: unknown) => depth > 0 || (member !== null && (!ENVELOPE.has(name) || (typeof member === "object" && name === "event")));
       const names = Object.keys(part).filter((name) => isShown(name, (part as Record<string, unknown>)[name]));

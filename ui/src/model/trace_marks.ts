@@ -19,6 +19,8 @@ export interface Mark {
   message: string;
   /** JSON pointer into the record, frame or event. */
   path?: string;
+  /** Of a violation of a rule that only warns. */
+  isMinor?: boolean;
 }
 
 /** The kinds in the order in which they are listed, and their names. */
@@ -37,7 +39,8 @@ export const MARK_NAMES: Readonly<Record<MarkKind, string>> = {
 export const MARK_KINDS = Object.keys(MARK_NAMES) as MarkKind[];
 
 /** How bad it is: of a shape and a colour. */
-export function severity(kind: MarkKind): "error" | "warning" | "info" {
+export function severity({ kind, isMinor }: Pick<Mark, "kind" | "isMinor">): "error" | "warning" | "info" {
+  if (isMinor === true) return "warning";
   if (kind === "redaction") return "info";
   return kind === "violation" || kind === "withheld" || kind === "invalid_record" || kind === "oversized_record" ? "error" : "warning";
 }
@@ -81,13 +84,19 @@ export function marksOf(item: TraceItem): Mark[] {
   }
   item.events.forEach((event, index) => {
     if (event.withheld) {
-      add({ kind: "withheld", side: "event", event: index, code: "withheld", message: "The gate withholds this event, and sends a notice in its place." });
+      add({ kind: "withheld", side: "event", event: index, code: "withheld", message: withheld(event.withheld_type) });
     }
-    for (const { rule, path, message } of event.violations) {
-      add({ kind: "violation", side: "event", event: index, code: rule, message, ...(path === "" ? {} : { path }) });
+    for (const { rule, severity: weight, path, message } of event.violations) {
+      // The pointer leads into the event that was withheld, which is not here.
+      const place = path === "" || event.withheld ? {} : { path };
+      add({ kind: "violation", side: "event", event: index, code: rule, message, ...place, ...(weight === "warning" ? { isMinor: true } : {}) });
     }
   });
   return marks;
+}
+
+function withheld(type: string | undefined): string {
+  return `The gate withholds ${type === undefined ? "an event" : `an event of the type ${type}`}; this one stands in for it.`;
 }
 
 /** Where a pointer of a mark leads in the record that is shown: `redacted_paths` point into the frame, whose `data` the record is. */

@@ -3,7 +3,7 @@
 // In: pages of the trace, from the first frame to the last. Out: the frames with marks, in order, as they are found, and how far the
 // search is. It stops at MAX_FOUND and says so. Never: an item kept, only its number and the kinds of its marks.
 import { marksOf, type MarkKind } from "./trace_marks";
-import type { LoadPage } from "./trace_blocks";
+import { type LoadPage, seqOf } from "./trace_blocks";
 
 const PAGE = 200;
 export const MAX_FOUND = 50_000;
@@ -19,6 +19,8 @@ export class FindingScan {
   searched = 0;
   state: "idle" | "running" | "done" | "full" | "failed" = "idle";
   error: unknown;
+  /** Whether rules between events were not checked on some pages: only schemas were. */
+  isPartial = false;
   readonly #load: LoadPage;
   readonly #onChange: () => void;
   #controller: AbortController | undefined;
@@ -40,12 +42,13 @@ export class FindingScan {
         const page = await this.#load(this.searched - 1, PAGE, controller.signal);
         if (controller.signal.aborted) return;
         for (const item of page.data) {
-          if (item.frame.seq < this.searched) continue;
+          if (seqOf(item) < this.searched) continue;
           const kinds = [...new Set(marksOf(item).map((mark) => mark.kind))];
-          if (kinds.length > 0) this.found.push({ seq: item.frame.seq, kinds });
+          if (kinds.length > 0) this.found.push({ seq: seqOf(item), kinds });
         }
+        if (page.rules_checked === false && page.data.length > 0) this.isPartial = true;
         const last = page.data.at(-1);
-        const next = Math.max(page.next_after ?? -1, last?.frame.seq ?? -1) + 1;
+        const next = Math.max(page.next_after ?? -1, last === undefined ? -1 : seqOf(last)) + 1;
         const isStuck = next <= this.searched;
         this.searched = Math.max(this.searched, next);
         if (this.found.length >= MAX_FOUND) this.state = "full";

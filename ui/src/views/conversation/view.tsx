@@ -165,6 +165,7 @@ export function ConversationView({ runId, toolId: callId, query }: ConversationV
             <VirtualList
               items={list}
               layout={rows.layout}
+              version={version}
               keyOf={keyOf}
               guess={guess}
               render={render}

@@ -62,9 +62,14 @@ export function titleOf(run: Run): string {
   return run.title || run.final_text?.slice(0, 400).replace(/\s+/gu, " ").trim().slice(0, 120) || "";
 }
 
+/** `key:value` of each label. */
+export function labelsOf(run: Run): string[] {
+  return Object.entries(run.labels ?? {}).map(([key, value]) => `${key}:${value}`);
+}
+
 /** Texts of a run that a search looks at, in lower case. */
 function haystack(run: Run): string {
-  return [run.title, run.session_name, run.model, run.runner, run.run_id, run.session_id, run.state, run.error_code, run.message, run.final_text?.slice(0, 2_000)]
+  return [run.title, run.session_name, run.model, run.runner, run.run_id, run.session_id, run.state, run.error_code, run.message, run.final_text?.slice(0, 2_000), ...labelsOf(run)]
     .filter((text) => text !== undefined)
     .join("\n")
     .toLowerCase();

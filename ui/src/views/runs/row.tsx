@@ -5,7 +5,7 @@ import { StateBadge } from "../../components/badge";
 import { ago, clock, dollars, duration, fullTime, plural, tokens, whole } from "../../components/format";
 import { Icon } from "../../components/icon";
 import { visible } from "../../components/visible";
-import { durationOf, findingCount, findingsOf, type ListRow, titleOf, tokensOf } from "./model";
+import { durationOf, findingCount, findingsOf, labelsOf, type ListRow, titleOf, tokensOf } from "./model";
 
 export interface RunRowProps {
   run: Run;
@@ -32,6 +32,11 @@ export function RunRow({ run, now, isCurrent, isIndented, onFocus }: RunRowProps
         <p class="run-row-about truncate small soft">
           {run.runner}
           {run.model !== undefined && ` · ${visible(run.model)}`}
+          {labelsOf(run).map((label) => (
+            <span key={label} class="run-row-label" dir="auto">
+              {visible(label)}
+            </span>
+          ))}
           {run.pending_approvals.length > 0 && <Waiting run={run} now={now} />}
           {run.state === "failed" && (run.message ?? run.error_code) !== undefined && (
             <span class="run-row-error"> · {visible((run.message ?? run.error_code ?? "").slice(0, 200))}</span>

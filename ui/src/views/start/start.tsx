@@ -9,6 +9,7 @@ import { useApp } from "../../app/context";
 import { go, paths } from "../../app/router";
 import { Dialog } from "../../components/dialog";
 import { messageOf } from "../../components/states";
+import { parseLabels } from "./labels";
 import "./start.css";
 
 const KEY = "framegate.start";
@@ -16,6 +17,7 @@ const KEY = "framegate.start";
 export function StartDialog({ upstreams, onClose }: { upstreams: readonly Upstream[]; onClose(): void }) {
   const { source } = useApp();
   const [order, setOrder] = useState<StartRun>(() => ({ ...remembered(upstreams), prompt: "" }));
+  const [labels, setLabels] = useState("");
   const [error, setError] = useState<unknown>();
   const [isBusy, setBusy] = useState(false);
   const key = useRef(newKey());
@@ -26,11 +28,19 @@ export function StartDialog({ upstreams, onClose }: { upstreams: readonly Upstre
   };
   const start = async () => {
     if (isBusy || order.prompt.trim() === "") return;
+    const parsed = parseLabels(labels);
+    if (typeof parsed === "string") return setError(new Error(parsed));
     setBusy(true);
     setError(undefined);
     try {
       const { upstream, prompt, model, cwd } = order;
-      const wanted: StartRun = { upstream, prompt, ...(model ? { model } : {}), ...(cwd ? { cwd } : {}) };
+      const wanted: StartRun & { labels?: Record<string, string> } = {
+        upstream,
+        prompt,
+        ...(model ? { model } : {}),
+        ...(cwd ? { cwd } : {}),
+        ...(Object.keys(parsed).length > 0 ? { labels: parsed } : {}),
+      };
       const run = await source.startRun(wanted, { idempotencyKey: key.current });
       remember(order);
       onClose();
@@ -86,6 +96,19 @@ export function StartDialog({ upstreams, onClose }: { upstreams: readonly Upstre
             <input value={order.cwd ?? ""} autocomplete="off" spellcheck={false} placeholder="the upstream's" onInput={(event) => change({ cwd: event.currentTarget.value })} />
           </label>
         </div>
+        <label class="field">
+          <span>Labels (optional)</span>
+          <input
+            value={labels}
+            autocomplete="off"
+            spellcheck={false}
+            placeholder="team:web, ticket:ABC-7"
+            onInput={(event) => {
+              key.current = newKey();
+              setLabels(event.currentTarget.value);
+            }}
+          />
+        </label>
         {error !== undefined && (
           <p class="problem" role="alert">
             {messageOf(error)}

@@ -48,7 +48,7 @@ export function StatsTable({ rows, by, total, sort, onSort }: StatsTableProps) {
           </thead>
           <tbody>
             {all.slice(0, most).map((row) => (
-              <tr key={by.map((group) => keyOf(row, group)).join("\u0000")}>
+              <tr key={JSON.stringify([row.rest === true, ...by.map((group) => row[group] ?? null)])}>
                 {by.map((group, index) => (
                   <GroupCell key={group} row={row} group={group} isHead={index === 0} />
                 ))}
@@ -132,11 +132,11 @@ export function ToolTable({ tools }: { tools: Stats["tools"] }) {
             </tr>
           </thead>
           <tbody>
-            {all.slice(0, most).map(({ name, kind, calls, failed, duration_ms }) => (
-              <tr key={`${kind}\u0000${name}`}>
+            {all.slice(0, most).map(({ name, kind, calls, failed, duration_ms, timed_calls, rest }) => (
+              <tr key={`${kind}\u0000${name}\u0000${rest === true}`}>
                 <th scope="row" class="is-text">
                   <span class="stats-key truncate mono" title={name} dir="auto">
-                    {visible(name) || "(no name)"}
+                    {rest === true ? "all others" : visible(name) || "(no name)"}
                   </span>
                 </th>
                 <td class="is-text soft">{kind}</td>
@@ -151,8 +151,8 @@ export function ToolTable({ tools }: { tools: Stats["tools"] }) {
                   {whole(failed)}
                   {failed > 0 && ` (${Math.round((100 * failed) / Math.max(1, calls))} %)`}
                 </td>
-                <td class="numeric">{duration(duration_ms)}</td>
-                <td class="numeric">{calls > 0 ? duration(duration_ms / calls) : ""}</td>
+                <td class="numeric">{duration_ms === undefined ? "" : duration(duration_ms)}</td>
+                <td class="numeric">{duration_ms !== undefined && timed_calls !== undefined && timed_calls > 0 ? duration(duration_ms / timed_calls) : ""}</td>
               </tr>
             ))}
           </tbody>

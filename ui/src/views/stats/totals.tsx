@@ -1,12 +1,13 @@
 // The figures of all runs of the period.
 import type { StatsFigures } from "../../api/source";
 import { tokens, whole } from "../../components/format";
-import { dollars, duration } from "../../model/stats";
+import { dollars, duration, meanDuration } from "../../model/stats";
 
 export function Totals({ total }: { total: StatsFigures }) {
   const ended = total.completed + total.failed + total.interrupted;
   const share = ended > 0 ? `${Math.round((100 * total.failed) / ended)} % of those that ended` : undefined;
   const read = sum(total.input_tokens, total.cache_read_tokens, total.cache_creation_tokens);
+  const mean = meanDuration(total);
   return (
     <dl class="stats-totals">
       <Total name="Runs" value={whole(total.runs)} note={total.open > 0 ? `${whole(total.open)} open` : undefined} />
@@ -18,9 +19,9 @@ export function Totals({ total }: { total: StatsFigures }) {
       />
       <Total name="Tokens in" value={read === undefined ? "–" : tokens(read)} note={total.cache_read_tokens === undefined ? undefined : `${tokens(total.cache_read_tokens)} from the cache`} />
       <Total name="Tokens out" value={total.output_tokens === undefined ? "–" : tokens(total.output_tokens)} note={total.reasoning_tokens === undefined ? undefined : `${tokens(total.reasoning_tokens)} reasoning`} />
-      <Total name="Tool calls" value={whole(total.tool_calls)} note={total.failed_tool_calls > 0 ? `${whole(total.failed_tool_calls)} failed` : undefined} />
-      <Total name="Duration" value={duration(total.duration_ms)} note={total.runs > 0 ? `${duration(total.duration_ms / total.runs)} on average` : undefined} />
-      <Total name="Warnings" value={whole(total.warnings)} note={undefined} />
+      <Total name="Tool calls" value={whole(total.tool_calls ?? 0)} note={total.failed_tool_calls ? `${whole(total.failed_tool_calls)} failed` : undefined} />
+      <Total name="Duration" value={total.duration_ms === undefined ? "–" : duration(total.duration_ms)} note={mean === undefined ? undefined : `${duration(mean)} on average`} />
+      <Total name="Warnings" value={whole(total.warnings ?? 0)} note={undefined} />
     </dl>
   );
 }

@@ -3,13 +3,14 @@
 // In: the parameters of the address. Out: the totals of a period, a chart of one figure, a table of all figures, the tools, and the table
 // as CSV.
 import { useEffect, useMemo, useState } from "preact/hooks";
-import type { Stats, StatsGroup, StatsQuery } from "../../api/source";
+import type { Source, Stats, StatsGroup, StatsQuery } from "../../api/source";
 import { useApp } from "../../app/context";
 import { go, paths, type Query } from "../../app/router";
 import { plural } from "../../components/format";
 import { Icon } from "../../components/icon";
 import { Empty, Failure, Loading } from "../../components/states";
-import { csv, dayStart, FIGURES, figure, GROUPS, PERIODS, since, zoneName } from "../../model/stats";
+import { toastError } from "../../components/toast";
+import { dayStart, FIGURES, figure, GROUPS, PERIODS, since, zoneName } from "../../model/stats";
 import { Chart } from "./chart";
 import { StatsTable, ToolTable } from "./tables";
 import { Totals } from "./totals";
@@ -51,7 +52,7 @@ export function StatsView({ query }: { query: Query }) {
           <button type="button" class="button" disabled={isLoading} onClick={() => setAttempt(attempt + 1)}>
             Read again
           </button>
-          <button type="button" class="button" disabled={!stats || stats.data.length === 0} onClick={() => stats && download(csv(stats.data, stats.by), "framegate-stats.csv")}>
+          <button type="button" class="button" disabled={!stats || stats.data.length === 0} onClick={() => void saveCsv(source, wanted)}>
             <Icon name="download" />
             CSV
           </button>
@@ -101,6 +102,9 @@ export function StatsView({ query }: { query: Query }) {
               <div class="stats-card-head">
                 <h2 id="stats-tools">Tools</h2>
               </div>
+              {stats.runs_without_tools !== undefined && (
+                <p class="small soft">The tools of {plural(stats.runs_without_tools, "run")} are not known, because an older version stored their status.</p>
+              )}
               <ToolTable tools={stats.tools} />
             </section>
           )}
@@ -227,6 +231,14 @@ function Narrow({ query, onShow }: { query: Query; onShow: Show }) {
       </form>
     </details>
   );
+}
+
+async function saveCsv(source: Source, query: StatsQuery): Promise<void> {
+  try {
+    download(await source.statsCsv(query), "framegate-stats.csv");
+  } catch (error) {
+    toastError(error);
+  }
 }
 
 function download(text: string, name: string): void {

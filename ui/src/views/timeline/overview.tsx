@@ -1,5 +1,5 @@
 // The whole run in a strip, with the visible part marked. Dragging chooses another part; a click moves to a place.
-import { useRef, useState } from "preact/hooks";
+import { useMemo, useRef, useState } from "preact/hooks";
 import { useSize } from "../../components/hooks";
 import type { Row, RowKind, Thread, Timeline } from "../../model/timeline";
 import { type Axis, shapes, type Span, ticks, within } from "../../model/timeline_view";
@@ -11,6 +11,8 @@ const HEIGHT = ROW_KINDS.length * ROW + 8;
 
 export interface OverviewProps {
   timeline: Timeline;
+  /** Changes with the timeline, which is changed in place. */
+  version: number;
   axis: Axis;
   whole: Span;
   span: Span;
@@ -18,7 +20,7 @@ export interface OverviewProps {
   onSpan(span: Span): void;
 }
 
-export function Overview({ timeline, axis, whole, span, now, onSpan }: OverviewProps) {
+export function Overview({ timeline, version, axis, whole, span, now, onSpan }: OverviewProps) {
   const { ref, width } = useSize<HTMLDivElement>();
   const [drag, setDrag] = useState<{ from: number; to: number }>();
   const begin = useRef<number | undefined>(undefined);
@@ -28,6 +30,8 @@ export function Overview({ timeline, axis, whole, span, now, onSpan }: OverviewP
     return whole.from + (Math.min(Math.max(event.clientX - box.left, 0), box.width) / Math.max(1, box.width)) * length;
   };
   const x = (at: number) => ((at - whole.from) / length) * width;
+  // The strip changes with the run, not with the part that is visible.
+  const picture = useMemo(() => <Strip timeline={timeline} version={version} axis={axis} whole={whole} width={width} now={now} />, [timeline, version, axis, whole.from, whole.to, width, now]);
   const isPart = span.from > whole.from || span.to < whole.to;
   return (
     <div
@@ -62,24 +66,7 @@ export function Overview({ timeline, axis, whole, span, now, onSpan }: OverviewP
       onDblClick={() => onSpan(whole)}
     >
       <svg width={width} height={HEIGHT}>
-        {ticks(axis, whole, width, 120).map(({ at, x: left }) => (
-          <line key={at} class="overview-tick" x1={left} x2={left} y1={0} y2={HEIGHT} />
-        ))}
-        {width > 0 &&
-          rowsOf(timeline.main).flatMap(({ kind, row, thread }) =>
-            row.lanes.flatMap((lane, number) =>
-              shapes(lane, axis, timeline.first!, whole, width, now).map((shape) => (
-                <rect
-                  key={`${thread.id} ${kind} ${number} ${shape.bar.index}`}
-                  class={`bar-shape bar-${shape.failed > 0 ? "failed" : kindOf(shape.bar)}`}
-                  x={shape.x}
-                  y={4 + ROW_KINDS.indexOf(kind) * ROW}
-                  width={Math.max(1, shape.width - 0.5)}
-                  height={ROW - 2}
-                />
-              )),
-            ),
-          )}
+        {picture}
         {isPart && (
           <>
             <rect class="overview-shade" x={0} y={0} width={x(span.from)} height={HEIGHT} />
@@ -90,6 +77,33 @@ export function Overview({ timeline, axis, whole, span, now, onSpan }: OverviewP
         {drag !== undefined && <rect class="overview-drag" x={x(drag.from)} y={0} width={x(drag.to) - x(drag.from)} height={HEIGHT} />}
       </svg>
     </div>
+  );
+}
+
+type StripProps = Pick<OverviewProps, "timeline" | "version" | "axis" | "whole" | "now"> & { width: number };
+
+function Strip({ timeline, axis, whole, width, now }: StripProps) {
+  if (width === 0) return null;
+  return (
+    <>
+      {ticks(axis, whole, width, 120).map(({ at, x: left }) => (
+        <line key={at} class="overview-tick" x1={left} x2={left} y1={0} y2={HEIGHT} />
+      ))}
+      {rowsOf(timeline.main).flatMap(({ kind, row, thread }) =>
+        row.lanes.flatMap((lane, number) =>
+          shapes(lane, axis, timeline.first!, whole, width, now).map((shape) => (
+            <rect
+              key={`${thread.id} ${kind} ${number} ${shape.bar.index}`}
+              class={`bar-shape bar-${shape.failed > 0 ? "failed" : kindOf(shape.bar)}`}
+              x={shape.x}
+              y={4 + ROW_KINDS.indexOf(kind) * ROW}
+              width={Math.max(1, shape.width - 0.5)}
+              height={ROW - 2}
+            />
+          )),
+        ),
+      )}
+    </>
   );
 }
 

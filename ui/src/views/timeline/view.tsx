@@ -124,7 +124,7 @@ function Picture({ runId, timeline, version, query, isLive }: PictureProps) {
             </button>
           </div>
         )}
-        <Legend />
+        {!isTable && <Legend />}
       </div>
       <Notes timeline={timeline} axis={axis} hasTimes={hasTimes} />
       {timeline.bars.length === 0 ? (
@@ -133,7 +133,7 @@ function Picture({ runId, timeline, version, query, isLive }: PictureProps) {
         <BarTable runId={runId} timeline={timeline} version={version} now={now} axis={axis} />
       ) : (
         <>
-          <Overview timeline={timeline} axis={axis} whole={whole} span={span} now={now} onSpan={setSpan} />
+          <Overview timeline={timeline} version={version} axis={axis} whole={whole} span={span} now={now} onSpan={setSpan} />
           <Chart
             runId={runId}
             timeline={timeline}

@@ -122,9 +122,9 @@ function Events({ item, contract }: { item: TraceItem | undefined; contract: str
         const its = marks.filter((mark) => mark.side === "event" && mark.event === index);
         return (
           <div key={index} class="inspector-event">
-            <Head title={event.type} note={`${contract} · ${event.cursor}`} copy={() => jsonText(event.event)} />
+            <Head title={event.type} note={event.cursor === null ? contract : `${contract} · ${event.cursor}`} copy={() => jsonText(event.event)} />
             <Marks marks={its} />
-            <JsonView value={event.event} label={`Event ${event.cursor}`} marks={its.filter(({ path }) => path !== undefined).map((mark) => ({ ...mark, at: mark.path! }))} />
+            <JsonView value={event.event} label={`Event ${event.cursor ?? event.type}`} marks={its.filter(({ path }) => path !== undefined).map((mark) => ({ ...mark, at: mark.path! }))} />
           </div>
         );
       })}
@@ -149,7 +149,7 @@ function Marks({ marks }: { marks: readonly Mark[] }) {
   return (
     <ul class="findings small">
       {marks.map((mark, index) => (
-        <li key={index} class={`finding finding-${severity(mark.kind)}`}>
+        <li key={index} class={`finding finding-${severity(mark)}`}>
           <strong>
             {MARK_NAMES[mark.kind]} <span class="mono">{mark.code}</span>
           </strong>

@@ -48,7 +48,7 @@ export function JsonView({ value, label, marks = [], foldDepth = 4, folded = [] 
     <div class="json" role="group" aria-label={label} tabIndex={0}>
       {lines.map((line, index) => {
         const its = line.kind === "close" ? undefined : placed.get(line.pointer);
-        const worst = its?.some(({ kind }) => severity(kind) === "error") ? "error" : its?.some(({ kind }) => severity(kind) === "warning") ? "warning" : "info";
+        const worst = its?.some((mark) => severity(mark) === "error") ? "error" : its?.some((mark) => severity(mark) === "warning") ? "warning" : "info";
         return (
           <div key={`${line.pointer} ${line.kind} ${index}`} class={`json-line ${its ? `json-mark json-mark-${worst}` : ""}`} style={{ paddingLeft: `${18 + Math.min(line.depth, 24) * 14}px` }}>
             {(line.kind === "open" || line.kind === "folded") && (

@@ -113,7 +113,7 @@ function Events(props: RowProps & { side: "left" | "right"; item: TraceItem; mar
           {...props}
           place={{ seq, side, event: index }}
           marks={marks.filter((mark) => mark.side === "event" && mark.event === index)}
-          label={`Event ${event.cursor}`}
+          label={`Event ${event.cursor ?? event.type}`}
         >
           <b class={`trace-name ${event.withheld ? "is-withheld" : ""}`}>{visible(event.type)}</b>
           <span class="trace-text" dir="auto">
@@ -138,7 +138,7 @@ function Entry({ place, item, marks, label, hot, hotItem, active, onHot, onActiv
   const isHot = hot !== undefined && hot.seq === place.seq && hot.side === place.side && hot.event === place.event;
   const isActive = active.seq === place.seq && active.side === place.side && active.event === place.event;
   const isRelated = !isHot && hot !== undefined && hotItem !== undefined && belongs(place, item, hot, hotItem);
-  const worst = marks.some(({ kind }) => severity(kind) === "error") ? "error" : marks.some(({ kind }) => severity(kind) === "warning") ? "warning" : "info";
+  const worst = marks.some((mark) => severity(mark) === "error") ? "error" : marks.some((mark) => severity(mark) === "warning") ? "warning" : "info";
   return (
     <button
       type="button"

@@ -128,6 +128,7 @@ function ScanState({ scan, total, onSearch }: { scan: FindingScan; total: number
       return (
         <span class="small soft" role="status">
           {scan.found.length === 0 ? "no findings" : `${count} with findings`}
+          {scan.isPartial && <abbr title="In long runs, rules that relate several events are checked among the first frames only. Schemas are checked everywhere."> (rules in part)</abbr>}
         </span>
       );
   }

@@ -108,7 +108,7 @@ function State({ tool, failed, isOver }: { tool: ToolItem; failed: boolean; isOv
     case "running":
     case "writing":
     case "proposed":
-      if (isOver) return <Badge>not finished</Badge>;
+      if (isOver) return <Badge>{tool.state === "proposed" ? "not run here" : "not finished"}</Badge>;
       return (
         <Badge tone="accent">
           <span class="dot dot-live" aria-hidden="true" />
@@ -170,7 +170,7 @@ function Body({ tool }: { tool: ToolItem }) {
 function Input({ tool, isShell }: { tool: ToolItem; isShell: boolean }) {
   const { args } = tool;
   if (isShell && typeof args === "string" && args !== "" && tool.state !== "writing") return <Command command={args} />;
-  return <ToolInput name={tool.name} args={args} />;
+  return <ToolInput name={tool.name} args={args} isNamed />;
 }
 
 function ChangeCounts({ changes }: { changes: readonly FileChange[] }) {
