@@ -104,14 +104,14 @@ test('a shell command has its output, its exit code and its colours', async (t) 
 
   const coloured = await shown(t, 'claude-code', 'bash_unicode_ansi.partial.ndjson');
   await unfold(coloured.page);
-  const text = await tools(coloured.page, 'shell').first().innerText();
+  const text = await tools(coloured.page, 'shell').first().locator('.output').innerText();
   assert.doesNotMatch(text, /\u001b|\[\d+m/);
   const colours = await tools(coloured.page, 'shell').locator('span').evaluateAll((spans) => new Set(spans.map((span) => getComputedStyle(span).color)).size);
   assert.ok(colours >= 2, 'the escapes became colours');
 });
 
 test('an edit is a diff', async (t) => {
-  for (const [runner, name] of [['claude-code', 'edit_file.partial.ndjson'], ['codex', 'exec-patch-modify.ndjson'], ['opencode', 'run-edit.ndjson']]) {
+  for (const [runner, name] of [['claude-code', 'edit_file.partial.ndjson'], ['codex', 'appserver-filechange-approval.ndjson'], ['opencode', 'run-edit.ndjson']]) {
     const { page, view, proxy, run } = await shown(t, runner, name);
     await unfold(page);
     const diff = view.locator('.diff').first();
@@ -134,7 +134,7 @@ test('each kind of tool has its card', async (t) => {
     ['claude-code', 'write_file.partial.ndjson', 'write'],
     ['claude-code', 'grep.ndjson', 'search'],
     ['claude-code', 'mcp_tool.partial.ndjson', 'mcp'],
-    ['claude-code', 'websearch_tool.partial.ndjson', 'fetch'],
+    ['claude-code', 'websearch_tool.partial.ndjson', 'search'],
     ['codex', 'exec-mcp-ok.ndjson', 'mcp'],
     ['opencode', 'run-webfetch.ndjson', 'fetch'],
   ]) {

@@ -104,9 +104,9 @@ export class Proxy {
   async frames(run) {
     const frames = [];
     for (let after = -1; ; after = frames.at(-1).seq) {
-      const page = await this.json(`/v1/runs/${run}/events?contract=frames.v2&limit=500&after=${after}`);
-      frames.push(...page.data);
-      if (page.data.length === 0 || !page.has_more) return frames;
+      const { data } = await this.json(`/v1/runs/${run}/events?contract=frames.v2&limit=500&after=${after}`);
+      if (data.length === 0) return frames;
+      frames.push(...data);
     }
   }
 

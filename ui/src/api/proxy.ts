@@ -2,8 +2,8 @@
 //
 // Every request goes to the page's own origin. A refused token (401) shows in `isTokenWanted`. A lost connection is never final: it is
 // opened again after the last frame, at once when the network or the machine comes back.
-import { ApiError, EventStream, Framegate, FramegateError } from "@framegate/client";
-import { type CallOptions as ClientCallOptions, Http, type Query } from "@framegate/client/http";
+import { ApiError, ConnectionError, EventStream, Framegate, FramegateError, TimeoutError } from "@framegate/client";
+import { type CallOptions as ClientCallOptions, type ClientOptions, type FetchLike, Http, type Query } from "@framegate/client/http";
 import { Batches } from "./batches";
 import { parseExact } from "./exact";
 import type {
@@ -50,13 +50,18 @@ const CHANGES: readonly RunChange["type"][] = [
 /** Silence after the last frame from which a stream counts as read to its end. */
 const SETTLED_MS = 150;
 
+/** The first pause before a connection is tried again that could not be opened, and the longest. */
+const PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 10_000;
+
 export class ProxySource implements Source {
   readonly kind = "proxy";
   readonly #client: Framegate;
   readonly #http: Http;
+  readonly #options: ClientOptions & { fetch: FetchLike };
 
   constructor(baseUrl: string = location.origin) {
-    const options = {
+    this.#options = {
       baseUrl,
       // The client calls this before each request; without a token there is no header.
       fetch: async (url: string, init: RequestInit): Promise<Response> => {
@@ -67,10 +72,10 @@ export class ProxySource implements Source {
         return response;
       },
       maxReconnects: Number.POSITIVE_INFINITY,
-      maxBackoffMs: 10_000,
+      maxBackoffMs: LONGEST_PAUSE_MS,
     };
-    this.#client = new Framegate(options);
-    this.#http = new Http(options);
+    this.#client = new Framegate(this.#options);
+    this.#http = new Http(this.#options);
   }
 
   access(options?: CallOptions): Promise<Access> {
@@ -210,9 +215,11 @@ export class ProxySource implements Source {
     signal: AbortSignal,
     isAnother: (error: unknown) => boolean = () => false,
   ): Promise<void> {
+    let wasOpen = false;
+    let failures = 0;
     for (;;) {
       signal.throwIfAborted();
-      onConnection({ state: "connecting" });
+      if (failures === 0) onConnection({ state: "connecting" });
       const attempt = new AbortController();
       const stop = () => attempt.abort();
       signal.addEventListener("abort", stop, { once: true });
@@ -224,7 +231,17 @@ export class ProxySource implements Source {
       };
       try {
         const { path, query, after } = request();
-        const stream = new EventStream<E>(this.#http, { method: "GET", path, query, isRepeatable: true }, after, {
+        // A connection that gives nothing is live too, as soon as it is open.
+        const open: FetchLike = async (url, init) => {
+          const response = await this.#options.fetch(url, init);
+          if (response.ok) {
+            wasOpen = true;
+            failures = 0;
+            settle();
+          }
+          return response;
+        };
+        const stream = new EventStream<E>(new Http({ ...this.#options, fetch: open }), { method: "GET", path, query, isRepeatable: true }, after, {
           signal: attempt.signal,
           onReconnect: ({ failures, error }) => {
             clearTimeout(settled);
@@ -233,7 +250,6 @@ export class ProxySource implements Source {
             onConnection({ state: "reconnecting", failures, reason: error?.message ?? "the stream ended" });
           },
         });
-        settle();
         for await (const event of stream) {
           onEvent(event, stream.cursor);
           settle();
@@ -244,6 +260,13 @@ export class ProxySource implements Source {
         // Waking up ended this attempt.
         if (attempt.signal.aborted) continue;
         if (isAnother(error)) continue;
+        // After sleep the network takes its time. What was open once is opened again, however long that takes.
+        if (wasOpen && isPassing(error)) {
+          failures += 1;
+          onConnection({ state: "reconnecting", failures, reason: error instanceof Error ? error.message : "" });
+          await pause(Math.min(PAUSE_MS * 2 ** failures, LONGEST_PAUSE_MS), signal);
+          continue;
+        }
         throw error instanceof FramegateError ? error : new FramegateError(String(error), { cause: error });
       } finally {
         clearTimeout(settled);
@@ -253,4 +276,25 @@ export class ProxySource implements Source {
       }
     }
   }
+}
+
+/** Whether the same request may succeed later. */
+function isPassing(error: unknown): boolean {
+  if (error instanceof ApiError) return error.status === 429 || error.status >= 500;
+  return error instanceof ConnectionError || error instanceof TimeoutError;
+}
+
+/** Waits; less if the machine wakes up or the signal aborts. */
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      unhook();
+      signal.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    const unhook = onWake(done);
+    signal.addEventListener("abort", done, { once: true });
+  });
 }

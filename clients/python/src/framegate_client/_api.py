@@ -160,10 +160,16 @@ class RunStatus(TypedDict):
     events_withheld: NotRequired[dict[str, int]]
     exit: NotRequired[RunStatusExit]
     """How the program ended: an exit status or a signal."""
+    failed_tool_calls: NotRequired[int]
+    """Tool calls that were refused or interrupted, that never ran, or that ended with an exit code other than 0; absent if an older version stored the status."""
     final_text: NotRequired[str]
     frames: int
     invalid_records: int
+    labels: NotRequired[dict[str, str]]
+    """What the client that sent or started the run said about it. At most 16; a key has 1 to 64 of the characters `a-z A-Z 0-9 . _ - /` and begins with a letter or digit, a value has 1 to 256 bytes."""
     message: NotRequired[str]
+    model: NotRequired[str]
+    """The model that the run named last."""
     not_kept: NotRequired[Literal["log_full", "log_failed"]]
     """Why the latest frames are not stored. The run does not end before they are."""
     pending_approvals: list[str]
@@ -178,7 +184,14 @@ class RunStatus(TypedDict):
     started_at_ms: int
     """Unix epoch milliseconds."""
     state: Literal["running", "waiting_approval", "completed", "failed", "interrupted"]
+    title: NotRequired[str]
+    """The first prompt, on one line."""
     tool_calls: int
+    """Tool calls that began, including those of subagents."""
+    tools: NotRequired[list[ToolFigures]]
+    """The tool calls by tool, in the order of the first calls; absent if an older version stored the status."""
+    turns: NotRequired[int]
+    """Model calls of the main thread; absent if an older version stored the status."""
     updated_at_ms: int
     """Unix epoch milliseconds."""
     usage: RunStatusUsage
@@ -203,6 +216,8 @@ class StartRun(TypedDict):
     """The working directory: one that the upstream allows, or a directory below it."""
     files: NotRequired[list[StartRunFilesItem]]
     """Images and files that belong to the prompt, if the runner takes them."""
+    labels: NotRequired[dict[str, str]]
+    """What the client says about the run. At most 16; a key has 1 to 64 of the characters `a-z A-Z 0-9 . _ - /` and begins with a letter or digit, a value has 1 to 256 bytes."""
     model: NotRequired[str]
     """The model. Default: the upstream's, else the runner's own."""
     prompt: str
@@ -211,6 +226,134 @@ class StartRun(TypedDict):
     """The session to continue: its id as in `GET /v1/runs`, or in the runner's spelling."""
     upstream: str
     """The name of a configured upstream."""
+
+
+class Stats(TypedDict):
+    by: list[Literal["day", "runner", "model", "session", "label", "tool"]]
+    data: list[StatsRow]
+    object: Literal["list"]
+    runs_without_tools: NotRequired[int]
+    """Runs whose tools are not known, because an older version stored their status; absent if there are none."""
+    tools: list[ToolFigures]
+    total: StatsFigures
+
+
+class StatsFigures(TypedDict):
+    """Sums over a group of runs. A figure that no run of the group reported is absent."""
+
+    cache_creation_tokens: NotRequired[int]
+    """Input tokens written to the cache."""
+    cache_read_tokens: NotRequired[int]
+    """Input tokens read from the cache."""
+    completed: int
+    """Runs that succeeded."""
+    cost_usd: NotRequired[float]
+    """Cost in US dollars."""
+    duration_ms: NotRequired[int]
+    """The time from the first to the last frame of the runs that have ended, in milliseconds."""
+    failed: int
+    """Runs that failed."""
+    failed_tool_calls: NotRequired[int]
+    """Tool calls that were refused or interrupted, that never ran, or that ended with an exit code other than 0."""
+    input_tokens: NotRequired[int]
+    """Input tokens read outside the cache."""
+    interrupted: int
+    """Runs that were stopped, or whose stream broke off."""
+    open: int
+    """Runs that have not ended yet."""
+    output_tokens: NotRequired[int]
+    """Output tokens, including reasoning."""
+    reasoning_tokens: NotRequired[int]
+    """The part of `output_tokens` that was reasoning."""
+    runs: int
+    """The runs of the group."""
+    runs_with_cost: NotRequired[int]
+    """The runs that reported a cost."""
+    runs_with_usage: NotRequired[int]
+    """The runs that reported tokens."""
+    tool_calls: int
+    """Tool calls that began."""
+    tool_duration_ms: NotRequired[int]
+    """The time of the tool calls that ran to their end, in milliseconds. Calls at the same time count separately."""
+    turns: NotRequired[int]
+    """Model calls of the main threads."""
+    warnings: NotRequired[int]
+    """Warnings about the runs."""
+
+
+class StatsRow(TypedDict):
+    """One group. What its runs do not have, and what none of them reported, is absent."""
+
+    cache_creation_tokens: NotRequired[int]
+    """Input tokens written to the cache."""
+    cache_read_tokens: NotRequired[int]
+    """Input tokens read from the cache."""
+    completed: int
+    """Runs that succeeded."""
+    cost_usd: NotRequired[float]
+    """Cost in US dollars."""
+    day: NotRequired[str]
+    """The day on which the runs began, as YYYY-MM-DD."""
+    duration_ms: NotRequired[int]
+    """The time from the first to the last frame of the runs that have ended, in milliseconds."""
+    failed: int
+    """Runs that failed."""
+    failed_tool_calls: NotRequired[int]
+    """Tool calls that were refused or interrupted, that never ran, or that ended with an exit code other than 0."""
+    input_tokens: NotRequired[int]
+    """Input tokens read outside the cache."""
+    interrupted: int
+    """Runs that were stopped, or whose stream broke off."""
+    label: NotRequired[str]
+    """A label of theirs, as `key:value`. A run is in the group of each of its labels."""
+    model: NotRequired[str]
+    """The last model that they named."""
+    open: int
+    """Runs that have not ended yet."""
+    output_tokens: NotRequired[int]
+    """Output tokens, including reasoning."""
+    reasoning_tokens: NotRequired[int]
+    """The part of `output_tokens` that was reasoning."""
+    rest: NotRequired[bool]
+    """True in a row that sums what is beyond a limit: without keys, the groups beyond the first 10000; with keys, the tools beyond the first 64 of a run."""
+    runner: NotRequired[str]
+    """Their runner."""
+    runs: int
+    """The runs of the group."""
+    runs_with_cost: NotRequired[int]
+    """The runs that reported a cost."""
+    runs_with_usage: NotRequired[int]
+    """The runs that reported tokens."""
+    session: NotRequired[str]
+    """The id of their session."""
+    tool: NotRequired[str]
+    """A tool that they called. Its calls are the only ones in the row, which has no figures of whole runs."""
+    tool_calls: int
+    """Tool calls that began."""
+    tool_duration_ms: NotRequired[int]
+    """The time of the tool calls that ran to their end, in milliseconds. Calls at the same time count separately."""
+    turns: NotRequired[int]
+    """Model calls of the main threads."""
+    warnings: NotRequired[int]
+    """Warnings about the runs."""
+
+
+class ToolFigures(TypedDict):
+    """The calls of a tool."""
+
+    calls: int
+    """Calls that began."""
+    duration_ms: NotRequired[int]
+    """The sum of the durations of `timed_calls`, in milliseconds; absent if there are none."""
+    failed: int
+    """Calls that were refused or interrupted, that never ran, or that ended with an exit code other than 0."""
+    kind: Literal["shell", "read", "write", "edit", "search", "fetch", "mcp", "plan", "subagent", "other"]
+    name: str
+    """The tool's name as the runner spells it, cut after 120 characters."""
+    rest: NotRequired[bool]
+    """True in the last entry if it sums the tools beyond the first 64 of a run, or beyond 500 of an answer; its name is `other`."""
+    timed_calls: int
+    """Calls that ran to their end, successfully or not."""
 
 
 class UpstreamListUpstreamsItem(TypedDict):
@@ -248,3 +391,6 @@ RunState: TypeAlias = Literal["running", "waiting_approval", "completed", "faile
 
 
 Runner: TypeAlias = Literal["claude-code", "codex", "opencode", "open-responses"]
+
+
+StatsGroup: TypeAlias = Literal["day", "runner", "model", "session", "label", "tool"]

@@ -7,6 +7,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from types import TracebackType
 from typing import Any, Literal, cast
 
@@ -26,6 +27,8 @@ from ._api import (
     RunState,
     RunStatus,
     StartRunFilesItem,
+    Stats,
+    StatsGroup,
     UpstreamListUpstreamsItem,
 )
 from ._sync_artifact import Artifact, ArtifactDownload
@@ -85,11 +88,13 @@ class Framegate(EventMethods):
         state: RunState | None = None,
         runner: Runner | None = None,
         session_id: str | None = None,
+        labels: Mapping[str, str] | None = None,
         limit: int | None = None,
         skip: int | None = None,
     ) -> RunPage:
-        """A page of the stored runs, newest first."""
-        call = _core.get("/v1/runs", state=state, runner=runner, session_id=session_id, limit=limit, skip=skip)
+        """A page of the stored runs, newest first: with all of these labels, if any are given."""
+        label = _core.label_list(labels)
+        call = _core.get("/v1/runs", state=state, runner=runner, session_id=session_id, label=label, limit=limit, skip=skip)
         return cast(RunPage, self._json(call))
 
     def runs(
@@ -98,6 +103,7 @@ class Framegate(EventMethods):
         state: RunState | None = None,
         runner: Runner | None = None,
         session_id: str | None = None,
+        labels: Mapping[str, str] | None = None,
         limit: int | None = None,
     ) -> Iterator[RunStatus]:
         """All stored runs, newest first, page by page (`limit` is the size of a page)."""
@@ -105,7 +111,14 @@ class Framegate(EventMethods):
         previous: set[str] = set()
         skip: int | None = 0
         while skip is not None:
-            page = self.run_page(state=state, runner=runner, session_id=session_id, limit=limit, skip=skip)
+            page = self.run_page(
+                state=state,
+                runner=runner,
+                session_id=session_id,
+                labels=labels,
+                limit=limit,
+                skip=skip,
+            )
             for run in page["data"]:
                 if run["run_id"] not in previous:
                     yield run
@@ -116,6 +129,34 @@ class Framegate(EventMethods):
         """A run's status."""
         return cast(RunStatus, self._json(_core.get(f"/v1/runs/{segment(run_id)}")))
 
+    def stats(
+        self,
+        *,
+        by: Sequence[StatsGroup] = (),
+        since: datetime | int | None = None,
+        until: datetime | int | None = None,
+        tz: str | None = None,
+        runner: Runner | None = None,
+        session_id: str | None = None,
+        labels: Mapping[str, str] | None = None,
+    ) -> Stats:
+        """Figures over the stored runs: how they ended, time, tokens, cost, tools. A figure that no run reported is absent.
+
+        `by` says what makes a group; by default there is only the total. `since` and `until` select the runs that began then or later, and
+        before; a number is Unix epoch milliseconds. `tz` says where days begin, as an offset from UTC such as `+02:00`.
+        """
+        call = _core.get(
+            "/v1/stats",
+            by=",".join(by) or None,
+            since=_core.unix_ms(since),
+            until=_core.unix_ms(until),
+            tz=tz,
+            runner=runner,
+            session_id=session_id,
+            label=_core.label_list(labels),
+        )
+        return cast(Stats, self._json(call))
+
     def start_run(
         self,
         upstream: str,
@@ -125,6 +166,7 @@ class Framegate(EventMethods):
         model: str | None = None,
         session_id: str | None = None,
         files: list[StartRunFilesItem] | None = None,
+        labels: Mapping[str, str] | None = None,
         idempotency_key: str | None = None,
         timeout: float = _core.START_TIMEOUT,
     ) -> RunStatus:
@@ -134,7 +176,15 @@ class Framegate(EventMethods):
         """
         call = _core.post_json(
             "/v1/runs",
-            {"upstream": upstream, "prompt": prompt, "cwd": cwd, "model": model, "session_id": session_id, "files": files},
+            {
+                "upstream": upstream,
+                "prompt": prompt,
+                "cwd": cwd,
+                "model": model,
+                "session_id": session_id,
+                "files": files,
+                "labels": None if labels is None else dict(labels),
+            },
             headers={"idempotency-key": idempotency_key or str(uuid.uuid4())},
             is_repeatable=True,
             timeout=httpx.Timeout(self._options.timeout, read=timeout),
@@ -242,8 +292,11 @@ class Framegate(EventMethods):
         idempotency_key: str | None = None,
         content_type: str = "application/octet-stream",
         content_encoding: str | None = None,
+        labels: Mapping[str, str] | None = None,
     ) -> IngestResult:
         """Sends a runner's output in, and returns when all of it is stored; other clients follow the run meanwhile.
+
+        The runs that begin in the body get the labels.
 
         A body that is an iterator is sent once. Any other body is sent again if the connection is lost, and stored once.
         """
@@ -257,7 +310,8 @@ class Framegate(EventMethods):
         # A run is sent in for as long as it takes.
         timeout = httpx.Timeout(None, connect=self._options.timeout)
         path = f"/v1/ingest/{segment(runner)}"
-        call = Call("POST", path, headers=headers, content=body, is_repeatable=is_whole, timeout=timeout)
+        query = {"label": _core.label_list(labels)}
+        call = Call("POST", path, query=query, headers=headers, content=body, is_repeatable=is_whole, timeout=timeout)
         return cast(IngestResult, self._json(call))
 
     def upstreams(self) -> list[UpstreamListUpstreamsItem]:

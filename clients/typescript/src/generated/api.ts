@@ -132,10 +132,16 @@ export interface RunStatus {
     signal?: number;
     status?: number;
   };
+  /** Tool calls that were refused or interrupted, that never ran, or that ended with an exit code other than 0; absent if an older version stored the status. */
+  failed_tool_calls?: number;
   final_text?: string;
   frames: number;
   invalid_records: number;
+  /** What the client that sent or started the run said about it. At most 16; a key has 1 to 64 of the characters `a-z A-Z 0-9 . _ - /` and begins with a letter or digit, a value has 1 to 256 bytes. */
+  labels?: { [key: string]: string };
   message?: string;
+  /** The model that the run named last. */
+  model?: string;
   /** Why the latest frames are not stored. The run does not end before they are. */
   not_kept?: "log_full" | "log_failed";
   pending_approvals: string[];
@@ -150,7 +156,14 @@ export interface RunStatus {
   /** Unix epoch milliseconds. */
   started_at_ms: number;
   state: "running" | "waiting_approval" | "completed" | "failed" | "interrupted";
+  /** The first prompt, on one line. */
+  title?: string;
+  /** Tool calls that began, including those of subagents. */
   tool_calls: number;
+  /** The tool calls by tool, in the order of the first calls; absent if an older version stored the status. */
+  tools?: ToolFigures[];
+  /** Model calls of the main thread; absent if an older version stored the status. */
+  turns?: number;
   /** Unix epoch milliseconds. */
   updated_at_ms: number;
   /** Figures that no record reported are absent. */
@@ -182,6 +195,8 @@ export interface StartRun {
     /** An `http`, `https` or `data:` URL of the content. The runner's model fetches it, not the proxy. */
     url?: string;
   }[];
+  /** What the client says about the run. At most 16; a key has 1 to 64 of the characters `a-z A-Z 0-9 . _ - /` and begins with a letter or digit, a value has 1 to 256 bytes. */
+  labels?: { [key: string]: string };
   /** The model. Default: the upstream's, else the runner's own. */
   model?: string;
   /** The task for the runner. */
@@ -190,6 +205,133 @@ export interface StartRun {
   session_id?: string;
   /** The name of a configured upstream. */
   upstream: string;
+}
+
+export interface Stats {
+  by: ("day" | "runner" | "model" | "session" | "label" | "tool")[];
+  data: StatsRow[];
+  object: "list";
+  /** Runs whose tools are not known, because an older version stored their status; absent if there are none. */
+  runs_without_tools?: number;
+  tools: ToolFigures[];
+  total: StatsFigures;
+}
+
+/** Sums over a group of runs. A figure that no run of the group reported is absent. */
+export interface StatsFigures {
+  /** Input tokens written to the cache. */
+  cache_creation_tokens?: number;
+  /** Input tokens read from the cache. */
+  cache_read_tokens?: number;
+  /** Runs that succeeded. */
+  completed: number;
+  /** Cost in US dollars. */
+  cost_usd?: number;
+  /** The time from the first to the last frame of the runs that have ended, in milliseconds. */
+  duration_ms?: number;
+  /** Runs that failed. */
+  failed: number;
+  /** Tool calls that were refused or interrupted, that never ran, or that ended with an exit code other than 0. */
+  failed_tool_calls?: number;
+  /** Input tokens read outside the cache. */
+  input_tokens?: number;
+  /** Runs that were stopped, or whose stream broke off. */
+  interrupted: number;
+  /** Runs that have not ended yet. */
+  open: number;
+  /** Output tokens, including reasoning. */
+  output_tokens?: number;
+  /** The part of `output_tokens` that was reasoning. */
+  reasoning_tokens?: number;
+  /** The runs of the group. */
+  runs: number;
+  /** The runs that reported a cost. */
+  runs_with_cost?: number;
+  /** The runs that reported tokens. */
+  runs_with_usage?: number;
+  /** Tool calls that began. */
+  tool_calls: number;
+  /** The time of the tool calls that ran to their end, in milliseconds. Calls at the same time count separately. */
+  tool_duration_ms?: number;
+  /** Model calls of the main threads. */
+  turns?: number;
+  /** Warnings about the runs. */
+  warnings?: number;
+}
+
+export type StatsGroup = "day" | "runner" | "model" | "session" | "label" | "tool";
+
+/** One group. What its runs do not have, and what none of them reported, is absent. */
+export interface StatsRow {
+  /** Input tokens written to the cache. */
+  cache_creation_tokens?: number;
+  /** Input tokens read from the cache. */
+  cache_read_tokens?: number;
+  /** Runs that succeeded. */
+  completed: number;
+  /** Cost in US dollars. */
+  cost_usd?: number;
+  /** The day on which the runs began, as YYYY-MM-DD. */
+  day?: string;
+  /** The time from the first to the last frame of the runs that have ended, in milliseconds. */
+  duration_ms?: number;
+  /** Runs that failed. */
+  failed: number;
+  /** Tool calls that were refused or interrupted, that never ran, or that ended with an exit code other than 0. */
+  failed_tool_calls?: number;
+  /** Input tokens read outside the cache. */
+  input_tokens?: number;
+  /** Runs that were stopped, or whose stream broke off. */
+  interrupted: number;
+  /** A label of theirs, as `key:value`. A run is in the group of each of its labels. */
+  label?: string;
+  /** The last model that they named. */
+  model?: string;
+  /** Runs that have not ended yet. */
+  open: number;
+  /** Output tokens, including reasoning. */
+  output_tokens?: number;
+  /** The part of `output_tokens` that was reasoning. */
+  reasoning_tokens?: number;
+  /** True in a row that sums what is beyond a limit: without keys, the groups beyond the first 10000; with keys, the tools beyond the first 64 of a run. */
+  rest?: boolean;
+  /** Their runner. */
+  runner?: string;
+  /** The runs of the group. */
+  runs: number;
+  /** The runs that reported a cost. */
+  runs_with_cost?: number;
+  /** The runs that reported tokens. */
+  runs_with_usage?: number;
+  /** The id of their session. */
+  session?: string;
+  /** A tool that they called. Its calls are the only ones in the row, which has no figures of whole runs. */
+  tool?: string;
+  /** Tool calls that began. */
+  tool_calls: number;
+  /** The time of the tool calls that ran to their end, in milliseconds. Calls at the same time count separately. */
+  tool_duration_ms?: number;
+  /** Model calls of the main threads. */
+  turns?: number;
+  /** Warnings about the runs. */
+  warnings?: number;
+}
+
+/** The calls of a tool. */
+export interface ToolFigures {
+  /** Calls that began. */
+  calls: number;
+  /** The sum of the durations of `timed_calls`, in milliseconds; absent if there are none. */
+  duration_ms?: number;
+  /** Calls that were refused or interrupted, that never ran, or that ended with an exit code other than 0. */
+  failed: number;
+  kind: "shell" | "read" | "write" | "edit" | "search" | "fetch" | "mcp" | "plan" | "subagent" | "other";
+  /** The tool's name as the runner spells it, cut after 120 characters. */
+  name: string;
+  /** True in the last entry if it sums the tools beyond the first 64 of a run, or beyond 500 of an answer; its name is `other`. */
+  rest?: boolean;
+  /** Calls that ran to their end, successfully or not. */
+  timed_calls: number;
 }
 
 export interface UpstreamList {

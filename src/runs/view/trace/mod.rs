@@ -8,6 +8,8 @@
 
 mod findings;
 mod rules;
+#[cfg(test)]
+mod tests;
 
 use super::gap::Gap;
 use super::{Reader, View, has_moved, kept_from};
@@ -257,7 +259,7 @@ impl<'r> Tracer<'r> {
                 }
             }
         }
-        let is_over = self.view.entry.tail.borrow().ended;
+        let is_over = self.view.entry.status().ended_at_ms.is_some();
         if let Some(rules) = self.rules.as_mut().filter(|_| is_over) {
             let last = trace.items.iter_mut().rev().find_map(|item| item.events.last_mut());
             last.into_iter().for_each(|event| event.violations.extend(rules.end()));

@@ -13,10 +13,12 @@ import { commandOf, editsOf, pathOf } from "../../../model/summary";
 export interface ToolInputProps {
   name: string;
   args: ToolItem["args"];
+  /** Whether the path is named elsewhere. */
+  isNamed?: boolean;
 }
 
 /** By what the arguments have, not by the name of the tool: questions do not say of which kind the tool is. */
-export function ToolInput({ args }: ToolInputProps) {
+export function ToolInput({ args, isNamed = false }: ToolInputProps) {
   const edits = useMemo(() => editsOf(args).map(({ before, after }) => compare(before, after)), [args]);
   if (typeof args === "string") return args.trim() === "" ? null : <Code text={args} />;
   const command = commandOf(args);
@@ -25,7 +27,7 @@ export function ToolInput({ args }: ToolInputProps) {
   if (edits.length > 0) {
     return (
       <>
-        {path && <p class="tool-path mono">{visible(path)}</p>}
+        {path && !isNamed && <p class="tool-path mono">{visible(path)}</p>}
         {edits.map((lines, index) => (
           <Diff key={index} lines={lines} />
         ))}
@@ -36,7 +38,7 @@ export function ToolInput({ args }: ToolInputProps) {
   if (content !== undefined && path !== undefined) {
     return (
       <>
-        <p class="tool-path mono">{visible(path)}</p>
+        {!isNamed && <p class="tool-path mono">{visible(path)}</p>}
         <Code text={content} language={languageOfPath(path)} />
       </>
     );

@@ -1,10 +1,4 @@
-//! `GET /v1/stats`: figures over runs, compared with the facts of all recordings; labels; what a token may see.
-
-mod claude_code;
-mod codex;
-mod facts;
-mod open_responses;
-mod opencode;
+//! `GET /v1/stats`: labels, what a token may see, CSV, days and filters; `tests/stats_facts` compares all recordings with their facts.
 
 use crate::auth::{bearer, token};
 use crate::client::{Answer, get, post};

@@ -1,0 +1,39 @@
+//! The manifest of OpenCode's recordings.
+
+use super::{Facts, Reader, number};
+use serde_json::Value;
+
+pub(super) const READER: Reader = Reader { runner: "opencode", read, least: [55, 60, 0] };
+
+fn read(manifest: &Value) -> Vec<(String, Facts)> {
+    let recordings = manifest["recordings"].as_array().unwrap().iter();
+    recordings
+        .map(|recording| {
+            let name = recording["file"].as_str().unwrap();
+            (name.to_owned(), facts(&recording["facts"]))
+        })
+        .collect()
+}
+
+fn facts(said: &Value) -> Facts {
+    let mut facts = Facts::new();
+    // Recordings of several sessions have facts for each of them.
+    if ["child", "by_session", "sessions"].iter().any(|key| said.get(*key).is_some()) {
+        return facts;
+    }
+    let usage = &said["usage_sum"];
+    let figure = |key: &str| number(&usage[key]);
+    // The runner counts reasoning in addition to the output.
+    let output = figure("output").map(|output| output + figure("reasoning").unwrap_or_default());
+    facts.extend([
+        ("input_tokens", figure("input")),
+        ("output_tokens", output),
+        ("reasoning_tokens", figure("reasoning")),
+        ("cache_read_tokens", figure("cache_read")),
+        ("cache_creation_tokens", figure("cache_write")),
+        ("cost_usd", number(&said["cost"]).filter(|_| usage.is_object())),
+    ]);
+    let calls = said["tools"].as_array().unwrap().iter().filter(|tool| tool["visible"] != false);
+    facts.insert("tool_calls", Some(calls.count() as f64));
+    facts
+}
