@@ -40,7 +40,7 @@ export function ToolCard({ tool, depth }: { tool: ToolItem; version: number; dep
   const summary = isOpen ? openSummaryOf(tool) : summaryOf(tool);
   const isOver = useConversing().session.conversation.end !== undefined;
   return (
-    <section class={`tool card tool-${tool.toolKind} ${failed ? "tool-failed" : ""}`} data-tool={tool.toolId} data-kind={tool.toolKind} data-state={failed ? "failed" : tool.state} aria-label={`${tool.name} ${summary.subject.slice(0, 80)}`}>
+    <section role="group" class={`tool card tool-${tool.toolKind} ${failed ? "tool-failed" : ""}`} data-tool={tool.toolId} data-kind={tool.toolKind} data-state={failed ? "failed" : tool.state} aria-label={`${tool.name} ${summary.subject.slice(0, 80)}`}>
       <div class="tool-head">
         <button type="button" class="tool-toggle" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           <Icon name={ICONS[tool.toolKind]} class="tool-icon" />
