@@ -76,6 +76,20 @@ ignored_clients() { "${tests[@]}" --test serve -- --ignored "$1"; }
 # Clients that hold a conversation with a runner.
 ignored_conversations() { "${tests[@]}" --test upstreams -- --ignored "$1"; }
 ignored_examples() { "${tests[@]}" --test examples -- --ignored "$1"; }
+# Sets CHROMIUM to a browser, or to nothing. CI installs one.
+find_chromium() {
+    if [ -z "${CHROMIUM:-}" ] && [ "${CI:-}" = true ] && command -v apt-get >/dev/null && [ -z "$(any_chromium)" ]; then
+        { apt-get update --quiet && apt-get install --yes --quiet --no-install-recommends chromium; } || true
+    fi
+    CHROMIUM=$(any_chromium)
+    export CHROMIUM
+}
+any_chromium() {
+    local browser
+    for browser in ${CHROMIUM:-} chromium chromium-headless-shell chromium-browser google-chrome; do
+        if command -v "$browser"; then return; fi
+    done
+}
 if command -v node >/dev/null && command -v npm >/dev/null; then
     # Reinstall if the installed packages differ from the lock file.
     if ! npm ls --prefix tests/clients --all >/dev/null 2>&1; then
@@ -101,11 +115,8 @@ if command -v node >/dev/null && command -v npm >/dev/null; then
         fi
     done
     ignored_examples npm_
-    for browser in ${CHROMIUM:-} chromium chromium-headless-shell chromium-browser google-chrome; do
-        if CHROMIUM=$(command -v "$browser"); then break; fi
-    done
+    find_chromium
     if [ -n "$CHROMIUM" ]; then
-        export CHROMIUM
         ignored_clients browsers_event_source
         ignored_examples browsers_
     else
@@ -114,6 +125,32 @@ if command -v node >/dev/null && command -v npm >/dev/null; then
 else
     not_done+=("node or npm is missing: the clients of tests/clients, clients/typescript and examples were NOT run (https://nodejs.org)")
 fi
+stage "page"
+# The proxy embeds ui/dist. It is built again elsewhere, and must be what is committed.
+if command -v node >/dev/null && command -v npm >/dev/null; then
+    if ! npm ls --prefix ui --all >/dev/null 2>&1; then
+        npm ci --prefix ui
+    fi
+    built=$packages/page
+    npm run build --prefix ui -- --outDir "$built" --emptyOutDir
+    if ! diff --recursive --brief "$built" ui/dist; then
+        echo "ui/dist is not what ui/ builds: run \`npm ci --prefix ui && npm run build --prefix ui\`, and commit ui/dist" >&2
+        exit 1
+    fi
+    npm test --prefix ui
+    find_chromium
+    if [ -n "$CHROMIUM" ]; then
+        if ! npm ls --prefix tests/page --all >/dev/null 2>&1; then
+            npm ci --prefix tests/page
+        fi
+        "${tests[@]}" --test page -- --ignored browsers_page_ --test-threads 2
+    else
+        not_done+=("Chromium was not found: the page of ui/ was NOT tested in a browser (apt-get install chromium, or set CHROMIUM)")
+    fi
+else
+    not_done+=("node or npm is missing: ui/ was NOT built and compared with ui/dist, and the page was NOT tested (https://nodejs.org)")
+fi
+
 stage "real runners"
 # The proxy starts real runners against a scripted model. If the system allows it, they can only reach loopback.
 if command -v node >/dev/null && command -v npm >/dev/null; then

@@ -1,7 +1,7 @@
 // Bundles the tests for `node --test`.
 import { readdirSync } from "node:fs";
 import { defineConfig } from "vite";
-import { aliases } from "./vite.config";
+import { aliases } from "./vite.config.ts";
 
 const tests = readdirSync(new URL("test", import.meta.url)).filter((name) => name.endsWith(".test.ts"));
 

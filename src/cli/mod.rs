@@ -10,6 +10,7 @@ mod check;
 mod claude_code;
 mod demo_agent;
 mod diagnostics;
+mod export;
 mod frame_log;
 mod health;
 mod input;
@@ -18,6 +19,7 @@ mod list;
 mod named_upstream;
 mod names;
 mod output;
+mod recordings;
 mod run;
 mod run_end;
 mod serve;
@@ -25,6 +27,7 @@ mod shell;
 mod stats;
 mod threads;
 mod translate;
+mod view;
 
 use crate::config::{LogFormat, Telemetry};
 use clap::{Args, Parser, Subcommand};
@@ -88,6 +91,10 @@ enum Command {
     Translate(translate::Args),
     /// Check a stream of events against its contract: schemas, order, pairing
     Check(check::Args),
+    /// Show recordings in a browser
+    View(view::Args),
+    /// Write runs to one file that can be read without framegate
+    Export(export::Args),
     /// Inspect a frame log, copy it, clean it up
     Log(frame_log::Args),
     /// Print figures over runs: how they ended, time, tokens, cost, tools
@@ -121,6 +128,7 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     if !matches!(cli.command, Command::Serve(_)) {
         let filter = match cli.command {
             Command::ClaudeCompat(_) => claude_code::LOG_FILTER,
+            Command::View(_) | Command::Export(_) => recordings::LOG_FILTER,
             _ => "warn",
         };
         let quiet = Telemetry { filter: filter.to_owned(), ..Telemetry::default() };
@@ -133,6 +141,8 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::ClaudeCompat(args) => claude_code::run(&args),
         Command::Translate(args) => translate::run(&args),
         Command::Check(args) => check::run(&args),
+        Command::View(args) => view::run(&args),
+        Command::Export(args) => export::run(&args),
         Command::Log(args) => frame_log::run(&args),
         Command::Stats(args) => stats::run(&args),
         Command::Contracts(args) => list::contracts(&args),

@@ -9,6 +9,7 @@ use crate::clock::Moment;
 use crate::log::LogError;
 use framegate_translators::contracts::Contract;
 use framegate_translators::encode::EncoderOptions;
+use framegate_translators::frame::StreamKind;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -153,6 +154,11 @@ impl Ingested {
         let mut known = HashSet::new();
         let steps = self.steps();
         steps.iter().filter(|step| known.insert(Arc::as_ptr(&step.entry))).map(|step| step.entry.clone()).collect()
+    }
+
+    /// Whether the ingest made a run, or repeats one.
+    pub fn has_runs(&self) -> bool {
+        self.steps().iter().any(|step| step.entry.stream.kind == StreamKind::Session)
     }
 
     /// Follows everything that the ingest makes, in one contract.

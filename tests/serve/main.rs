@@ -64,6 +64,7 @@ mod stats;
 mod stopping;
 mod surroundings;
 mod tls;
+mod trace;
 mod ui_message_stream;
 mod upstream_faults;
 mod upstream_tls;

@@ -156,7 +156,7 @@ fn a_caller_learns_what_its_token_permits() {
         let expected: Vec<&str> = all.into_iter().filter(|scope| scopes.contains(scope)).collect();
         assert_eq!((&access["tokens_required"], &access["scopes"]), (&json!(true), &json!(expected)), "{name}");
     }
-    assert_eq!(get(proxy.address, "/v1/access", &[("authorization", "Bearer the-secret-of-nobody")]).status, 401);
+    assert_eq!(get(proxy.address, "/v1/access", &[("authorization", "Bearer the-secret-of-no-token")]).status, 401);
 }
 
 #[test]

@@ -11,7 +11,7 @@ mod follow;
 mod proxy;
 mod stdio;
 
-pub(super) use embedded::Embedded;
+pub(super) use embedded::{Embedded, Guest};
 pub(super) use failure::Failure;
 pub(super) use follow::Events;
 pub(super) use proxy::{Order, Proxy, Started};

@@ -82,13 +82,13 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 /// A database that is opened read-only.
-struct Database {
+pub(super) struct Database {
     connection: Connection,
     path: PathBuf,
 }
 
 impl Database {
-    fn open(path: &Path) -> anyhow::Result<Self> {
+    pub(super) fn open(path: &Path) -> anyhow::Result<Self> {
         if !path.exists() {
             bail!("there is no frame log at {}; set it with --db, or log.path in the configuration", path.display());
         }
@@ -101,7 +101,7 @@ impl Database {
     }
 
     /// Finds the stream by its id or an unambiguous prefix. A run takes precedence over other streams.
-    fn find(&self, text: &str) -> anyhow::Result<(i64, KeptStream)> {
+    pub(super) fn find(&self, text: &str) -> anyhow::Result<(i64, KeptStream)> {
         let digits: String = text.chars().filter(|letter| *letter != '-').collect::<String>().to_ascii_lowercase();
         let is_hex = digits.chars().all(|digit| digit.is_ascii_hexdigit());
         if !is_hex || !(SHORTEST..=ID_DIGITS).contains(&digits.len()) {

@@ -177,7 +177,7 @@ pub(super) fn remove_of_stream(database: &Connection, key: i64) -> rusqlite::Res
     Ok(freed)
 }
 
-fn get(database: &Connection, path: &Path, key: Key) -> Result<Option<Artifact>, LogError> {
+pub(super) fn get(database: &Connection, path: &Path, key: Key) -> Result<Option<Artifact>, LogError> {
     let front = format!("sha256:{:032x}", key.front());
     let sql = "SELECT hash, kind, media_type, bytes_total, created_ms, call_id, path, change, stream, content \
                FROM artifacts WHERE hash >= ?1 AND hash < ?1 || 'g'";
@@ -191,7 +191,7 @@ fn get(database: &Connection, path: &Path, key: Key) -> Result<Option<Artifact>,
 /// All stream kinds.
 const STREAMS: [StreamKind; 4] = [StreamKind::Session, StreamKind::Task, StreamKind::Thread, StreamKind::Artifact];
 
-fn streams(database: &Connection, path: &Path, key: Key) -> Result<Vec<StreamId>, LogError> {
+pub(super) fn streams(database: &Connection, path: &Path, key: Key) -> Result<Vec<StreamId>, LogError> {
     let front = format!("sha256:{:032x}", key.front());
     let sql = "SELECT artifacts.hash, artifact_references.kind, stream_id FROM artifact_references \
                JOIN artifacts ON artifacts.key = artifact WHERE hash >= ?1 AND hash < ?1 || 'g'";

@@ -18,6 +18,7 @@ mod known_texts;
 mod pruning;
 mod reader;
 mod retention;
+mod snapshot;
 mod state;
 mod tail_cache;
 mod wal_checkpoint;
@@ -29,6 +30,7 @@ pub(crate) use database::{give_back, integrity};
 pub(crate) use pruning::{checkpoint, views_at};
 pub use reader::{read_frames, streams};
 pub(crate) use retention::remove;
+pub use snapshot::Snapshot;
 pub(crate) use state::Row;
 pub(crate) use watermark::read as marked;
 

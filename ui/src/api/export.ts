@@ -98,9 +98,9 @@ export class ExportSource implements Source {
 
   async trace(runId: string, { contract, after = -1, limit = 100 }: TraceQuery): Promise<TracePage> {
     const { trace, frames } = this.#run(runId);
-    if (trace === undefined) throw new NotAvailable("This file has no events of a contract. Export the run with --contract NAME.");
-    if (trace.contract !== contract) throw new NotAvailable(`This file has the events of ${trace.contract} only.`);
-    const bySeq = new Map(trace.items.map((item) => [item.seq, item]));
+    if (trace === undefined && contract !== "") throw new NotAvailable("This file has no events of a contract. Export the run with --contract NAME.");
+    if (trace !== undefined && trace.contract !== contract) throw new NotAvailable(`This file has the events of ${trace.contract} only.`);
+    const bySeq = new Map((trace?.items ?? []).map((item) => [item.seq, item]));
     const first = frames.findIndex((frame) => frame.seq > after);
     const chosen = first < 0 ? [] : frames.slice(first, first + limit);
     const data = chosen.map((frame): TraceItem => {
@@ -120,6 +120,7 @@ export class ExportSource implements Source {
   }
 
   stats = unavailable;
+  statsCsv = unavailable;
   catalogue = unavailable;
   startRun = unavailable;
   interrupt = unavailable;

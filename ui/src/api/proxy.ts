@@ -2,9 +2,10 @@
 //
 // Every request goes to the page's own origin. A refused token (401) shows in `isTokenWanted`. A lost connection is never final: it is
 // opened again after the last frame, at once when the network or the machine comes back.
-import { ApiError, EventStream, Framegate, FramegateError } from "@framegate/client";
-import { type CallOptions as ClientCallOptions, Http, type Query } from "@framegate/client/http";
+import { ApiError, ConnectionError, EventStream, Framegate, FramegateError, TimeoutError } from "@framegate/client";
+import { type CallOptions as ClientCallOptions, type ClientOptions, type FetchLike, Http, type Query } from "@framegate/client/http";
 import { Batches } from "./batches";
+import { parseExact } from "./exact";
 import type {
   Access,
   ApprovalAnswer,
@@ -13,6 +14,8 @@ import type {
   FollowOptions,
   Frame,
   FrameType,
+  IngestOptions,
+  IngestResult,
   Run,
   RunChange,
   RunPage,
@@ -25,6 +28,7 @@ import type {
   TraceQuery,
 } from "./source";
 import { isTokenWanted, token } from "./token";
+import { upload } from "./upload";
 import { onWake } from "./wake";
 
 /** All types of `frames.v2`; `event_type` names those that are wanted. A type that is not listed is not asked for. */
@@ -38,18 +42,26 @@ const TYPES: readonly FrameType[] = [
   "tool_task_signalled", "artifact_written", "skill_catalog_updated", "skill_loaded", "skill_invoked", "skill_warning",
 ]; // prettier-ignore
 
-const CHANGES: readonly FrameType[] = ["session_started", "session_ended", "approval_requested", "approval_resolved"];
+const CHANGES: readonly RunChange["type"][] = [
+  "session_started", "session_ended", "approval_requested", "approval_resolved", "turn_started", "usage_reported", "tool_ended", "tool_failed",
+  "error_reported",
+]; // prettier-ignore
 
 /** Silence after the last frame from which a stream counts as read to its end. */
 const SETTLED_MS = 150;
+
+/** The first pause before a connection is tried again that could not be opened, and the longest. */
+const PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 10_000;
 
 export class ProxySource implements Source {
   readonly kind = "proxy";
   readonly #client: Framegate;
   readonly #http: Http;
+  readonly #options: ClientOptions & { fetch: FetchLike };
 
   constructor(baseUrl: string = location.origin) {
-    const options = {
+    this.#options = {
       baseUrl,
       // The client calls this before each request; without a token there is no header.
       fetch: async (url: string, init: RequestInit): Promise<Response> => {
@@ -60,10 +72,10 @@ export class ProxySource implements Source {
         return response;
       },
       maxReconnects: Number.POSITIVE_INFINITY,
-      maxBackoffMs: 10_000,
+      maxBackoffMs: LONGEST_PAUSE_MS,
     };
-    this.#client = new Framegate(options);
-    this.#http = new Http(options);
+    this.#client = new Framegate(this.#options);
+    this.#http = new Http(this.#options);
   }
 
   access(options?: CallOptions): Promise<Access> {
@@ -114,12 +126,22 @@ export class ProxySource implements Source {
     return page.data;
   }
 
-  trace(runId: string, query: TraceQuery, options?: CallOptions): Promise<TracePage> {
-    return this.#get(`/v1/runs/${encodeURIComponent(runId)}/trace`, { ...query }, options);
+  async trace(runId: string, query: TraceQuery, options: CallOptions = {}): Promise<TracePage> {
+    const path = `/v1/runs/${encodeURIComponent(runId)}/trace`;
+    const headers = { accept: "application/json" };
+    const response = await this.#http.response({ method: "GET", path, query: { ...query }, headers, isRepeatable: true, ...options });
+    return parseExact(await response.text()) as TracePage;
   }
 
   stats({ by, ...query }: StatsQuery, options?: CallOptions): Promise<Stats> {
     return this.#get("/v1/stats", { ...query, by: by?.join(",") }, options);
+  }
+
+  async statsCsv({ by, ...query }: StatsQuery, options: CallOptions = {}): Promise<string> {
+    const all: Query = { ...query, by: by?.join(",") };
+    const headers = { accept: "text/csv" };
+    const response = await this.#http.response({ method: "GET", path: "/v1/stats", query: all, headers, isRepeatable: true, ...options });
+    return response.text();
   }
 
   catalogue(options?: CallOptions) {
@@ -149,8 +171,8 @@ export class ProxySource implements Source {
     );
   }
 
-  startRun(order: StartRun): Promise<Run> {
-    return this.#client.startRun(order) as Promise<Run>;
+  startRun(order: StartRun, options: CallOptions & { idempotencyKey?: string } = {}): Promise<Run> {
+    return this.#client.startRun(order, options) as Promise<Run>;
   }
 
   async interrupt(runId: string): Promise<void> {
@@ -165,8 +187,20 @@ export class ProxySource implements Source {
     await this.#client.sendMessage(sessionId, prompt);
   }
 
-  ingest(runner: string, file: Blob, options: CallOptions & { idempotencyKey?: string } = {}) {
-    return this.#client.ingest(runner as "auto", file, options);
+  async ingest(runner: string, file: Blob, options: IngestOptions = {}): Promise<IngestResult> {
+    const { onProgress, ...call } = options;
+    if (onProgress === undefined) return this.#client.ingest(runner as "auto", file, call);
+    const headers: Record<string, string> = { accept: "application/json", "content-type": "application/octet-stream" };
+    if (token.value !== undefined) headers["authorization"] = `Bearer ${token.value}`;
+    if (call.idempotencyKey !== undefined) headers["idempotency-key"] = call.idempotencyKey;
+    const { signal } = call;
+    const url = `${this.#http.options.baseUrl}/v1/ingest/${encodeURIComponent(runner)}`;
+    try {
+      return await upload<IngestResult>(url, file, { headers, onProgress, ...(signal === undefined ? {} : { signal }) });
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 401) isTokenWanted.value = true;
+      throw error;
+    }
   }
 
   #get<T>(path: string, query: Query, options: ClientCallOptions = {}): Promise<T> {
@@ -181,9 +215,11 @@ export class ProxySource implements Source {
     signal: AbortSignal,
     isAnother: (error: unknown) => boolean = () => false,
   ): Promise<void> {
+    let wasOpen = false;
+    let failures = 0;
     for (;;) {
       signal.throwIfAborted();
-      onConnection({ state: "connecting" });
+      if (failures === 0) onConnection({ state: "connecting" });
       const attempt = new AbortController();
       const stop = () => attempt.abort();
       signal.addEventListener("abort", stop, { once: true });
@@ -195,7 +231,17 @@ export class ProxySource implements Source {
       };
       try {
         const { path, query, after } = request();
-        const stream = new EventStream<E>(this.#http, { method: "GET", path, query, isRepeatable: true }, after, {
+        // A connection that gives nothing is live too, as soon as it is open.
+        const open: FetchLike = async (url, init) => {
+          const response = await this.#options.fetch(url, init);
+          if (response.ok) {
+            wasOpen = true;
+            failures = 0;
+            settle();
+          }
+          return response;
+        };
+        const stream = new EventStream<E>(new Http({ ...this.#options, fetch: open }), { method: "GET", path, query, isRepeatable: true }, after, {
           signal: attempt.signal,
           onReconnect: ({ failures, error }) => {
             clearTimeout(settled);
@@ -204,7 +250,6 @@ export class ProxySource implements Source {
             onConnection({ state: "reconnecting", failures, reason: error?.message ?? "the stream ended" });
           },
         });
-        settle();
         for await (const event of stream) {
           onEvent(event, stream.cursor);
           settle();
@@ -215,6 +260,13 @@ export class ProxySource implements Source {
         // Waking up ended this attempt.
         if (attempt.signal.aborted) continue;
         if (isAnother(error)) continue;
+        // After sleep the network takes its time. What was open once is opened again, however long that takes.
+        if (wasOpen && isPassing(error)) {
+          failures += 1;
+          onConnection({ state: "reconnecting", failures, reason: error instanceof Error ? error.message : "" });
+          await pause(Math.min(PAUSE_MS * 2 ** failures, LONGEST_PAUSE_MS), signal);
+          continue;
+        }
         throw error instanceof FramegateError ? error : new FramegateError(String(error), { cause: error });
       } finally {
         clearTimeout(settled);
@@ -224,4 +276,25 @@ export class ProxySource implements Source {
       }
     }
   }
+}
+
+/** Whether the same request may succeed later. */
+function isPassing(error: unknown): boolean {
+  if (error instanceof ApiError) return error.status === 429 || error.status >= 500;
+  return error instanceof ConnectionError || error instanceof TimeoutError;
+}
+
+/** Waits; less if the machine wakes up or the signal aborts. */
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      unhook();
+      signal.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    const unhook = onWake(done);
+    signal.addEventListener("abort", done, { once: true });
+  });
 }

@@ -22,6 +22,8 @@ export type Run = RunStatus & {
   title?: string;
   /** The model that the run named last; absent if unknown. */
   model?: string;
+  /** What the client that sent or started the run said about it. */
+  labels?: Readonly<Record<string, string>>;
 };
 export type RunPage = Omit<ClientRunPage, "data"> & { data: Run[] };
 export type RunQuery = RunFilter & { limit?: number; skip?: number };
@@ -47,6 +49,9 @@ export interface Abilities {
 
 /** A frame, what it came from and what came of it. */
 export interface TraceItem {
+  /** The frame's number; for frames that are no longer kept, the first one. */
+  seq?: number;
+  /** Frames that are no longer kept are one `gap_detected`. */
   frame: Frame;
   /** The number of the upstream record, from 0; null if the frame came from none. */
   record: number | null;
@@ -55,12 +60,16 @@ export interface TraceItem {
 }
 
 export interface TraceEvent {
-  cursor: string;
+  /** Null if the event has no `id:`. */
+  cursor: string | null;
   type: string;
   event: unknown;
-  /** Whether the gate withheld it. */
+  /** Whether it stands in for an event that the gate withheld. */
   withheld: boolean;
-  violations: { rule: string; path: string; message: string }[];
+  /** The type of the withheld event. */
+  withheld_type?: string;
+  /** `path`: a JSON pointer into the event; of a withheld event, into that. */
+  violations: { rule: string; severity?: "error" | "warning"; path: string; message: string }[];
 }
 
 export interface Finding {
@@ -74,8 +83,10 @@ export interface TracePage {
   contract: string;
   data: TraceItem[];
   has_more: boolean;
-  /** The `after` of the next page. */
-  next_after: number;
+  /** The `after` of the next page; null if there are no frames yet. */
+  next_after: number | null;
+  /** Whether the contract's rules between events were checked, as they are on pages that begin among the first frames of a run. */
+  rules_checked?: boolean;
 }
 
 export interface TraceQuery {
@@ -92,10 +103,15 @@ export interface StatsFigures {
   failed: number;
   interrupted: number;
   open: number;
-  duration_ms: number;
-  tool_calls: number;
-  failed_tool_calls: number;
-  warnings: number;
+  /** Of the runs that have ended. Rows of tools have neither this nor warnings. */
+  duration_ms?: number;
+  tool_calls?: number;
+  failed_tool_calls?: number;
+  /** The time of the tool calls that ran to their end. */
+  tool_duration_ms?: number;
+  /** Model calls of the main threads. */
+  turns?: number;
+  warnings?: number;
   /** Figures that no run of the group reported are absent. */
   input_tokens?: number;
   output_tokens?: number;
@@ -107,13 +123,16 @@ export interface StatsFigures {
 }
 
 export type StatsGroup = "day" | "runner" | "model" | "session" | "label" | "tool";
-export type StatsRow = StatsFigures & Partial<Record<StatsGroup, string>>;
+/** `rest`: the row sums what has no row of its own. */
+export type StatsRow = StatsFigures & Partial<Record<StatsGroup, string>> & { rest?: boolean };
 
 export interface Stats {
   by: StatsGroup[];
   data: StatsRow[];
   total: StatsFigures;
-  tools: { name: string; kind: string; calls: number; failed: number; duration_ms: number }[];
+  tools: { name: string; kind: string; calls: number; failed: number; duration_ms?: number; timed_calls?: number; rest?: boolean }[];
+  /** Runs whose tools are not known; absent if there are none. */
+  runs_without_tools?: number;
 }
 
 export interface StatsQuery {
@@ -148,10 +167,22 @@ export interface FollowOptions {
 }
 
 /** A change to a run that a list of runs shows. */
-export type RunChange = Extract<Frame, { type: "session_started" | "session_ended" | "approval_requested" | "approval_resolved" }>;
+export type RunChange = Extract<
+  Frame,
+  {
+    type:
+      | "session_started" | "session_ended" | "approval_requested" | "approval_resolved"
+      | "turn_started" | "usage_reported" | "tool_ended" | "tool_failed" | "error_reported";
+  }
+>; // prettier-ignore
 
 export interface CallOptions {
   signal?: AbortSignal;
+}
+
+export interface IngestOptions extends CallOptions {
+  idempotencyKey?: string;
+  onProgress?: (sent: number) => void;
 }
 
 export interface Source {
@@ -166,18 +197,22 @@ export interface Source {
   frames(runId: string, query: { after: number; limit: number }, options?: CallOptions): Promise<Frame[]>;
   trace(runId: string, query: TraceQuery, options?: CallOptions): Promise<TracePage>;
   stats(query: StatsQuery, options?: CallOptions): Promise<Stats>;
+  /** The rows of `stats` as CSV. */
+  statsCsv(query: StatsQuery, options?: CallOptions): Promise<string>;
   catalogue(options?: CallOptions): Promise<Catalogue>;
   upstreams(options?: CallOptions): Promise<Upstream[]>;
   /** The bytes of an artifact, with the media type under which they are safe to show. */
   artifact(artifactId: string, options?: CallOptions): Promise<Blob>;
-  /** Calls back when a run begins, ends, or waits for something, until the signal aborts. */
+  /** Calls back when a run begins, ends, waits for something, or has new figures, until the signal aborts. */
   watchRuns(onChange: (change: RunChange) => void, onConnection: (connection: Connection) => void, signal: AbortSignal): Promise<void>;
 
-  startRun(order: StartRun): Promise<Run>;
+  /** The same key never starts a second run. */
+  startRun(order: StartRun, options?: CallOptions & { idempotencyKey?: string }): Promise<Run>;
   interrupt(runId: string): Promise<void>;
   answer(runId: string, approvalId: string, answer: ApprovalAnswer): Promise<void>;
   sendMessage(sessionId: string, prompt: string): Promise<void>;
-  ingest(runner: string, file: Blob, options?: CallOptions & { idempotencyKey?: string }): Promise<IngestResult>;
+  /** Sends a runner's output in. `onProgress` gets the number of bytes that were sent. */
+  ingest(runner: string, file: Blob, options?: IngestOptions): Promise<IngestResult>;
 }
 
 /** Something that this source does not have. */

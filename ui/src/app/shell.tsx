@@ -8,6 +8,7 @@ import { Empty, Failure, Loading } from "../components/states";
 import { Toasts } from "../components/toast";
 import { ConversationView } from "../views/conversation/view";
 import { RunsView } from "../views/runs/view";
+import { DropFiles } from "../views/start/drop";
 import { StatsView } from "../views/stats/view";
 import { TimelineView } from "../views/timeline/view";
 import { FrameView, TraceView } from "../views/trace/view";
@@ -51,12 +52,13 @@ export function Shell({ source, notice }: { source: Source; notice: string | und
         Skip to the content
       </a>
       <Header source={source} access={access} onHelp={() => setHelp(true)} />
-      <main id="main" class="main" tabIndex={-1}>
+      <main id="main" class="main" tabIndex={-1} data-view={isTokenWanted.value ? "login" : route.value.view}>
         {isTokenWanted.value ? (
           <TokenForm notice={notice} />
         ) : app !== undefined ? (
           <AppContext.Provider value={app}>
             <View route={route.value} />
+            <DropFiles />
           </AppContext.Provider>
         ) : error !== undefined ? (
           <Failure error={error} title="The proxy cannot be reached" onRetry={() => setAttempt(attempt + 1)} />

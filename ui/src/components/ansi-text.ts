@@ -4,7 +4,7 @@
 // return starts its line again, as progress bars want it. Never: a colour that the page's themes do not have; 256 colours and true colours
 // become the nearest of 16.
 
-import { visible } from "./visible";
+import { reordering } from "./visible";
 
 export interface Span {
   text: string;
@@ -32,7 +32,7 @@ const PLAIN: Style = {
 }; // prettier-ignore
 
 export function parseAnsi(printed: string): Span[] {
-  const text = visible(printed);
+  const text = reordering(printed);
   // Most texts have nothing to parse.
   CONTROL.lastIndex = 0;
   if (!CONTROL.test(text)) return text === "" ? [] : [{ text, classes: "" }];

@@ -82,11 +82,12 @@ function node(value: Node | string, index: number): ComponentChild {
   return value.scope === undefined ? children : <span key={index} class={value.scope}>{children}</span>;
 }
 
-export function CopyButton({ text, what }: { text: string; what: string }) {
+/** `text`: what is copied, or what makes it, where making it takes time. */
+export function CopyButton({ text, what }: { text: string | (() => string); what: string }) {
   const [isDone, setDone] = useState(false);
   const copy = async () => {
     try {
-      await navigator.clipboard.writeText(text);
+      await navigator.clipboard.writeText(typeof text === "string" ? text : text());
       setDone(true);
       setTimeout(() => setDone(false), 1_500);
     } catch {

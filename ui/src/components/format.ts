@@ -45,14 +45,20 @@ export function dollars(amount: number | undefined): string {
   return `$${amount.toFixed(2)}`;
 }
 
-/** A time of day, with the date if it is not today's. */
-export function clock(ms: number | undefined, now = Date.now()): string {
+/** A time of day. The date belongs into a tooltip (`fullTime`). */
+export function clock(ms: number | undefined): string {
+  if (ms === undefined) return "";
+  const date = new Date(ms);
+  return Number.isNaN(date.getTime()) ? "" : date.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
+}
+
+/** A day and a time of day, for lists that span days. */
+export function dayAndTime(ms: number | undefined, now = Date.now()): string {
   if (ms === undefined) return "";
   const date = new Date(ms);
   if (Number.isNaN(date.getTime())) return "";
-  const time = date.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
   const isToday = date.toDateString() === new Date(now).toDateString();
-  return isToday ? time : `${date.toLocaleDateString(undefined, { month: "short", day: "numeric" })}, ${time}`;
+  return isToday ? clock(ms) : `${date.toLocaleDateString(undefined, { month: "short", day: "numeric" })}, ${clock(ms)}`;
 }
 
 /** The whole time, for a tooltip. */

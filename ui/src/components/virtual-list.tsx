@@ -19,6 +19,8 @@ export interface VirtualListProps<T> {
   items: readonly T[];
   /** Changes if rows went away or came between others; while it is the same, rows are only added at the end. */
   layout?: string | number;
+  /** Changes with anything that is shown: the list itself is changed in place, and is drawn again only if a property is another one. */
+  version?: number;
   keyOf(item: T, index: number): string;
   /** The height to assume until the row was drawn. */
   guess?(item: T): number;
@@ -202,7 +204,8 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
 }
 
 function keepAnchor(heights: Heights, anchor: { current: { key: string; offset: number } | undefined }, top: number): void {
-  if (anchor.current !== undefined || heights.count === 0) return;
+  // At the very top the reader looks at the beginning: rows that come before the first one are shown.
+  if (anchor.current !== undefined || heights.count === 0 || top <= 0) return;
   const index = heights.indexAt(top);
   const key = heights.keyAt(index);
   if (key !== undefined) anchor.current = { key, offset: top - heights.offset(index) };

@@ -5,6 +5,7 @@ import { signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import type { Connection, Frame, FrameType, Run, Source } from "../api/source";
 import { Conversation } from "../model/conversation";
+import { Timeline } from "../model/timeline";
 
 /** The conversation needs none of these; they are more than half of a run's bytes. */
 const WITHOUT: readonly FrameType[] = ["provider_event"];
@@ -18,6 +19,7 @@ const GRACE_MS = 10_000;
 export class RunSession {
   readonly runId: string;
   readonly conversation = new Conversation();
+  readonly timeline = new Timeline();
   readonly status = signal<Run | undefined>(undefined);
   readonly connection = signal<Connection>({ state: "connecting" });
   /** Why the run cannot be read, or not any further. */
@@ -90,6 +92,7 @@ export class RunSession {
 
   #take(frames: Frame[]): void {
     this.conversation.apply(frames);
+    for (const frame of frames) this.timeline.push(frame);
     this.version.value += 1;
     if (frames.some((frame) => TELLING.has(frame.type))) this.refresh();
   }

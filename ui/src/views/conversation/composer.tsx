@@ -90,7 +90,7 @@ export function Composer({ run }: { run: Run }) {
           ref={field}
           class="input"
           rows={1}
-          aria-label="Next prompt"
+          aria-label="Prompt"
           placeholder="Next prompt for this session"
           value={prompt}
           onInput={(event) => setPrompt(event.currentTarget.value)}

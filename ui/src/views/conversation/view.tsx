@@ -22,21 +22,24 @@ import { InterruptButton } from "./interrupt";
 import { ItemView, labelOf } from "./items/item";
 import { type Found, Search } from "./search";
 import { isDetailed, setDetailed } from "./settings";
+import { targetOf, useTarget } from "./target";
 
 export interface ConversationViewProps {
   runId: string;
-  /** The call whose subagent is shown; the main thread without one. */
+  /** A call: if it started a subagent, only that is shown; else it is brought into view. */
   toolId?: string;
+  /** `at`: the frame that is brought into view. */
   query: Query;
 }
 
-export function ConversationView({ runId, toolId }: ConversationViewProps) {
+export function ConversationView({ runId, toolId: callId, query }: ConversationViewProps) {
   const { source, can } = useApp();
   const session = useRunSession(source, runId);
   const { conversation } = session;
   const version = session.version.value;
   const run = session.status.value;
   const connection = session.connection.value;
+  const toolId = callId !== undefined && conversation.thread(callId) !== undefined ? callId : undefined;
 
   const folds = useMemo(() => new Map<string, boolean>(), [session]);
   const [threads, setThreads] = useState(0);
@@ -72,6 +75,15 @@ export function ConversationView({ runId, toolId }: ConversationViewProps) {
     [list],
   );
 
+  const target = useMemo(() => targetOf(toolId === undefined ? callId : undefined, query["at"]), [toolId, callId, query]);
+  useTarget(target, list, conversation.lastSeq, version, (index) => {
+    const row = list[index];
+    if (row === undefined) return;
+    setSelected(row.item.id);
+    control.current?.scrollTo(index, "center");
+    requestAnimationFrame(() => requestAnimationFrame(() => focusRow(control.current?.element(), index)));
+  });
+
   const move = useCallback(
     (step: 1 | -1, matches: (item: Item) => boolean = () => true) => {
       const current = list.findIndex((row) => row.item.id === selected);
@@ -106,6 +118,8 @@ export function ConversationView({ runId, toolId }: ConversationViewProps) {
       <article
         class={`item item-${row.item.kind} depth-${row.depth} ${row.item.id === selected ? "item-selected" : ""} ${found?.current === row.item ? "item-found" : ""}`}
         tabIndex={-1}
+        data-item={row.item.kind}
+        data-frame={row.item.seq}
         aria-label={labelOf(row.item)}
         aria-posinset={index + 1}
         aria-setsize={isOpen ? -1 : list.length}
@@ -151,6 +165,7 @@ export function ConversationView({ runId, toolId }: ConversationViewProps) {
             <VirtualList
               items={list}
               layout={rows.layout}
+              version={version}
               keyOf={keyOf}
               guess={guess}
               render={render}

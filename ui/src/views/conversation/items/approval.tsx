@@ -25,11 +25,11 @@ export function ApprovalCard({ approval, isAlone = false }: ApprovalCardProps) {
   if (approval.decision !== undefined) return <Decided approval={approval} decision={approval.decision} />;
   const questions = questionsOf(approval.args);
   return (
-    <section class="approval" aria-label={`Question about ${approval.toolName}`} data-approval={approval.approvalId}>
+    <section role="group" class="approval" aria-label={`Question about ${approval.toolName}`} data-approval={approval.approvalId}>
       <div class="item-head">
         <Icon name="question" />
         <span class="item-name">{questions.length > 0 ? "The runner asks" : `Allow ${visible(approval.toolName)}?`}</span>
-        <span class="item-end small" title={fullTime(approval.at)}>
+        <span class="item-side small" title={fullTime(approval.at)}>
           {ago(approval.at)}
         </span>
       </div>

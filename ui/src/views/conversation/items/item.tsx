@@ -14,17 +14,20 @@ import { ApprovalCard } from "./approval";
 import { ArtifactList, AttachmentList } from "./artifacts";
 import { ToolCard } from "./tool";
 
-/** `version` is not read: it changes with the item, so that the item is drawn again. */
-export const ItemView = memo(function ItemView({ item, depth }: { item: Item; version: number; depth: number }) {
+/**
+ * `version` is not read: it changes with the item, so that the item is drawn again. Items change in place, and a component with a state of its
+ * own is only drawn again if one of its properties is another one: it gets the version too.
+ */
+export const ItemView = memo(function ItemView({ item, version, depth }: { item: Item; version: number; depth: number }) {
   switch (item.kind) {
     case "prompt":
-      return <Prompt item={item} />;
+      return <Prompt item={item} version={version} />;
     case "text":
       return <Answer item={item} />;
     case "reasoning":
-      return <Reasoning item={item} />;
+      return <Reasoning item={item} version={version} />;
     case "tool":
-      return <ToolCard tool={item} depth={depth} />;
+      return <ToolCard tool={item} version={version} depth={depth} />;
     case "approval":
       return <ApprovalCard approval={item.approval} isAlone />;
     case "plan":
@@ -32,7 +35,7 @@ export const ItemView = memo(function ItemView({ item, depth }: { item: Item; ve
     case "error":
       return <ErrorNote item={item} />;
     case "notice":
-      return <Notice item={item} />;
+      return <Notice item={item} version={version} />;
     case "artifact":
       return (
         <div class="margin-note">
@@ -90,7 +93,7 @@ export function Meta({ seq, at }: { seq: number; at: number }) {
 
 const LONG_PROMPT = 1_600;
 
-function Prompt({ item }: { item: PromptItem }) {
+function Prompt({ item }: { item: PromptItem; version: number }) {
   const isLong = item.text.length > LONG_PROMPT;
   const [isOpen, setOpen] = useFold(`${item.id}/prompt`, !isLong);
   const shown = isOpen ? item.text : `${item.text.slice(0, LONG_PROMPT)}…`;
@@ -98,7 +101,7 @@ function Prompt({ item }: { item: PromptItem }) {
     <div class="prompt">
       <div class="item-head">
         <span class="item-name">Prompt</span>
-        <span class="item-end">
+        <span class="item-side">
           <CopyButton text={item.text} what="prompt" />
           <Meta seq={item.seq} at={item.at} />
         </span>
@@ -131,7 +134,7 @@ function Answer({ item }: { item: TextItem }) {
   );
 }
 
-function Reasoning({ item }: { item: ReasoningItem }) {
+function Reasoning({ item }: { item: ReasoningItem; version: number }) {
   const [isOpen, setOpen] = useFold(`${item.id}/reasoning`, false);
   const took = item.endedAt !== undefined && item.endedAt - item.at >= 1_000 ? ` for ${duration(item.endedAt - item.at)}` : "";
   const isHidden = item.text.trim() === "";
@@ -150,7 +153,7 @@ function Reasoning({ item }: { item: ReasoningItem }) {
       <button type="button" class="reasoning-head" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         <Icon name="chevron" class={isOpen ? "open" : ""} />
         <span>{name}</span>
-        {!isOpen && <span class="reasoning-preview truncate">{visible(oneLine(item.isDone ? item.text : item.text.slice(-300), 240))}</span>}
+        {!isOpen && <span class="reasoning-preview truncate">{visible(oneLine((item.isDone ? item.text.slice(0, 600) : item.text.slice(-300)).replace(/[*_`#]{1,3}/g, ""), 240))}</span>}
       </button>
       {isOpen && (
         <div class="reasoning-text">
@@ -170,14 +173,14 @@ const MARKS: Record<string, { mark: string; label: string; class: string }> = {
 function Plan({ item }: { item: PlanItem }) {
   const done = item.entries.filter((entry) => entry.status === "completed").length;
   return (
-    <section class="plan card" aria-label="Plan">
+    <section class="plan card" role="group" aria-label="Plan">
       <div class="item-head">
         <Icon name="list" />
         <span class="item-name">Plan</span>
-        <span class="faint numeric">
+        <span class="faint small numeric">
           {done} of {plural(item.entries.length, "step")} done
         </span>
-        <span class="item-end">
+        <span class="item-side">
           <Meta seq={item.seq} at={item.at} />
         </span>
       </div>
@@ -211,7 +214,7 @@ function ErrorNote({ item }: { item: ErrorItem }) {
         <Icon name="warn" />
         <span class="item-name">{isRetry ? "Retry" : "Error"}</span>
         <span class="small">{visible(facts.join(" · "))}</span>
-        <span class="item-end">
+        <span class="item-side">
           <Meta seq={item.seq} at={item.at} />
         </span>
       </div>
@@ -220,7 +223,7 @@ function ErrorNote({ item }: { item: ErrorItem }) {
   );
 }
 
-function Notice({ item }: { item: NoticeItem }) {
+function Notice({ item }: { item: NoticeItem; version: number }) {
   const [isOpen, setOpen] = useFold(`${item.id}/notice`, false);
   const isLong = item.title.length > 240 || item.title.includes("\n");
   const detail = isLong ? [item.title, item.detail].filter(Boolean).join("\n\n") : item.detail;
@@ -305,7 +308,7 @@ function End({ item }: { item: EndItem }) {
       <div class="item-head">
         <strong>{end.title}</strong>
         {item.errorCode && <code>{visible(item.errorCode)}</code>}
-        <span class="item-end">
+        <span class="item-side">
           <Meta seq={item.seq} at={item.at} />
         </span>
       </div>

@@ -9,8 +9,9 @@ import { Icon, type IconName } from "../../../components/icon";
 import { Markdown } from "../../../components/markdown";
 import { visible } from "../../../components/visible";
 import type { FileChange, ToolItem, ToolKind } from "../../../model/items";
+import { text } from "../../../model/read";
 import { DEEPEST } from "../../../model/rows";
-import { durationOf, isFailed, summaryOf } from "../../../model/summary";
+import { commandOf, durationOf, isFailed, saysAll, type Summary, summaryOf } from "../../../model/summary";
 import { useConversing, useFold } from "../context";
 import { ApprovalCard } from "./approval";
 import { ArtifactList, Download } from "./artifacts";
@@ -31,19 +32,20 @@ const ICONS: Record<ToolKind, IconName> = {
   other: "dots",
 };
 
-export function ToolCard({ tool, depth }: { tool: ToolItem; depth: number }) {
+/** `version` is that of the tool, which changes in place. */
+export function ToolCard({ tool, depth }: { tool: ToolItem; version: number; depth: number }) {
   const failed = isFailed(tool);
   const hasOpenQuestion = tool.approvals.some((approval) => approval.decision === undefined);
   const [isOpen, setOpen] = useFold(`${tool.id}/tool`, opensByItself(tool, failed));
-  const summary = summaryOf(tool);
+  const summary = isOpen ? openSummaryOf(tool) : summaryOf(tool);
   const isOver = useConversing().session.conversation.end !== undefined;
   return (
-    <section class={`tool card tool-${tool.toolKind} ${failed ? "tool-failed" : ""}`} aria-label={`${tool.name} ${summary.subject.slice(0, 80)}`}>
+    <section role="group" class={`tool card tool-${tool.toolKind} ${failed ? "tool-failed" : ""}`} data-tool={tool.toolId} data-kind={tool.toolKind} data-state={failed ? "failed" : tool.state} aria-label={`${tool.name} ${summary.subject.slice(0, 80)}`}>
       <div class="tool-head">
         <button type="button" class="tool-toggle" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           <Icon name={ICONS[tool.toolKind]} class="tool-icon" />
           {summary.verb !== "" && <span class="tool-verb">{visible(summary.verb)}</span>}
-          <span class={`tool-subject truncate ${summary.isCode ? "mono" : ""}`}>{visible(summary.subject) || (summary.verb === "" ? tool.name : "")}</span>
+          <span class={`tool-subject ${isOpen ? "tool-subject-open" : "truncate"} ${summary.isCode ? "mono" : ""}`}>{visible(summary.subject) || (summary.verb === "" ? tool.name : "")}</span>
         </button>
         <span class="tool-state">
           <ChangeCounts changes={tool.changes} />
@@ -70,6 +72,21 @@ export function ToolCard({ tool, depth }: { tool: ToolItem; depth: number }) {
   );
 }
 
+/** A command on one line says itself what it does; a longer one follows in the body. */
+const SHORT_COMMAND = 110;
+
+function isShortCommand(tool: ToolItem): boolean {
+  const command = commandOf(tool.args);
+  return tool.toolKind === "shell" && command !== "" && command.length <= SHORT_COMMAND && !command.includes("\n");
+}
+
+/** The head of an open card: what its body shows is not said twice. */
+function openSummaryOf(tool: ToolItem): Summary {
+  const summary = summaryOf(tool);
+  if (tool.toolKind !== "shell" || isShortCommand(tool)) return summary;
+  return { verb: "", subject: text(tool.args, "description") ?? "Shell", isCode: false };
+}
+
 function opensByItself(tool: ToolItem, failed: boolean): boolean {
   if (failed) return true;
   switch (tool.toolKind) {
@@ -91,7 +108,7 @@ function State({ tool, failed, isOver }: { tool: ToolItem; failed: boolean; isOv
     case "running":
     case "writing":
     case "proposed":
-      if (isOver) return <Badge>not finished</Badge>;
+      if (isOver) return <Badge>{tool.state === "proposed" ? "not run here" : "not finished"}</Badge>;
       return (
         <Badge tone="accent">
           <span class="dot dot-live" aria-hidden="true" />
@@ -117,10 +134,9 @@ function State({ tool, failed, isOver }: { tool: ToolItem; failed: boolean; isOv
 function Body({ tool }: { tool: ToolItem }) {
   const { toolKind, changes } = tool;
   const isShell = toolKind === "shell";
-  const hasDiff = changes.some((change) => change.diff !== undefined || change.artifactId !== undefined);
   return (
     <>
-      {!hasDiff && toolKind !== "subagent" && <Input tool={tool} isShell={isShell} />}
+      {changes.length === 0 && toolKind !== "subagent" && !isShortCommand(tool) && !saysAll(tool) && <Input tool={tool} isShell={isShell} />}
       {changes.map((change, index) => (
         <Change key={index} change={change} isNamed={changes.length > 1 || change.change !== "modify"} />
       ))}
@@ -154,7 +170,7 @@ function Body({ tool }: { tool: ToolItem }) {
 function Input({ tool, isShell }: { tool: ToolItem; isShell: boolean }) {
   const { args } = tool;
   if (isShell && typeof args === "string" && args !== "" && tool.state !== "writing") return <Command command={args} />;
-  return <ToolInput name={tool.name} args={args} />;
+  return <ToolInput name={tool.name} args={args} isNamed />;
 }
 
 function ChangeCounts({ changes }: { changes: readonly FileChange[] }) {

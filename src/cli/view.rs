@@ -1,0 +1,180 @@
+//! `framegate view`: shows recordings in a browser.
+//!
+//! Input: recordings of any runner, which may still be written by a pipe. Output: a proxy on loopback that has them in memory, and a
+//! link to its page. Never: a file; a token in an address (the link has a code that works once); a request from the page
+//! that changes anything; a browser that is opened without being asked for.
+
+use super::bridge::{Embedded, Guest};
+use super::names::{self, From};
+use super::recordings::Recordings;
+use super::{EXIT_CLEAN, EXIT_FAILED};
+use crate::config::Sources;
+use crate::ingest::IngestFactory;
+use crate::runs::Ingested;
+use anyhow::Context;
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+use std::process::{Command, ExitCode, Stdio};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::mpsc;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXIT_CODES)]
+pub(super) struct Args {
+    /// The recordings to show, each a separate input; - is standard input, which is shown while it arrives
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    /// The runner that wrote the files; auto detects it from the first records
+    #[arg(long, value_name = "RUNNER", value_parser = names::runner_or_auto(), default_value = "auto")]
+    from: From,
+    /// Open the link in a browser: the program in $BROWSER, else xdg-open or open
+    #[arg(long)]
+    open: bool,
+    /// The configuration file, for [redaction], [gate], [log], [artifacts] and the limits of [ingest] [default: config.toml, if it
+    /// is there]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+/// The exit codes in `--help`.
+const EXIT_CODES: &str = "\
+Exit codes:
+  0   Ctrl-C or SIGTERM ended it, and each file was read and has a run
+  2   a file could not be read, is compressed, empty or from another runner, or has no run; invalid arguments. The other files
+      are shown; without any, the command ends at once";
+
+/// What the thread that reads the files reports.
+enum Report {
+    /// There is a run to look at.
+    Begun,
+    /// A file was read, or why not.
+    File(Result<(PathBuf, usize), String>),
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let config = Sources::new(args.config.clone(), std::env::vars_os())?.load()?;
+    let settings = super::serve::ingest_settings(&config)?;
+    let runtime = super::threads::runtime(0)?;
+    runtime.block_on(async {
+        let mut stop = Stop::new()?;
+        let guest = Guest::new();
+        let embedded = Embedded::for_guest(config, &guest).await?;
+        let recordings = Recordings {
+            runtime: tokio::runtime::Handle::current(),
+            factory: IngestFactory::new(embedded.runs().clone(), settings),
+            from: args.from,
+            command: "view",
+        };
+        let (reports, mut reported) = mpsc::unbounded_channel();
+        let files = args.files.clone();
+        // The thread may wait for a pipe for ever. It ends with the process.
+        let reading = std::thread::Builder::new().name("recordings".to_owned());
+        reading.spawn(move || read(&recordings, files, &reports)).context("cannot start a thread")?;
+        let link = format!("http://{}/#code={}", embedded.address(), guest.code);
+        let (mut is_shown, mut has_failed) = (false, false);
+        loop {
+            let report = tokio::select! {
+                report = reported.recv() => report,
+                () = stop.requested() => break,
+            };
+            match report {
+                Some(Report::Begun) if !is_shown => {
+                    is_shown = true;
+                    show(&link, args.open)?;
+                }
+                Some(Report::Begun) => {}
+                Some(Report::File(Ok((path, runs)))) => tell(&format!("{}: {}", path.display(), counted(runs))),
+                Some(Report::File(Err(why))) => {
+                    has_failed = true;
+                    tell(&format!("error: {why}"));
+                }
+                None if is_shown => {
+                    stop.requested().await;
+                    break;
+                }
+                None => break,
+            }
+        }
+        embedded.stop().await;
+        anyhow::Ok(ExitCode::from(if has_failed { EXIT_FAILED } else { EXIT_CLEAN }))
+    })
+}
+
+/// Reads all files, one after the other.
+fn read(recordings: &Recordings, files: Vec<PathBuf>, reports: &mpsc::UnboundedSender<Report>) {
+    for path in files {
+        let mut is_begun = false;
+        let mut begun = |ingested: &Ingested| {
+            if !is_begun && ingested.has_runs() {
+                is_begun = true;
+                // The receiver is gone once the command ends.
+                let _ = reports.send(Report::Begun);
+            }
+        };
+        let read = recordings.read(&path, &mut begun);
+        let _ = reports.send(Report::File(read.map(|runs| (path, runs.len()))));
+    }
+}
+
+fn counted(runs: usize) -> String {
+    if runs == 1 { "1 run".to_owned() } else { format!("{runs} runs") }
+}
+
+/// Prints the link, and opens it if that was asked for.
+fn show(link: &str, open: bool) -> anyhow::Result<()> {
+    let mut stdout = std::io::stdout().lock();
+    writeln!(stdout, "{link}")?;
+    stdout.flush()?;
+    if std::io::stderr().is_terminal() {
+        tell("The link works once, in one browser. Ctrl-C ends the command and forgets the recordings.");
+    }
+    if open && let Err(error) = browse(link) {
+        tell(&format!("cannot open a browser: {error}; open the link yourself"));
+    }
+    Ok(())
+}
+
+/// Starts a browser with the link.
+fn browse(link: &str) -> std::io::Result<()> {
+    let chosen = std::env::var("BROWSER").ok().filter(|browser| !browser.is_empty());
+    let candidates = chosen.map_or_else(|| vec!["xdg-open".to_owned(), "open".to_owned()], |browser| vec![browser]);
+    let mut failed = None;
+    for program in candidates {
+        let null = (Stdio::null(), Stdio::null(), Stdio::null());
+        match Command::new(&program).arg(link).stdin(null.0).stdout(null.1).stderr(null.2).spawn() {
+            Ok(mut browser) => {
+                // Waits for the browser, so that no zombie is left.
+                std::thread::spawn(move || browser.wait());
+                return Ok(());
+            }
+            Err(error) => failed = Some(std::io::Error::new(error.kind(), format!("{program}: {error}"))),
+        }
+    }
+    Err(failed.unwrap_or_else(|| std::io::ErrorKind::NotFound.into()))
+}
+
+/// Writes a line to stderr.
+fn tell(line: &str) {
+    // If stderr is closed, the line cannot be delivered.
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+/// Ctrl-C and SIGTERM.
+struct Stop {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Stop {
+    fn new() -> anyhow::Result<Self> {
+        let of = |kind| signal(kind).context("cannot listen for signals");
+        Ok(Self { interrupt: of(SignalKind::interrupt())?, terminate: of(SignalKind::terminate())? })
+    }
+
+    async fn requested(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+    }
+}
