@@ -28,7 +28,7 @@ async function guarded(t, args = []) {
 
 /** Types a token into the form. */
 async function enter(page, secret) {
-  const field = page.getByLabel(/token/i).first();
+  const field = page.getByLabel('Token', { exact: true }).first();
   await field.fill(secret);
   await field.press('Enter');
 }
@@ -55,9 +55,9 @@ test('the page asks for a token, keeps it for the tab, and sends it as a header 
   const proxy = await guarded(t);
   const [run] = await proxy.ingest('claude-code', recording('claude-code', 'bash_ok.partial.ndjson'));
   const page = await open(t, `${proxy.url}/#/runs/${run}`, { allow: FAILED_REQUESTS });
-  await page.getByLabel(/token/i).first().waitFor();
+  await page.getByLabel('Token', { exact: true }).first().waitFor();
   assert.equal(await page.locator('[data-run]').count(), 0);
-  assert.equal(await page.getByLabel(/token/i).first().getAttribute('type'), 'password');
+  assert.equal(await page.getByLabel('Token', { exact: true }).first().getAttribute('type'), 'password');
 
   await enter(page, 'not-a-token-of-this-proxy');
   await page.getByRole('alert').first().waitFor();
@@ -77,7 +77,7 @@ test('the page asks for a token, keeps it for the tab, and sends it as a header 
   const other = await page.context().newPage();
   page.watch.problems = page.watch.problems.filter((problem) => !problem.startsWith('another page was opened'));
   await other.goto(`${proxy.url}/#/runs`);
-  await other.getByLabel(/token/i).first().waitFor();
+  await other.getByLabel('Token', { exact: true }).first().waitFor();
 });
 
 test('a token that may only read is offered nothing that acts', async (t) => {
@@ -126,7 +126,7 @@ test('a token that is withdrawn leads back to the form', async (t) => {
     for (const key of Object.keys(sessionStorage)) sessionStorage[key] = sessionStorage[key].replace(secret, 'a-token-that-was-withdrawn');
   }, SECRETS.read);
   await page.reload();
-  await page.getByLabel(/token/i).first().waitFor();
+  await page.getByLabel('Token', { exact: true }).first().waitFor();
 });
 
 /** Drops a file onto the page. */
@@ -146,7 +146,7 @@ test('without tokens, nothing is asked for', async (t) => {
   const proxy = await Proxy.start(t);
   const page = await open(t, `${proxy.url}/`);
   await ready(page, 'runs');
-  assert.equal(await page.getByLabel(/token/i).count(), 0);
+  assert.equal(await page.getByLabel('Token', { exact: true }).count(), 0);
   assert.equal(await page.evaluate(() => JSON.stringify(sessionStorage)), '{}');
   await until('requests', () => page.watch.requests.some(({ url }) => url.endsWith('/v1/access')));
 });

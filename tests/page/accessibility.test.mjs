@@ -153,10 +153,9 @@ test('the keyboard moves, searches, opens and helps', async (t) => {
   assert.ok(page.url().includes(opened));
   await page.keyboard.press('j');
   const place = () => page.evaluate(() => document.activeElement?.closest('[data-frame]')?.dataset.frame ?? document.querySelector('[data-frame][aria-current=true], [data-frame][data-selected]')?.dataset.frame);
-  const item = await place();
-  assert.ok(item !== undefined, 'j selects an item of the conversation');
+  const item = await until('j selects an item of the conversation', place);
   await page.keyboard.press('j');
-  assert.notEqual(await place(), item);
+  await until('j selects the next one', async () => (await place()) !== item);
 });
 
 test('everything can be reached with the tab key, and shows where it is', async (t) => {

@@ -90,11 +90,11 @@ test('the timeline grows while a run goes on', async (t) => {
   await input.end();
 });
 
-test('the timeline of every recorded run opens', async (t) => {
+test('the timelines of recorded runs of every runner open', async (t) => {
   const proxy = await Proxy.start(t);
   const page = await open(t, `${proxy.url}/`);
   for (const runner of RUNNERS) {
-    for (const name of names(runner).filter((_, index) => index % 3 === 0)) {
+    for (const name of names(runner).filter((_, index) => index % 9 === 0)) {
       const answer = await proxy.fetch(`/v1/ingest/${runner}`, { method: 'POST', body: recording(runner, name) });
       for (const { run_id: run } of (await answer.json()).runs ?? []) await timeline(page, run);
     }

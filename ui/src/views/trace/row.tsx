@@ -145,8 +145,6 @@ function Entry({ place, item, marks, label, hot, hotItem, active, onHot, onActiv
       class={`trace-entry ${isHot ? "is-hot" : ""} ${isRelated ? "is-related" : ""}`}
       tabIndex={isActive ? 0 : -1}
       data-place={`${place.seq} ${place.side} ${place.event}`}
-      aria-label={`${label}${isRelated ? ", belongs to the marked one" : ""}`}
-      aria-describedby={undefined}
       onPointerEnter={() => onHot(place)}
       onPointerLeave={() => onHot(undefined)}
       onFocus={() => {
@@ -156,6 +154,7 @@ function Entry({ place, item, marks, label, hot, hotItem, active, onHot, onActiv
       onBlur={() => onHot(undefined)}
       onClick={() => onSelect(place)}
     >
+      <span class="visually-hidden">{`${label}${isRelated ? ", belongs to the marked one" : ""}: `}</span>
       {children}
       {marks.length > 0 && (
         <span class={`trace-mark trace-mark-${worst}`} data-finding={marks.map(({ kind }) => kind).join(" ")} title={marks.map(({ kind, code, message }) => `${MARK_NAMES[kind]} (${code}): ${message}`).join("\n").slice(0, 2_000)}>

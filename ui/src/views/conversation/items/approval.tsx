@@ -25,7 +25,7 @@ export function ApprovalCard({ approval, isAlone = false }: ApprovalCardProps) {
   if (approval.decision !== undefined) return <Decided approval={approval} decision={approval.decision} />;
   const questions = questionsOf(approval.args);
   return (
-    <section class="approval" aria-label={`Question about ${approval.toolName}`} data-approval={approval.approvalId}>
+    <section role="group" class="approval" aria-label={`Question about ${approval.toolName}`} data-approval={approval.approvalId}>
       <div class="item-head">
         <Icon name="question" />
         <span class="item-name">{questions.length > 0 ? "The runner asks" : `Allow ${visible(approval.toolName)}?`}</span>

@@ -173,11 +173,11 @@ const MARKS: Record<string, { mark: string; label: string; class: string }> = {
 function Plan({ item }: { item: PlanItem }) {
   const done = item.entries.filter((entry) => entry.status === "completed").length;
   return (
-    <section class="plan card" aria-label="Plan">
+    <section class="plan card" role="group" aria-label="Plan">
       <div class="item-head">
         <Icon name="list" />
         <span class="item-name">Plan</span>
-        <span class="faint numeric">
+        <span class="faint small numeric">
           {done} of {plural(item.entries.length, "step")} done
         </span>
         <span class="item-side">
