@@ -20,7 +20,7 @@ pub(super) use stdio::{Input, Line, Output};
 use super::named_upstream;
 use crate::config::Sources;
 use anyhow::Context;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Where the proxy is.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -45,6 +45,17 @@ pub(super) struct Opened {
     pub(super) embedded: Option<Embedded>,
 }
 
+/// The running proxy at a URL.
+///
+/// # Errors
+/// The URL, the token or the certificates cannot be used.
+pub(super) fn running(url: &str, token_file: Option<&Path>, ca_file: Option<&Path>) -> anyhow::Result<Proxy> {
+    let file = token_file.filter(|path| !path.as_os_str().is_empty());
+    let token =
+        file.map(|path| std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display())));
+    Proxy::at(url, token.transpose()?.as_deref().map(str::trim), ca_file)
+}
+
 impl Place {
     /// Finds the running proxy, or starts one with only this upstream.
     ///
@@ -53,12 +64,7 @@ impl Place {
     pub(super) async fn open(&self, upstream: &str) -> anyhow::Result<Opened> {
         match &self.url {
             Some(url) => {
-                let file = self.token_file.as_deref().filter(|path| !path.as_os_str().is_empty());
-                let token = file.map(|path| {
-                    std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
-                });
-                let token = token.transpose()?;
-                let proxy = Proxy::at(url, token.as_deref().map(str::trim), self.ca_file.as_deref())?;
+                let proxy = running(url, self.token_file.as_deref(), self.ca_file.as_deref())?;
                 Ok(Opened { proxy, embedded: None })
             }
             None => {

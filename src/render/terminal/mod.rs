@@ -9,6 +9,8 @@ mod cards;
 mod prose;
 mod summary;
 mod table;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use prose::options as markdown_options;
 pub(crate) use summary::work;
@@ -139,6 +141,11 @@ impl Terminal {
         self.last = None;
     }
 
+    /// Whether no stream is open.
+    pub fn is_idle(&self) -> bool {
+        self.streams.is_empty()
+    }
+
     /// What is not settled: the newest text, and what the newest run does. `elapsed_ms` is the time since its first frame. At most
     /// `rows` lines.
     pub fn live(&self, elapsed_ms: Option<u64>, rows: usize) -> Live {
@@ -153,7 +160,7 @@ impl Terminal {
     }
 
     /// Lines as they are written to a terminal, none wider than it.
-    pub(crate) fn shown(&self, lines: &[Line]) -> Live {
+    fn shown(&self, lines: &[Line]) -> Live {
         let mut live = Live::default();
         for line in lines {
             // A terminal may break a line already when its last column is used.
@@ -164,6 +171,15 @@ impl Terminal {
             live.widths.push(super::wrap::line_width(&line));
         }
         live
+    }
+
+    /// Lines of the program itself, as they are written to a terminal.
+    pub fn plain(&self, lines: &[String]) -> Live {
+        let style = Style::of(Colour::Yellow).bold();
+        let line = |line: &String| {
+            wrap(&[Span::new(safe::line(line), style)], self.look.columns.saturating_sub(1), Breaks::Words)
+        };
+        self.shown(&lines.iter().flat_map(line).collect::<Vec<_>>())
     }
 
     fn preview(&self, open: &Open, room: usize) -> Vec<Line> {
@@ -209,8 +225,17 @@ impl Terminal {
         if totals.calls > 0 {
             parts.push(counted(totals.calls, "tool"));
         }
+        let others = self.streams.iter().filter(|open| open.kind == StreamKind::Session).count().saturating_sub(1);
+        if others > 0 {
+            parts.push(counted(others as u64, "other run"));
+        }
         let text = safe::line(&parts.join(" · ")).into_owned();
-        vec![Span::new("● ", Style::of(Colour::Yellow)), Span::new(text, Style::DIM)]
+        let run = if self.look.has_labels { format!("{} ", label(open.id)) } else { String::new() };
+        vec![
+            Span::new("● ", Style::of(Colour::Yellow)),
+            Span::new(run, self.colour_of(open.id)),
+            Span::new(text, Style::DIM),
+        ]
     }
 
     /// The first line about a run, if there are several.
@@ -297,7 +322,7 @@ impl Terminal {
 }
 
 /// The short label of a run: the last six digits of its id.
-pub(crate) fn label(run: Uuid) -> String {
+pub fn label(run: Uuid) -> String {
     let id = run.simple().to_string();
     id.get(26..).unwrap_or_default().to_owned()
 }
