@@ -62,7 +62,7 @@ fn recordings_of_every_runner_at_several_widths() {
 fn recordings_of_every_part() {
     let parts = [
         "/subagent.partial.ndjson",
-        "/edit_multi",
+        "/edit_file.partial.ndjson",
         "exec-patch-modify",
         "exec-command-nonzero",
         "exec-command-unicode-ansi",
