@@ -164,7 +164,7 @@ impl View {
         self.started.get_or_insert_with(Moment::now);
         self.terminal.frame(frame, &mut self.held);
         if self.held.len() >= HELD_BYTES
-            && let Err(error) = self.write(true)
+            && let Err(error) = self.write()
         {
             self.error = Some(error);
             self.held.clear();
@@ -206,9 +206,13 @@ impl View {
         if is_tick {
             self.measure();
         }
-        let is_due = is_tick || self.drawn.is_none_or(|drawn| drawn.elapsed() >= PACE);
-        if !self.is_live() || !is_due {
-            return if self.held.is_empty() { Ok(()) } else { self.write(false) };
+        // What is drawn repeats the beginning of settled text, so that it is drawn again with every text.
+        let is_due = is_tick || !self.held.is_empty() || self.drawn.is_none_or(|drawn| drawn.elapsed() >= PACE);
+        if !self.is_live() {
+            return self.write();
+        }
+        if !is_due {
+            return Ok(());
         }
         self.drawn = Some(Moment::now());
         let elapsed = self.started.map(|started| u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX));
@@ -220,11 +224,10 @@ impl View {
         self.screen.show(&text, live)
     }
 
-    fn write(&mut self, is_forced: bool) -> io::Result<()> {
-        // What is drawn stays below the new text until it is drawn again.
-        let live = if is_forced { Live::default() } else { self.screen.live().clone() };
+    /// Writes what is settled, without anything below it.
+    fn write(&mut self) -> io::Result<()> {
         let text = std::mem::take(&mut self.held);
-        self.screen.show(&text, live)
+        self.screen.show(&text, Live::default())
     }
 
     fn measure(&mut self) {
@@ -261,8 +264,7 @@ impl View {
             let lines = captured.end();
             lines.iter().for_each(|line| self.terminal.message(line, &mut self.held));
         }
-        let text = std::mem::take(&mut self.held);
-        self.screen.show(&text, Live::default())
+        self.write()
     }
 
     /// Removes what is drawn, until it is drawn again.
@@ -270,8 +272,7 @@ impl View {
     /// # Errors
     /// The output's error.
     pub(super) fn clear(&mut self) -> io::Result<()> {
-        let text = std::mem::take(&mut self.held);
-        self.screen.show(&text, Live::default())
+        self.write()
     }
 
     /// Whether no run is in progress.

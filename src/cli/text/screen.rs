@@ -24,11 +24,6 @@ impl<W: Write> Screen<W> {
         self.is_live
     }
 
-    /// What is drawn.
-    pub(in crate::cli) fn live(&self) -> &Live {
-        &self.drawn
-    }
-
     /// The terminal has this many columns now.
     pub(in crate::cli) fn resize(&mut self, columns: usize) {
         self.columns = columns.max(1);

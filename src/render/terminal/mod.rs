@@ -16,6 +16,7 @@ pub(crate) use prose::options as markdown_options;
 pub(crate) use summary::work;
 
 use super::blocks::SegmentKind;
+use super::console::{Console, LINES};
 use super::conversation::{Activity, Conversation, Part, Speaker};
 use super::figures::{counted, dollars, duration, short};
 use super::safe;
@@ -31,6 +32,9 @@ const COLUMNS: (usize, usize) = (20, 1000);
 
 /// How many levels of subagents are indented. Deeper ones are marked with their depth.
 const INDENTED: u32 = 6;
+
+/// The greatest depth in such a mark.
+const MARKED: u32 = 999;
 
 /// How many streams are open at once. The one that began first is closed beyond that.
 const STREAMS: usize = 256;
@@ -134,9 +138,13 @@ impl Terminal {
 
     /// Appends a line that is not from a run, such as a message of the program.
     pub fn message(&mut self, text: &str, out: &mut String) {
-        let text = safe::text(text);
-        for line in wrap(&[Span::new(text.trim_end(), Style::DIM)], self.look.columns, Breaks::Words) {
-            write_line(&line, self.look.has_colour, out);
+        // Messages may have colours of their own.
+        let mut console = Console::default();
+        console.feed(text);
+        for line in console.last(LINES).0 {
+            for line in wrap(&[Span::new(safe::text(line.trim_end()), Style::DIM)], self.look.columns, Breaks::Words) {
+                write_line(&line, self.look.has_colour, out);
+            }
         }
         self.last = None;
     }
@@ -246,8 +254,10 @@ impl Terminal {
         let runner = frame.stream.provider.title;
         let runner = if runner.is_empty() { String::new() } else { format!(" {runner}") };
         let text = format!("── run {}{runner}", frame.stream.id);
-        let card = Card::line(vec![Span::new(text, self.colour_of(frame.stream.id).bold())]);
-        self.card(frame.stream.id, &Speaker::default(), card, out);
+        let (id, main) = (frame.stream.id, Speaker::default());
+        let line = [Span::new(safe::line(&text), self.colour_of(id).bold())];
+        let card = Card::new(vec![shortened_line(&line, self.room(&self.gutter(id, &main)))]);
+        self.card(id, &main, card, out);
     }
 
     fn close(&mut self, open: &mut Open, out: &mut String) {
@@ -282,7 +292,10 @@ impl Terminal {
             write_line(&gutter, self.look.has_colour, out);
         }
         let is_new = !has_same_speaker && speaker.depth > 0 && !card.names_speaker;
-        let name = is_new.then(|| vec![Span::new(format!("{}:", safe::line(&speaker.name)), Style::of(Colour::Blue))]);
+        let name = is_new.then(|| {
+            let name = Span::new(format!("{}:", safe::line(&speaker.name)), Style::of(Colour::Blue));
+            shortened_line(&[name], self.room(&gutter))
+        });
         for line in name.into_iter().chain(card.lines) {
             let mut whole = gutter.clone();
             whole.extend(line);
@@ -305,7 +318,8 @@ impl Terminal {
             line.push(Span::new("│ ".repeat(depth as usize), Style::DIM));
         }
         if speaker.depth > indented {
-            line.push(Span::new(format!("[{}] ", speaker.depth), Style::DIM));
+            let depth = if speaker.depth > MARKED { format!("{MARKED}+") } else { speaker.depth.to_string() };
+            line.push(Span::new(format!("[{depth}] "), Style::DIM));
         }
         line
     }
