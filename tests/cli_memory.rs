@@ -80,6 +80,13 @@ fn memory_stays_bounded_for_tool_calls_of_claude_code() {
 }
 
 #[test]
+fn memory_stays_bounded_for_text() {
+    let init = format!("{{\"type\":\"system\",\"subtype\":\"init\",\"model\":\"m\",\"tools\":[],{SESSION}}}\n");
+    // A step of text is shorter than one of events.
+    assert_bounded("claude-code", "text", &init, |nth| claude_code(nth).replace("word", &"word ".repeat(20)));
+}
+
+#[test]
 fn memory_stays_bounded_for_runs_of_claude_code() {
     let run = |nth| {
         format!(

@@ -14,8 +14,8 @@ fn text(args: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-const COMMANDS: [&str; 9] =
-    ["serve", "translate", "check", "contracts", "runners", "schema", "health", "completions", "man"];
+const COMMANDS: [&str; 10] =
+    ["serve", "translate", "watch", "check", "contracts", "runners", "schema", "health", "completions", "man"];
 
 #[test]
 fn completions_for_every_shell_have_every_command() {

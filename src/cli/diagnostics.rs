@@ -102,6 +102,11 @@ impl Diagnostics {
         }
     }
 
+    /// Inspects a frame that has no events.
+    pub(super) fn pass_frame(&mut self, frame: &Frame) {
+        self.watch(frame);
+    }
+
     /// Passes on the events that are due at a pause. If one of them breaks its schema, returns `false`: it is reported with the
     /// next frame.
     pub(super) fn pass_at_pause<W: Write>(&mut self, events: &Events, writer: &mut EventWriter<W>) -> bool {

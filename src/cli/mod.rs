@@ -25,9 +25,11 @@ mod run_end;
 mod serve;
 mod shell;
 mod stats;
+mod text;
 mod threads;
 mod translate;
 mod view;
+mod watch;
 
 use crate::config::{LogFormat, Telemetry};
 use clap::{Args, Parser, Subcommand};
@@ -87,6 +89,8 @@ enum Command {
     Acp(acp::Args),
     /// Be Claude Code: take its flags and its control protocol, for the Claude Agent SDK, and let another runner do the work
     ClaudeCompat(claude_code::Args),
+    /// Follow the runs of a running proxy as text, and answer their questions
+    Watch(watch::Args),
     /// Translate a runner's output to a contract's events, record by record
     Translate(translate::Args),
     /// Check a stream of events against its contract: schemas, order, pairing
@@ -139,6 +143,7 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Run(args) => run::run(&args),
         Command::Acp(args) => acp::run(&args),
         Command::ClaudeCompat(args) => claude_code::run(&args),
+        Command::Watch(args) => watch::run(&args),
         Command::Translate(args) => translate::run(&args),
         Command::Check(args) => check::run(&args),
         Command::View(args) => view::run(&args),

@@ -2,6 +2,7 @@
 //!
 //! An unknown name is an error that suggests the nearest name and lists all of them.
 
+use super::text;
 use crate::catalogue::without_user_messages;
 use anyhow::Context;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -28,20 +29,33 @@ impl std::fmt::Debug for RunnerName {
     }
 }
 
-/// Any contract.
-pub(super) fn contract() -> impl TypedValueParser<Value = ContractName> {
-    contract_of(|_| true)
-}
-
 /// A contract whose events are JSON with schemas.
 pub(super) fn json_contract() -> impl TypedValueParser<Value = ContractName> {
-    contract_of(|contract| !contract.schemas.is_empty())
-}
-
-fn contract_of(fits: fn(&Contract) -> bool) -> impl TypedValueParser<Value = ContractName> {
-    let known = CONTRACTS.iter().filter(|contract| fits(contract));
+    let known = CONTRACTS.iter().filter(|contract| !contract.schemas.is_empty());
     PossibleValuesParser::new(known.map(|contract| PossibleValue::new(contract.name).help(contract.about)))
         .try_map(|name| framegate_translators::contracts::contract(&name).map(ContractName).context("not registered"))
+}
+
+/// The form of the output: the events of a contract, or text.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum OutputName {
+    /// The events of this contract.
+    Contract(ContractName),
+    /// Text for people.
+    Text,
+}
+
+/// Any contract, or text.
+pub(super) fn output() -> impl TypedValueParser<Value = OutputName> {
+    let contracts = CONTRACTS.iter().map(|contract| PossibleValue::new(contract.name).help(contract.about));
+    let text = PossibleValue::new(text::NAME).help(text::ABOUT);
+    PossibleValuesParser::new(contracts.chain([text])).try_map(|name| match &*name {
+        text::NAME => anyhow::Ok(OutputName::Text),
+        name => {
+            let found = framegate_translators::contracts::contract(name).context("not registered")?;
+            Ok(OutputName::Contract(ContractName(found)))
+        }
+    })
 }
 
 /// Which runner wrote an input.

@@ -1,20 +1,21 @@
 //! `framegate run`: starts a runner in the same way as `serve`, and writes its translation while it runs.
 //!
-//! Input: the name of a configured upstream or of a preset, and a prompt. Output: each event as soon as its record is read; the
-//! runner's standard error; the runner's exit status, or a status other than 0 if its run failed. Never: a question that waits
+//! Input: the name of a configured upstream or of a preset, and a prompt. Output: each event as soon as its record is read, or text for
+//! people; the runner's standard error; the runner's exit status, or a status other than 0 if its run failed. Never: a question that waits
 //! for ever (no user can answer, so the rules and the timeout decide), a runner that is left running.
 
 use super::named_upstream;
-use super::names::{self, ContractName};
+use super::names::{self, ContractName, OutputName};
 use super::run_end::{Ending, of_runs};
 use super::serve::{encoder_options, ingest_settings};
+use super::text::{self, TextArgs, View};
 use crate::auth::Restriction;
 use crate::config::upstream::{Command, Kind, Upstream as Configured};
 use crate::config::{Config, Sources};
 use crate::gate::Gate;
 use crate::log::MemoryLog;
 use crate::runs::labels::{Label, Labels};
-use crate::runs::{IngestFollower, RunStatus, Runs, Wire};
+use crate::runs::{FrameFollower, IngestFollower, RunStatus, Runs, Wire};
 use crate::shutdown::Phase;
 use crate::upstream::Host;
 use crate::upstream::command::{CommandUpstream, Launched};
@@ -41,12 +42,11 @@ pub(super) struct Args {
     upstream: String,
     /// The prompt for the runner; if it is - or missing, it is read from standard input
     prompt: Option<String>,
-    /// The contract of the output
-    #[arg(long, value_name = "CONTRACT", value_parser = names::contract(), default_value = DEFAULT.name)]
-    to: ContractName,
-    /// The framing of events in the output
-    #[arg(long = "as", value_name = "FORM", default_value = "ndjson")]
-    form: Form,
+    #[arg(long, value_name = "CONTRACT", value_parser = names::output(), help = to_help())]
+    to: Option<OutputName>,
+    /// The framing of events in the output [default: ndjson]
+    #[arg(long = "as", value_name = "FORM")]
+    form: Option<Form>,
     /// The session to continue, in the runner's spelling
     #[arg(long, value_name = "ID")]
     session: Option<String>,
@@ -74,6 +74,8 @@ pub(super) struct Args {
     /// The configuration file [default: config.toml, if it is there]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
+    #[command(flatten)]
+    text: TextArgs,
 }
 
 /// The exit codes in `--help`.
@@ -95,6 +97,10 @@ enum Form {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let to = output(args)?;
+    if matches!(to, OutputName::Contract(_)) {
+        args.text.refuse()?;
+    }
     let config = Sources::new(args.config.clone(), std::env::vars_os())?.load()?;
     let labels = Labels::of(args.labels.iter().cloned())?;
     let mut status_file = args.status_file.as_deref().map(StatusFile::create).transpose()?;
@@ -135,10 +141,17 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         let launched = upstream.launch(opening, Arc::<Restriction>::default(), &labels)?;
         let mut options = EncoderOptions { experimental: args.experimental, ..encoder_options(&config) };
         options.user_messages |= args.user_messages;
-        let wire = if args.form == Form::Sse { Wire::Sse } else { Wire::Ndjson };
+        let wire = if args.form == Some(Form::Sse) { Wire::Sse } else { Wire::Ndjson };
         let ingested = launched.ingested.clone();
-        let follower = ingested.follow(runs.clone(), args.to.0, options, wire);
-        let ending = follow(launched, follower, &host).await?;
+        let output = match to {
+            OutputName::Contract(contract) => {
+                Output::Events(Box::new(ingested.follow(runs.clone(), contract.0, options, wire)))
+            }
+            OutputName::Text => {
+                Output::Text(ingested.follow_frames(runs.clone()), Box::new(View::new(&args.text, false, false)))
+            }
+        };
+        let ending = follow(launched, output, &host).await?;
         let entries = ingested.entries();
         let code = ending.tell(&runs, &entries).await;
         if let Some(file) = &mut status_file {
@@ -170,6 +183,34 @@ impl StatusFile {
         }
         self.file.write_all(&lines).with_context(|| format!("cannot write {}", self.path.display()))
     }
+}
+
+/// Where the output goes.
+enum Output {
+    Events(Box<IngestFollower>),
+    Text(FrameFollower, Box<View>),
+}
+
+/// The form of the output: text on a terminal, unless the arguments say otherwise.
+fn output(args: &Args) -> anyhow::Result<OutputName> {
+    match (args.to, args.form) {
+        (Some(OutputName::Text), Some(_)) => {
+            bail!("--as cannot be used with --to {}, which has no events", text::NAME)
+        }
+        (Some(to), _) => Ok(to),
+        (None, None) if std::io::stdout().is_terminal() => Ok(OutputName::Text),
+        (None, _) => Ok(OutputName::Contract(ContractName(DEFAULT))),
+    }
+}
+
+/// The help of `--to`.
+fn to_help() -> String {
+    format!(
+        "The contract of the output, or {} [default: {} on a terminal, else {}]",
+        text::NAME,
+        text::NAME,
+        DEFAULT.name
+    )
 }
 
 /// Returns the upstream, which must be a program, and its settings.
@@ -204,8 +245,8 @@ fn absolute(path: &Path) -> anyhow::Result<String> {
     path.into_os_string().into_string().map_err(|path| anyhow!("{} is not valid Unicode", path.display()))
 }
 
-/// Writes events until the runner has ended. The first signal interrupts the run, the second one ends the runner.
-async fn follow(launched: Launched, mut follower: IngestFollower, host: &Host) -> anyhow::Result<Ending> {
+/// Writes the output until the runner has ended. The first signal interrupts the run, the second one ends the runner.
+async fn follow(launched: Launched, output: Output, host: &Host) -> anyhow::Result<Ending> {
     let Launched { ingested, run, exit } = launched;
     let mut interrupt = signal(SignalKind::interrupt()).context("cannot listen for signals")?;
     let mut terminate = signal(SignalKind::terminate()).context("cannot listen for signals")?;
@@ -247,7 +288,10 @@ async fn follow(launched: Launched, mut follower: IngestFollower, host: &Host) -
         }
     };
     let written = async {
-        let written = write(&mut follower).await;
+        let written = match output {
+            Output::Events(mut follower) => write(&mut follower).await,
+            Output::Text(mut follower, view) => show(&mut follower, *view).await,
+        };
         if written.is_err() {
             // The output is closed, so the runner's work is of no use.
             host.shutdown.set(Phase::Cutting);
@@ -264,6 +308,25 @@ async fn follow(launched: Launched, mut follower: IngestFollower, host: &Host) -
 /// The numbers of the signals that interrupt a run.
 const SIGINT: u8 = 2;
 const SIGTERM: u8 = 15;
+
+/// Writes text for people.
+async fn show(follower: &mut FrameFollower, mut view: View) -> anyhow::Result<()> {
+    let mut ticks = tokio::time::interval(text::TICK);
+    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
+    let is_live = view.is_live();
+    loop {
+        tokio::select! {
+            frames = follower.next() => match frames? {
+                Some(frames) => {
+                    frames.iter().for_each(|frame| view.frame(frame));
+                    view.flush().context("cannot write")?;
+                }
+                None => return view.finish().context("cannot write"),
+            },
+            _ = ticks.tick(), if is_live => view.tick().context("cannot write")?,
+        }
+    }
+}
 
 async fn write(follower: &mut IngestFollower) -> anyhow::Result<()> {
     let mut out = std::io::stdout();

@@ -1,23 +1,25 @@
 //! `framegate translate`: a filter from a runner's output to a contract's events.
 //!
-//! Input: bytes, as they arrive. Output: each event as soon as its record is read; diagnostics on stderr. Never: memory that
+//! Input: bytes, as they arrive. Output: each event as soon as its record is read, or text for people; diagnostics on stderr. Never: memory that
 //! grows with the length of the input, a gap in the sequence when the gate withholds an event.
 
 use super::artifacts::ArtifactFiles;
 use super::bad::{BadRecords, no_run};
 use super::diagnostics::Diagnostics;
-use super::input::{Input, shown};
-use super::names::{self, ContractName, From};
+use super::input::{Input, is_stdin, shown};
+use super::names::{self, ContractName, From, OutputName};
 use super::output::{EventWriter, Form};
 use super::serve::encoder_options;
+use super::text::{self, TextArgs, View};
 use super::{EXIT_CLEAN, EXIT_FAILED, EXIT_FINDINGS};
 use crate::clock::{Arrival, Clock, Moment};
 use crate::config::{GateMode, Redaction, Sources};
 use crate::ingest::{IdentificationReporter, Settings};
 use anyhow::{Context, bail};
 use framegate_translators::artifacts::Bounds;
-use framegate_translators::contracts::{CONTRACTS, SseStyle};
-use framegate_translators::encode::EncoderOptions;
+use framegate_translators::contracts::{CONTRACTS, Contract, DEFAULT, SseStyle};
+use framegate_translators::encode::{EncoderOptions, EventRef, Events};
+use framegate_translators::frame::Frame;
 use framegate_translators::framing::Limits;
 use framegate_translators::normalizer::EndHold;
 use framegate_translators::pipeline::{Ingest, Tally, Translator};
@@ -35,9 +37,9 @@ pub(super) struct Args {
     /// The runner that wrote the input; auto detects it from the first records
     #[arg(long, value_name = "RUNNER", value_parser = names::runner_or_auto())]
     from: From,
-    /// The contract of the output
-    #[arg(long, value_name = "CONTRACT", value_parser = names::contract())]
-    to: ContractName,
+    /// The contract of the output, or text
+    #[arg(long, value_name = "CONTRACT", value_parser = names::output())]
+    to: OutputName,
     /// The framing of events in the output [default: ndjson]
     #[arg(long = "as", value_name = "FORM")]
     form: Option<Form>,
@@ -81,13 +83,25 @@ pub(super) struct Args {
     /// The configuration file, for [redaction], [gate], [hecate] and the limits of [ingest] [default: config.toml, if it is there]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
+    #[command(flatten)]
+    text: TextArgs,
     /// The files to read, one after the other, each a separate input; - is standard input
     #[arg(value_name = "FILE", default_value = "-")]
     files: Vec<PathBuf>,
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let contract = args.to.0;
+    let (contract, is_text) = match args.to {
+        OutputName::Contract(ContractName(contract)) => (contract, false),
+        // Frames are inspected as those of the default contract, and have no events.
+        OutputName::Text => (DEFAULT, true),
+    };
+    if is_text && (args.form.is_some() || args.gate.is_some()) {
+        bail!("--as and --gate cannot be used with --to {}, which has no events", text::NAME);
+    }
+    if !is_text {
+        args.text.refuse()?;
+    }
     if contract.sse == SseStyle::Raw && args.form.is_some() {
         bail!("--as cannot be used with --to {}: the runner's own records keep their framing", contract.name);
     }
@@ -112,9 +126,15 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     };
     let limits = Limits { record_bytes, preview_bytes };
     let reading = Settings { limits, redaction: rules, ..Settings::default() };
-    let job = Job { args, reading, options, store };
-    let mut diagnostics = Diagnostics::new(contract, args.gate.unwrap_or(config.gate.mode), args.max_reports)?;
-    let mut writer = EventWriter::new(io::stdout().lock(), contract, args.form.unwrap_or(Form::Ndjson));
+    let job = Job { args, contract: (!is_text).then_some(contract), reading, options, store };
+    let mode = if is_text { GateMode::Off } else { args.gate.unwrap_or(config.gate.mode) };
+    let mut diagnostics = Diagnostics::new(contract, mode, args.max_reports)?;
+    let mut writer = if is_text {
+        let is_replay = !args.files.iter().any(|path| is_stdin(path));
+        Output::Text(Box::new(View::new(&args.text, false, is_replay)))
+    } else {
+        Output::Events(EventWriter::new(io::stdout().lock(), contract, args.form.unwrap_or(Form::Ndjson)))
+    };
     let (mut failed, mut bad) = (false, false);
     for (nth, path) in args.files.iter().enumerate() {
         match job.file(nth, path, &mut diagnostics, &mut writer)? {
@@ -127,7 +147,10 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         }
     }
     writer.finish().context("cannot write")?;
-    diagnostics.sum_up();
+    // Each run in a text ends with its own sums.
+    if !is_text {
+        diagnostics.sum_up();
+    }
     Ok(ExitCode::from(match (failed, bad && args.strict) {
         (true, _) => EXIT_FAILED,
         (false, true) => EXIT_FINDINGS,
@@ -135,9 +158,63 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }))
 }
 
+/// Where the output goes.
+enum Output<W: Write> {
+    Events(EventWriter<W>),
+    Text(Box<View>),
+}
+
+impl<W: Write> Output<W> {
+    fn frame(&mut self, frame: &Frame, events: &mut dyn Iterator<Item = EventRef<'_>>, diagnostics: &mut Diagnostics) {
+        match self {
+            Self::Events(writer) => diagnostics.pass(frame, events, writer),
+            Self::Text(view) => {
+                diagnostics.pass_frame(frame);
+                view.frame(frame);
+            }
+        }
+    }
+
+    fn pause(&mut self, events: &Events, diagnostics: &mut Diagnostics) -> bool {
+        match self {
+            Self::Events(writer) => diagnostics.pass_at_pause(events, writer),
+            Self::Text(_) => true,
+        }
+    }
+
+    /// Waits a moment for input, and draws again if there is none; returns whether the input can be read. Without something to draw,
+    /// it does not wait.
+    fn tick(&mut self, input: &Input) -> io::Result<bool> {
+        match self {
+            Self::Text(view) if view.is_live() && !input.wait(text::TICK)? => {
+                // It is an error of the output, not of the input.
+                view.tick().unwrap_or_else(|error| view.keep(error));
+                Ok(false)
+            }
+            _ => Ok(true),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Events(writer) => writer.flush(),
+            Self::Text(view) => view.flush(),
+        }
+    }
+
+    fn finish(self) -> io::Result<()> {
+        match self {
+            Self::Events(writer) => writer.finish(),
+            Self::Text(view) => view.finish(),
+        }
+    }
+}
+
 /// The settings that apply to every file.
 struct Job<'a> {
     args: &'a Args,
+    /// `None`: frames are shown as text.
+    contract: Option<&'static Contract>,
     reading: Settings,
     options: EncoderOptions,
     store: Option<ArtifactFiles>,
@@ -153,7 +230,7 @@ impl Job<'_> {
         nth: usize,
         path: &Path,
         diagnostics: &mut Diagnostics,
-        writer: &mut EventWriter<W>,
+        writer: &mut Output<W>,
     ) -> anyhow::Result<Result<Tally, String>> {
         let cannot_read = |error: &io::Error| format!("cannot read {}: {error}", shown(path));
         let mut input = match Input::open(path, "translate") {
@@ -164,7 +241,11 @@ impl Job<'_> {
             Ok(clock) => clock,
             Err(error) => return Ok(Err(cannot_read(&error))),
         };
-        let mut translator = Translator::new(self.ingest(nth, input.is_whole()), self.args.to.0, self.options.clone());
+        let ingest = self.ingest(nth, input.is_whole());
+        let mut translator = match self.contract {
+            Some(contract) => Translator::new(ingest, contract, self.options.clone()),
+            None => Translator::without_events(ingest),
+        };
         let (mut identification, mut bad) =
             (IdentificationReporter::default(), BadRecords::new(path, self.args.max_reports));
         let mut fed = Arrival::now(clock);
@@ -178,14 +259,20 @@ impl Job<'_> {
                     Ok(true) => {}
                     Ok(false) => {
                         // Uses the clock time of the last bytes: the system clock may have been set since.
-                        translator.flush(deadline, &mut |frame, events| diagnostics.pass(frame, events, writer));
-                        translator.pause(deadline, &mut |events| diagnostics.pass_at_pause(events, writer));
+                        translator.flush(deadline, &mut |frame, events| writer.frame(frame, events, diagnostics));
+                        translator.pause(deadline, &mut |events| writer.pause(events, diagnostics));
                         self.settle(&mut translator, &mut identification, &mut bad)?;
                         writer.flush().context("cannot write")?;
                         continue;
                     }
                     Err(error) => break Err(error),
                 }
+            }
+            // What is drawn is kept up to date while the input is silent.
+            match writer.tick(&input) {
+                Ok(true) => {}
+                Ok(false) => continue,
+                Err(error) => break Err(error),
             }
             let chunk = match input.next() {
                 Ok([]) => break Ok(()),
@@ -194,7 +281,7 @@ impl Job<'_> {
             };
             fed = Arrival::now(clock);
             bad.feed(chunk);
-            translator.feed(chunk, fed.ms, &mut |frame, events| diagnostics.pass(frame, events, writer));
+            translator.feed(chunk, fed.ms, &mut |frame, events| writer.frame(frame, events, diagnostics));
             self.settle(&mut translator, &mut identification, &mut bad)?;
             if translator.ingest().is_unknown() {
                 break Ok(());
@@ -202,7 +289,7 @@ impl Job<'_> {
             writer.flush().context("cannot write")?;
         };
         // An input that breaks off is finished like a complete one, so that every run in the output is closed.
-        translator.finish(clock.now_ms(), &mut |frame, events| diagnostics.pass(frame, events, writer));
+        translator.finish(clock.now_ms(), &mut |frame, events| writer.frame(frame, events, diagnostics));
         self.settle(&mut translator, &mut identification, &mut bad)?;
         writer.flush().context("cannot write")?;
         let tally = translator.ingest().tally();

@@ -19,3 +19,5 @@ mod sample;
 mod style;
 pub mod terminal;
 mod wrap;
+
+pub(crate) use describe::{Question, question as question_of};

@@ -69,7 +69,13 @@ fn neutral(text: &str, is_line: bool) -> Cow<'_, str> {
             '\n' | '\t' => out.push(char),
             _ if char.is_control() => push_control(char, &mut out),
             _ if is_invisible(char) && !belongs(char, previous, next) => push_number(char, &mut out),
-            _ if char.width() == Some(0) && !is_invisible(char) => {
+            _ if is_invisible(char) => {
+                // It belongs to the character before it.
+                out.push(char);
+                previous = Some(char);
+                continue;
+            }
+            _ if char.width() == Some(0) => {
                 marks += 1;
                 match marks {
                     1..=MARKS => out.push(char),

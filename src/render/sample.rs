@@ -2,8 +2,8 @@
 
 use framegate_translators::frame::{
     ApprovalRequested, ApprovalResolved, BlockDelta, BlockText, Body, Decision, EndReason, ErrorReported, ErrorScope,
-    Figures, Frame, Provider, Session, SessionEnded, Stream, StreamKind, Tool, ToolCall, ToolKind, Usage, UsageScope,
-    UserMessage,
+    Figures, FileChangeKind, FileChanged, Frame, LogLevel, PlanEntry, Provider, Session, SessionEnded, Stream,
+    StreamKind, Tool, ToolCall, ToolKind, Usage, UsageScope, UserMessage,
 };
 use framegate_translators::framing::Limits;
 use framegate_translators::json::to_raw;
@@ -175,6 +175,28 @@ impl Script {
             message: message.map(str::to_owned),
         })))
     }
+}
+
+/// A run that says this text wherever it can.
+pub(crate) fn everywhere(text: &str) -> Vec<Frame> {
+    let mut script = Script::default();
+    script.prompt(text).say(text).think(text);
+    script.call(ToolKind::Shell, "sh", &serde_json::json!({"command": text}), text, 1);
+    script.call(ToolKind::Mcp, text, &serde_json::json!({"x": text}), text, 0);
+    script.push(Body::FileChanged(Box::new(FileChanged {
+        tool_id: None,
+        path: text.to_owned(),
+        kind: FileChangeKind::Modify,
+        diff: Some(format!("+{text}")),
+        artifact_id: None,
+    })));
+    script.push(Body::PlanUpdated {
+        entries: vec![PlanEntry { content: text.to_owned(), status: text.into(), priority: None }],
+    });
+    script.push(Body::LogEmitted { level: LogLevel::Warn, message: text.to_owned() });
+    script.push(Body::GapDetected { first_seq: Some(1), last_seq: Some(2), reason: text.to_owned() });
+    script.question(text).error(text).subagent(text).fail(text);
+    script.frames
 }
 
 fn fixtures() -> PathBuf {

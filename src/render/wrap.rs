@@ -146,19 +146,18 @@ fn first_line(cells: &[Cell<'_>], columns: usize, breaks: Breaks) -> (usize, usi
                 _ => return (at, at, false),
             }
         }
-        if is_droppable && at > 0 {
-            let words_end = cells.get(..at).and_then(|before| before.iter().rposition(|cell| cell.kind != Kind::Space));
-            if let Some(end) = words_end {
-                let spaces =
-                    cells.get(at..).map_or(0, |rest| rest.iter().take_while(|cell| cell.kind == Kind::Space).count());
-                // A run of spaces is one place.
-                if place.is_none_or(|(known, _)| known != end + 1) {
-                    place = Some((end + 1, at + spaces));
-                }
-                if used + cell.width > columns {
-                    let (end, next) = place.unwrap_or((at, at));
-                    return (end, next, next >= cells.len());
-                }
+        if is_droppable {
+            let spaces =
+                cells.get(at..).map_or(0, |rest| rest.iter().take_while(|cell| cell.kind == Kind::Space).count());
+            let is_first = at > 0 && cells.get(at - 1).is_some_and(|cell| cell.kind != Kind::Space);
+            if is_first {
+                place = Some((at, at + spaces));
+            }
+            if used + cell.width > columns {
+                let (end, next) = place.filter(|(_, next)| *next == at + spaces).unwrap_or((at, at + spaces));
+                // A line end after the spaces ends this line, not an empty one.
+                let is_ended = cells.get(next).is_some_and(|cell| cell.kind == Kind::LineEnd);
+                return (end, next + usize::from(is_ended), next >= cells.len());
             }
         }
         used += cell.width;
@@ -211,6 +210,9 @@ mod tests {
         assert_eq!(wrapped("abcdefgh", 3, Breaks::Words), ["abc", "def", "gh"]);
         assert_eq!(wrapped("a\n\nb", 3, Breaks::Words), ["a", "", "b"]);
         assert_eq!(wrapped("a abcdef", 4, Breaks::Words), ["a", "abcd", "ef"]);
+        assert_eq!(wrapped("abc \nd", 3, Breaks::Words), ["abc", "d"]);
+        assert_eq!(wrapped("abc \n", 3, Breaks::Words), ["abc", ""]);
+        assert_eq!(wrapped("你好 世界", 4, Breaks::Words), ["你好", "世界"]);
         assert_eq!(wrapped("", 4, Breaks::Words), [""]);
         assert_eq!(wrapped("  in", 4, Breaks::Words), ["  in"]);
     }

@@ -3,6 +3,10 @@
 //! Input: the frames of an ingest as they are stored, in order. Output: batches of bytes of all its streams, then the end. Never: frames of
 //! another ingest in the same stream; more open readers than the bound.
 
+mod frames;
+
+pub use frames::FrameFollower;
+
 use super::follow::{ask, notice};
 use super::{Batch, Entry, Lag, Reader, Runs, Wire};
 use crate::clock::Moment;

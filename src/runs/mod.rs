@@ -31,7 +31,7 @@ mod view;
 pub use entry::Entry;
 pub use feed::{FeedEvent, FeedFollower, NoCursor, Position, Scope};
 pub use follow::Follower;
-pub use ingested::{IngestFollower, Ingested};
+pub use ingested::{FrameFollower, IngestFollower, Ingested};
 pub use lag::Lag;
 pub use retention::pruning::PruningBounds;
 pub use status::{Exited, RunState, RunStatus, Waiting};

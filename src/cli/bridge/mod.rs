@@ -22,7 +22,7 @@ use super::named_upstream;
 use crate::config::Sources;
 use crate::config::upstream::Upstream;
 use anyhow::Context;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Where the proxy is.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -45,6 +45,17 @@ pub(super) struct Place {
 pub(super) struct Opened {
     pub(super) proxy: Proxy,
     pub(super) embedded: Option<Embedded>,
+}
+
+/// The running proxy at a URL.
+///
+/// # Errors
+/// The URL, the token or the certificates cannot be used.
+pub(super) fn running(url: &str, token_file: Option<&Path>, ca_file: Option<&Path>) -> anyhow::Result<Proxy> {
+    let file = token_file.filter(|path| !path.as_os_str().is_empty());
+    let token =
+        file.map(|path| std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display())));
+    Proxy::at(url, token.transpose()?.as_deref().map(str::trim), ca_file)
 }
 
 impl Place {
@@ -77,11 +88,7 @@ impl Place {
     /// The URL, the token or the certificates cannot be used.
     pub(super) fn running(&self) -> anyhow::Result<Option<Proxy>> {
         let Some(url) = &self.url else { return Ok(None) };
-        let file = self.token_file.as_deref().filter(|path| !path.as_os_str().is_empty());
-        let token =
-            file.map(|path| std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display())));
-        let token = token.transpose()?;
-        Proxy::at(url, token.as_deref().map(str::trim), self.ca_file.as_deref()).map(Some)
+        running(url, self.token_file.as_deref(), self.ca_file.as_deref()).map(Some)
     }
 }
 

@@ -138,6 +138,12 @@ impl Proxy {
         Events::new(self.clone(), format!("/v1/runs/{run}/events?contract={}{more}{options}", contract.name))
     }
 
+    /// The events of all runs from now on, of these types. A question that waits is repeated.
+    pub(in crate::cli) fn feed(&self, contract: &Contract, types: &[&str]) -> Events {
+        let (contract, types) = (contract.name, types.join(","));
+        Events::new(self.clone(), format!("/v1/events?contract={contract}&after=latest&event_type={types}"))
+    }
+
     async fn post(&self, path: &str, body: &Value) -> Result<Value, Failure> {
         self.json(Method::POST, path, Some(body)).await
     }

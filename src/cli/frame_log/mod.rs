@@ -47,7 +47,7 @@ pub(super) struct Args {
 enum Command {
     /// List the runs that are kept, newest first
     List(show::ListArgs),
-    /// Print the status of a run as JSON
+    /// Print the status of a run as JSON, or the run as text
     Show(show::ShowArgs),
     /// Print the events of a run, or of all streams, in a contract, one per line
     Export(export::Args),

@@ -2,6 +2,8 @@
 
 use super::Database;
 use crate::cli::EXIT_CLEAN;
+use crate::cli::text::{self, TextArgs};
+use crate::render::terminal::Terminal;
 use anyhow::Context;
 use framegate_translators::runners::name_of;
 use serde_json::Value;
@@ -22,6 +24,11 @@ pub(super) struct ShowArgs {
     /// The run: its id, or a prefix of it that no other id has
     #[arg(value_name = "RUN")]
     run: String,
+    /// Print the run itself instead of its status: text, as a conversation
+    #[arg(long, value_name = "FORM", value_parser = [text::NAME])]
+    to: Option<String>,
+    #[command(flatten)]
+    text: TextArgs,
 }
 
 pub(super) fn list(args: &ListArgs, database: &Database, out: &mut dyn Write) -> anyhow::Result<u8> {
@@ -73,7 +80,22 @@ fn tell_more(listed: i64, of: &str, database: &Database) -> anyhow::Result<()> {
 }
 
 pub(super) fn show(args: &ShowArgs, database: &Database, out: &mut dyn Write) -> anyhow::Result<u8> {
-    let (_, kept) = database.find(&args.run)?;
+    if args.to.is_none() {
+        args.text.refuse()?;
+    }
+    let (key, kept) = database.find(&args.run)?;
+    if args.to.is_some() {
+        let (mut terminal, mut lines) = (Terminal::new(args.text.look(false)), String::new());
+        database.whole(key, &kept, &mut |frame| {
+            terminal.frame(frame, &mut lines);
+            out.write_all(lines.as_bytes())?;
+            lines.clear();
+            Ok(())
+        })?;
+        terminal.finish(&mut lines);
+        out.write_all(lines.as_bytes())?;
+        return Ok(EXIT_CLEAN);
+    }
     let text = kept.status.with_context(|| format!("the log has no status for {}", args.run))?;
     let status: Value =
         serde_json::from_str(&text).with_context(|| format!("the status of {} is damaged", args.run))?;

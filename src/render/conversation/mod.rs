@@ -18,8 +18,8 @@ use super::describe::{self, Question};
 use super::figures::{bytes, counted, short};
 use calls::{Calls, Open};
 use framegate_translators::frame::{
-    ApprovalRequested, ApprovalResolved, Body, CheckpointAction, Frame, LogLevel, SessionEnded, SkillEvent, TaskEvent,
-    Tool, ToolCall, ToolKind, UserMessage,
+    ApprovalRequested, ApprovalResolved, Body, CheckpointAction, Frame, LogLevel, SessionEnded, SkillEvent, StreamKind,
+    TaskEvent, Tool, ToolCall, ToolKind, UserMessage,
 };
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -74,7 +74,8 @@ impl Conversation {
         if !self.has_begun {
             self.has_begun = true;
             self.totals.started_ms = frame.timestamp_ms;
-            if frame.seq > 0 {
+            // Other streams may begin with records, which are not shown.
+            if frame.seq > 0 && frame.stream.kind == StreamKind::Session {
                 let text = format!("the first {} of this run are not shown", counted(frame.seq, "frame"));
                 sink(&Speaker::default(), Part::Gap(text));
             }

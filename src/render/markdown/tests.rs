@@ -1,11 +1,11 @@
 //! Documents of hostile runs: whatever a run says, a viewer finds no HTML but ours.
 
 use super::{Document, write};
-use crate::render::sample::{self, Script};
+use crate::render::sample::{self, Script, everywhere};
 use crate::render::terminal::markdown_options;
-use framegate_translators::frame::{Body, FileChangeKind, FileChanged, Frame, PlanEntry, ToolKind};
+use framegate_translators::frame::{Frame, ToolKind};
 use proptest::prelude::*;
-use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag};
+use pulldown_cmark::{Event, Parser, Tag};
 
 fn document(frames: &[Frame]) -> String {
     let mut out = Vec::new();
@@ -36,26 +36,6 @@ fn check_inert(markdown: &str) {
             _ => {}
         }
     }
-}
-
-/// A run that says this text wherever it can.
-fn everywhere(text: &str) -> Vec<Frame> {
-    let mut script = Script::default();
-    script.prompt(text).say(text).think(text);
-    script.call(ToolKind::Shell, "sh", &serde_json::json!({"command": text}), text, 1);
-    script.call(ToolKind::Mcp, text, &serde_json::json!({"x": text}), text, 0);
-    script.push(Body::FileChanged(Box::new(FileChanged {
-        tool_id: None,
-        path: text.to_owned(),
-        kind: FileChangeKind::Modify,
-        diff: Some(format!("+{text}")),
-        artifact_id: None,
-    })));
-    script.push(Body::PlanUpdated {
-        entries: vec![PlanEntry { content: text.to_owned(), status: text.into(), priority: None }],
-    });
-    script.question(text).error(text).subagent(text).fail(text);
-    script.frames
 }
 
 #[test]

@@ -61,10 +61,6 @@ impl Card {
         Self { lines, group: None, is_tight: false, names_speaker: false }
     }
 
-    pub(super) fn line(line: Line) -> Self {
-        Self::new(vec![line])
-    }
-
     fn in_group(self, group: Group) -> Self {
         Self { group: Some(group), is_tight: true, ..self }
     }
@@ -123,6 +119,11 @@ fn marked(mark: &str, text: &str, style: Style, columns: usize, most: usize) -> 
     let indent = " ".repeat(width(mark));
     let lines = lines_of(text, style, columns.saturating_sub(width(mark)).max(1), most);
     prefixed(lines, &[Span::new(mark, Style { is_italic: false, ..style })], &[Span::new(indent, Style::PLAIN)])
+}
+
+/// A line about what is left out.
+fn left_out(text: &str, columns: usize) -> Line {
+    shortened_line(&[Span::new(text, Style::DIM)], columns)
 }
 
 fn prompt(speaker: &Speaker, text: &str, attachments: &[Attachment], columns: usize) -> Card {
@@ -361,19 +362,18 @@ fn plan(entries: &[PlanEntry], columns: usize) -> Card {
     let mut lines = vec![vec![Span::new("☰ Plan", Style::BOLD)]];
     for entry in entries.iter().take(PLAN_ENTRIES) {
         let (mark, style) = match &*entry.status {
-            "completed" => ("  ☑ ".to_owned(), Style::DIM),
-            "in_progress" => ("  ▶ ".to_owned(), Style::of(Colour::Yellow).bold()),
-            "pending" => ("  ☐ ".to_owned(), Style::PLAIN),
-            other => (format!("  ☐ ({}) ", super::super::wrap::shortened(&safe::line(other), 20)), Style::PLAIN),
+            "completed" => ("  ☑ ", Style::DIM),
+            "in_progress" => ("  ▶ ", Style::of(Colour::Yellow).bold()),
+            _ => ("  ☐ ", Style::PLAIN),
         };
-        lines.extend(marked(&mark, &entry.content, style, columns, TASK_LINES));
+        let text = match &*entry.status {
+            "completed" | "in_progress" | "pending" => entry.content.clone(),
+            other => format!("{} ({other})", entry.content),
+        };
+        lines.extend(marked(mark, &text, style, columns, TASK_LINES));
     }
     if entries.len() > PLAN_ENTRIES {
-        let text = format!(
-            "  … {}",
-            counted((entries.len() - PLAN_ENTRIES) as u64, "more entry").replace("entrys", "entries")
-        );
-        lines.push(vec![Span::new(text, Style::DIM)]);
+        lines.push(left_out(&format!("  … {} more", entries.len() - PLAN_ENTRIES), columns));
     }
     Card::new(lines)
 }
@@ -396,8 +396,7 @@ fn asked(question: &Question, columns: usize) -> Card {
             lines.extend(marked(&format!("    {} ", nth + 1), choice, Style::PLAIN, columns, 2));
         }
         if asked.left_out > 0 {
-            let text = format!("    … {}", counted(asked.left_out as u64, "more choice"));
-            lines.push(vec![Span::new(text, Style::DIM)]);
+            lines.push(left_out(&format!("    … {} more", asked.left_out), columns));
         }
     }
     Card { is_tight: false, ..Card::new(lines).in_group(Group::Questions) }

@@ -9,11 +9,14 @@ mod cards;
 mod prose;
 mod summary;
 mod table;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use prose::options as markdown_options;
 pub(crate) use summary::work;
 
 use super::blocks::SegmentKind;
+use super::console::{Console, LINES};
 use super::conversation::{Activity, Conversation, Part, Speaker};
 use super::figures::{counted, dollars, duration, short};
 use super::safe;
@@ -29,6 +32,9 @@ const COLUMNS: (usize, usize) = (20, 1000);
 
 /// How many levels of subagents are indented. Deeper ones are marked with their depth.
 const INDENTED: u32 = 6;
+
+/// The greatest depth in such a mark.
+const MARKED: u32 = 999;
 
 /// How many streams are open at once. The one that began first is closed beyond that.
 const STREAMS: usize = 256;
@@ -132,11 +138,20 @@ impl Terminal {
 
     /// Appends a line that is not from a run, such as a message of the program.
     pub fn message(&mut self, text: &str, out: &mut String) {
-        let text = safe::text(text);
-        for line in wrap(&[Span::new(text.trim_end(), Style::DIM)], self.look.columns, Breaks::Words) {
-            write_line(&line, self.look.has_colour, out);
+        // Messages may have colours of their own.
+        let mut console = Console::default();
+        console.feed(text);
+        for line in console.last(LINES).0 {
+            for line in wrap(&[Span::new(safe::text(line.trim_end()), Style::DIM)], self.look.columns, Breaks::Words) {
+                write_line(&line, self.look.has_colour, out);
+            }
         }
         self.last = None;
+    }
+
+    /// Whether no stream is open.
+    pub fn is_idle(&self) -> bool {
+        self.streams.is_empty()
     }
 
     /// What is not settled: the newest text, and what the newest run does. `elapsed_ms` is the time since its first frame. At most
@@ -153,7 +168,7 @@ impl Terminal {
     }
 
     /// Lines as they are written to a terminal, none wider than it.
-    pub(crate) fn shown(&self, lines: &[Line]) -> Live {
+    fn shown(&self, lines: &[Line]) -> Live {
         let mut live = Live::default();
         for line in lines {
             // A terminal may break a line already when its last column is used.
@@ -164,6 +179,15 @@ impl Terminal {
             live.widths.push(super::wrap::line_width(&line));
         }
         live
+    }
+
+    /// Lines of the program itself, as they are written to a terminal.
+    pub fn plain(&self, lines: &[String]) -> Live {
+        let style = Style::of(Colour::Yellow).bold();
+        let line = |line: &String| {
+            wrap(&[Span::new(safe::line(line), style)], self.look.columns.saturating_sub(1), Breaks::Words)
+        };
+        self.shown(&lines.iter().flat_map(line).collect::<Vec<_>>())
     }
 
     fn preview(&self, open: &Open, room: usize) -> Vec<Line> {
@@ -209,8 +233,17 @@ impl Terminal {
         if totals.calls > 0 {
             parts.push(counted(totals.calls, "tool"));
         }
+        let others = self.streams.iter().filter(|open| open.kind == StreamKind::Session).count().saturating_sub(1);
+        if others > 0 {
+            parts.push(counted(others as u64, "other run"));
+        }
         let text = safe::line(&parts.join(" · ")).into_owned();
-        vec![Span::new("● ", Style::of(Colour::Yellow)), Span::new(text, Style::DIM)]
+        let run = if self.look.has_labels { format!("{} ", label(open.id)) } else { String::new() };
+        vec![
+            Span::new("● ", Style::of(Colour::Yellow)),
+            Span::new(run, self.colour_of(open.id)),
+            Span::new(text, Style::DIM),
+        ]
     }
 
     /// The first line about a run, if there are several.
@@ -221,8 +254,10 @@ impl Terminal {
         let runner = frame.stream.provider.title;
         let runner = if runner.is_empty() { String::new() } else { format!(" {runner}") };
         let text = format!("── run {}{runner}", frame.stream.id);
-        let card = Card::line(vec![Span::new(text, self.colour_of(frame.stream.id).bold())]);
-        self.card(frame.stream.id, &Speaker::default(), card, out);
+        let (id, main) = (frame.stream.id, Speaker::default());
+        let line = [Span::new(safe::line(&text), self.colour_of(id).bold())];
+        let card = Card::new(vec![shortened_line(&line, self.room(&self.gutter(id, &main)))]);
+        self.card(id, &main, card, out);
     }
 
     fn close(&mut self, open: &mut Open, out: &mut String) {
@@ -257,7 +292,10 @@ impl Terminal {
             write_line(&gutter, self.look.has_colour, out);
         }
         let is_new = !has_same_speaker && speaker.depth > 0 && !card.names_speaker;
-        let name = is_new.then(|| vec![Span::new(format!("{}:", safe::line(&speaker.name)), Style::of(Colour::Blue))]);
+        let name = is_new.then(|| {
+            let name = Span::new(format!("{}:", safe::line(&speaker.name)), Style::of(Colour::Blue));
+            shortened_line(&[name], self.room(&gutter))
+        });
         for line in name.into_iter().chain(card.lines) {
             let mut whole = gutter.clone();
             whole.extend(line);
@@ -280,7 +318,8 @@ impl Terminal {
             line.push(Span::new("│ ".repeat(depth as usize), Style::DIM));
         }
         if speaker.depth > indented {
-            line.push(Span::new(format!("[{}] ", speaker.depth), Style::DIM));
+            let depth = if speaker.depth > MARKED { format!("{MARKED}+") } else { speaker.depth.to_string() };
+            line.push(Span::new(format!("[{depth}] "), Style::DIM));
         }
         line
     }
@@ -297,7 +336,7 @@ impl Terminal {
 }
 
 /// The short label of a run: the last six digits of its id.
-pub(crate) fn label(run: Uuid) -> String {
+pub fn label(run: Uuid) -> String {
     let id = run.simple().to_string();
     id.get(26..).unwrap_or_default().to_owned()
 }

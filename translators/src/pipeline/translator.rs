@@ -51,7 +51,8 @@ impl Encoders {
 /// Translates one runner's output into one contract's events.
 pub struct Translator {
     ingest: Ingest,
-    contract: &'static Contract,
+    /// `None`: frames have no events.
+    contract: Option<&'static Contract>,
     options: EncoderOptions,
     encoders: Encoders,
     events: Events,
@@ -60,7 +61,13 @@ pub struct Translator {
 impl Translator {
     /// A translator at the start of its input.
     pub fn new(ingest: Ingest, contract: &'static Contract, options: EncoderOptions) -> Self {
-        Self { ingest, contract, options, encoders: Encoders::default(), events: Events::default() }
+        Self { contract: Some(contract), options, ..Self::without_events(ingest) }
+    }
+
+    /// A translator at the start of its input that only reads frames.
+    pub fn without_events(ingest: Ingest) -> Self {
+        let (options, encoders, events) = (EncoderOptions::default(), Encoders::default(), Events::default());
+        Self { ingest, contract: None, options, encoders, events }
     }
 
     /// Feeds the next bytes; `sink` is called with each frame and its events.
@@ -113,7 +120,7 @@ impl Translator {
 
 fn encode(
     frames: std::vec::Drain<'_, Frame>,
-    contract: &Contract,
+    contract: Option<&Contract>,
     options: &EncoderOptions,
     encoders: &mut Encoders,
     events: &mut Events,
@@ -122,7 +129,7 @@ fn encode(
     // By reference: a frame is a few hundred bytes to move.
     for frame in frames.as_slice() {
         events.clear();
-        if let Some(encoder) = encoders.of(&frame.stream, || (contract.encoder)(&frame.stream, options)) {
+        if let Some(encoder) = encoders.of(&frame.stream, || (contract?.encoder)(&frame.stream, options)) {
             encoder.frame(frame, events);
         }
         sink(frame, &mut events.iter());
