@@ -6,6 +6,7 @@ import { StateBadge } from "../../components/badge";
 import { ago, dollars, duration, fullTime, tokens, whole } from "../../components/format";
 import { Failure } from "../../components/states";
 import { isGone, type RunSession } from "../../state/run-session";
+import { titleOf } from "../runs/model";
 
 export interface RunFrameProps {
   session: RunSession;
@@ -36,7 +37,7 @@ export function RunFrame({ session, actions, children }: RunFrameProps) {
       <header class="run-head">
         <div class="run-title">
           <h1 class="truncate" title={run?.title}>
-            {run?.title || firstPrompt(session) || `Run ${session.runId.slice(0, 8)}`}
+            {(run && titleOf(run)) || firstPrompt(session) || `Run ${session.runId.slice(0, 8)}`}
           </h1>
           {run && <StateBadge state={run.state} />}
           <div class="run-actions">{actions}</div>

@@ -11,7 +11,7 @@ import { visible } from "../../../components/visible";
 import type { FileChange, ToolItem, ToolKind } from "../../../model/items";
 import { text } from "../../../model/read";
 import { DEEPEST } from "../../../model/rows";
-import { commandOf, durationOf, isFailed, type Summary, summaryOf } from "../../../model/summary";
+import { commandOf, durationOf, isFailed, saysAll, type Summary, summaryOf } from "../../../model/summary";
 import { useConversing, useFold } from "../context";
 import { ApprovalCard } from "./approval";
 import { ArtifactList, Download } from "./artifacts";
@@ -136,7 +136,7 @@ function Body({ tool }: { tool: ToolItem }) {
   const isShell = toolKind === "shell";
   return (
     <>
-      {changes.length === 0 && toolKind !== "subagent" && !isShortCommand(tool) && <Input tool={tool} isShell={isShell} />}
+      {changes.length === 0 && toolKind !== "subagent" && !isShortCommand(tool) && !saysAll(tool) && <Input tool={tool} isShell={isShell} />}
       {changes.map((change, index) => (
         <Change key={index} change={change} isNamed={changes.length > 1 || change.change !== "modify"} />
       ))}
