@@ -195,7 +195,9 @@ mod tests {
 
     #[test]
     fn an_unencoded_plus_sign_is_part_of_a_time_zone() {
-        for (text, zone) in [("tz=+05:30", "+05:30"), ("tz=%2B05:30", "+05:30"), ("tz=-08:00", "-08:00"), ("", "+00:00")] {
+        for (text, zone) in
+            [("tz=+05:30", "+05:30"), ("tz=%2B05:30", "+05:30"), ("tz=-08:00", "-08:00"), ("", "+00:00")]
+        {
             assert_eq!(Query::read(Some(text), OF_STATS).unwrap().tz.to_string(), zone, "{text}");
         }
     }
