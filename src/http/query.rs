@@ -151,7 +151,7 @@ fn unix_ms(key: &str, value: &str) -> Result<u64, String> {
     is_number
         .then(|| value.parse().ok())
         .flatten()
-        .ok_or_else(|| format!("{key} must be a time in Unix epoch milliseconds, such as 1764028800000, not {value:?}"))
+        .ok_or_else(|| format!("{key} must be a time in Unix epoch milliseconds, such as 1795564800000, not {value:?}"))
 }
 
 #[cfg(test)]

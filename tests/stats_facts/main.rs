@@ -149,7 +149,7 @@ async fn the_figures_of_every_recording_are_the_facts_of_its_manifest() {
 
 /// Rows have the runs whose statuses say so.
 fn groups(runs: &[RunStatus]) {
-    let mut expected: BTreeMap<(&str, u64, Option<&str>), [u64; 4]> = BTreeMap::new();
+    let mut expected: BTreeMap<Group<'_>, [u64; 4]> = BTreeMap::new();
     let mut tools: BTreeMap<String, [u64; 2]> = BTreeMap::new();
     for run in runs {
         let sums = expected.entry((run.runner, run.started_at_ms / 86_400_000, run.model.as_deref())).or_default();
@@ -204,10 +204,11 @@ fn groups(runs: &[RunStatus]) {
     assert!(rows.len() > 20 && expected.len() > 8, "{} {}", rows.len(), expected.len());
 }
 
+/// A runner, the number of a day, and a model.
+type Group<'r> = (&'r str, u64, Option<&'r str>);
+
 /// The groups in the order of the rows: those without a model come last.
-fn sorted<'e>(
-    groups: &'e BTreeMap<(&'e str, u64, Option<&'e str>), [u64; 4]>,
-) -> Vec<(&'e (&'e str, u64, Option<&'e str>), &'e [u64; 4])> {
+fn sorted<'e>(groups: &'e BTreeMap<Group<'e>, [u64; 4]>) -> Vec<(&'e Group<'e>, &'e [u64; 4])> {
     let mut sorted: Vec<_> = groups.iter().collect();
     sorted.sort_by_key(|((runner, day, model), _)| (*runner, *day, model.is_none(), *model));
     sorted
