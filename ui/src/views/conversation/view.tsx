@@ -20,6 +20,7 @@ import { Conversing, type ConversationContext } from "./context";
 import "./conversation.css";
 import { InterruptButton } from "./interrupt";
 import { ItemView, labelOf } from "./items/item";
+import { useMarks } from "./marks";
 import { type Found, Search } from "./search";
 import { isDetailed, setDetailed } from "./settings";
 import { targetOf, useTarget } from "./target";
@@ -50,7 +51,8 @@ export function ConversationView({ runId, toolId: callId, query }: ConversationV
   const control = useRef<VirtualListControl>(null);
   const seen = useRef(0);
 
-  const isOpen = run === undefined || run.state === "running" || run.state === "waiting_approval";
+  // Until the status is known, the run is read from its beginning, as one that has ended.
+  const isOpen = run !== undefined && (run.state === "running" || run.state === "waiting_approval");
   const context = useMemo<ConversationContext>(
     () => ({ source, session, canAnswer: can.control, folds, onThreads: () => setThreads((count) => count + 1) }),
     [source, session, can.control, folds],
@@ -60,6 +62,9 @@ export function ConversationView({ runId, toolId: callId, query }: ConversationV
   const list = rows.list;
   if (isAtEnd) seen.current = list.length;
   const unseen = list.length - seen.current;
+
+  const listElement = useCallback(() => control.current?.element(), []);
+  useMarks(listElement, found?.needle);
 
   const onAtEnd = useCallback((next: boolean) => setAtEnd(next), []);
 
@@ -131,7 +136,7 @@ export function ConversationView({ runId, toolId: callId, query }: ConversationV
   );
 
   const tool = toolId === undefined ? undefined : conversation.tools.get(toolId);
-  const isLoading = connection.state === "connecting" && conversation.frames === 0;
+  const isLoading = conversation.frames === 0 && (connection.state === "connecting" || run === undefined);
   const waiting = conversation.end === undefined ? conversation.openApprovals : [];
 
   return (

@@ -7,8 +7,10 @@ import { counts, parseUnified } from "../../../components/diff-text";
 import { duration, plural, whole } from "../../../components/format";
 import { Icon, type IconName } from "../../../components/icon";
 import { Markdown } from "../../../components/markdown";
+import { Elapsed } from "../../../components/now";
 import { visible } from "../../../components/visible";
 import type { FileChange, ToolItem, ToolKind } from "../../../model/items";
+import { questionsOf } from "../../../model/questions";
 import { text } from "../../../model/read";
 import { DEEPEST } from "../../../model/rows";
 import { commandOf, durationOf, isFailed, saysAll, type Summary, summaryOf } from "../../../model/summary";
@@ -113,6 +115,7 @@ function State({ tool, failed, isOver }: { tool: ToolItem; failed: boolean; isOv
         <Badge tone="accent">
           <span class="dot dot-live" aria-hidden="true" />
           {tool.state === "running" ? "running" : tool.state === "writing" ? "writing" : "proposed"}
+          {tool.state === "running" && tool.startedAt !== undefined && <Elapsed since={tool.startedAt} />}
         </Badge>
       );
     case "failed":
@@ -169,6 +172,8 @@ function Body({ tool }: { tool: ToolItem }) {
 
 function Input({ tool, isShell }: { tool: ToolItem; isShell: boolean }) {
   const { args } = tool;
+  // The form below asks what the arguments ask.
+  if (tool.approvals.length > 0 && questionsOf(args).length > 0) return null;
   if (isShell && typeof args === "string" && args !== "" && tool.state !== "writing") return <Command command={args} />;
   return <ToolInput name={tool.name} args={args} isNamed />;
 }
