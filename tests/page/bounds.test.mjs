@@ -61,7 +61,7 @@ test('a text of 50 MB is cut, says so, and links to the whole', { timeout: 120_0
   const run = new ClaudeRun();
   const line = 'a line of output that a command printed\n';
   const output = line.repeat(Math.ceil((50 << 20) / line.length));
-  const { proxy, page, run: id } = await shown(t, run.begin() + run.shell('t1', 'yes', output) + run.end());
+  const { proxy, page, run: id } = await shown(t, run.begin() + run.call('t1', 'Bash', { command: 'yes' }) + run.result('t1', output) + run.end());
   await ready(page, 'conversation');
   await unfold(page);
   await checkResponsive(page, 'a large output');
@@ -182,7 +182,7 @@ test('a run, a frame, a tool and a view that do not exist are named', async (t) 
   const unknown = '00000000-0000-4000-8000-000000000000';
   for (const [route, expected] of [
     [`#/runs/${unknown}`, /no run|not found|does not exist|unknown/i],
-    ['#/runs/not-a-uuid', /no run|not found|does not exist|unknown|not a/i],
+    ['#/runs/not-a-uuid', /must be a UUID/],
     [`#/runs/${id}/frame/999999`, /no frame|not found|does not exist|unknown|hello/i],
     [`#/runs/${id}/tool/${unknown}`, /no tool|not found|does not exist|unknown|hello/i],
     [`#/runs/${id}/trace?contract=none.v9`, /none\.v9|contract/i],

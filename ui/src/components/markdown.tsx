@@ -4,24 +4,47 @@
 // Links lead to http, https and mailto only. Images are never loaded: they are links.
 import { lexer, type MarkedToken, type Token, type Tokens } from "marked";
 import type { ComponentChild, ComponentChildren } from "preact";
-import { useMemo } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { Code } from "./code";
+import { whole } from "./format";
 import { decodeEntities, LONGEST_PIECE, pieces, safeLink } from "./markdown-text";
 import { memo } from "./memo";
 import { visible } from "./visible";
 
 /** Nesting beyond this is shown as text. */
 const DEEPEST = 24;
+/** Characters that are shown at first; more on request, because elements of megabytes of text would stop the page. */
+const FIRST = 100_000;
 
 export function Markdown({ text }: { text: string }) {
-  const parts = useMemo(() => pieces(text), [text]);
+  const [most, setMost] = useState(FIRST);
+  const shown = useMemo(() => beginning(text, most), [text, most]);
+  const parts = useMemo(() => pieces(shown), [shown]);
+  const rest = text.length - shown.length;
   return (
-    <div class="md" dir="auto">
-      {parts.map((part, index) => (
-        <Piece key={index} text={part} />
-      ))}
-    </div>
+    <>
+      <div class="md" dir="auto">
+        {parts.map((part, index) => (
+          <Piece key={index} text={part} />
+        ))}
+      </div>
+      {rest > 0 && (
+        <p class="small soft">
+          {whole(rest)} more characters are not shown.{" "}
+          <button type="button" class="button button-small" onClick={() => setMost(most * 2)}>
+            Show more
+          </button>
+        </p>
+      )}
+    </>
   );
+}
+
+/** The text up to `most` characters, which ends with a line if it has lines. */
+function beginning(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const end = text.lastIndexOf("\n", most);
+  return text.slice(0, end > most / 2 ? end : most);
 }
 
 const Piece = memo(function Piece({ text }: { text: string }) {

@@ -9,6 +9,7 @@ import { Icon, type IconName } from "../../../components/icon";
 import { Markdown } from "../../../components/markdown";
 import { visible } from "../../../components/visible";
 import type { FileChange, ToolItem, ToolKind } from "../../../model/items";
+import { questionsOf } from "../../../model/questions";
 import { text } from "../../../model/read";
 import { DEEPEST } from "../../../model/rows";
 import { commandOf, durationOf, isFailed, saysAll, type Summary, summaryOf } from "../../../model/summary";
@@ -169,6 +170,8 @@ function Body({ tool }: { tool: ToolItem }) {
 
 function Input({ tool, isShell }: { tool: ToolItem; isShell: boolean }) {
   const { args } = tool;
+  // The form below asks what the arguments ask.
+  if (tool.approvals.length > 0 && questionsOf(args).length > 0) return null;
   if (isShell && typeof args === "string" && args !== "" && tool.state !== "writing") return <Command command={args} />;
   return <ToolInput name={tool.name} args={args} isNamed />;
 }
