@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 /// The configuration with the fake agent as the upstream `agent`.
 fn config(scratch: &Scratch) -> String {
     let agent = format!("{}/tests/upstreams/fake/agent.sh", env!("CARGO_MANIFEST_DIR"));
-    let table = format!("[[upstream]]\nname = \"agent\"\nkind = \"command\"\npreset = \"claude-code\"\nprogram = {agent:?}\n");
+    let table =
+        format!("[[upstream]]\nname = \"agent\"\nkind = \"command\"\npreset = \"claude-code\"\nprogram = {agent:?}\n");
     scratch.file("config.toml", format!("{table}directories = [{:?}]\n", env!("CARGO_TARGET_TMPDIR")))
 }
 
@@ -34,9 +35,13 @@ fn a_run_with_labels_is_counted_from_its_status_file() {
     let args = ["run", "--config", &config, "agent", "say hello", "--label", "team:web", "--label", "ticket:ABC-7"];
     run(&[&args[..], &["--status-file", &file]].concat(), "").exits(0);
     let status: Value = serde_json::from_str(std::fs::read_to_string(&file).unwrap().trim_end()).unwrap();
-    assert_eq!((&status["labels"], &status["state"]), (&json!({"team": "web", "ticket": "ABC-7"}), &json!("completed")));
+    assert_eq!(
+        (&status["labels"], &status["state"]),
+        (&json!({"team": "web", "ticket": "ABC-7"}), &json!("completed"))
+    );
     let report = run(&["stats", "--from", &file, "--by", "label", "--format", "json"], "").exits(0).json();
-    let labels: Vec<&str> = report["data"].as_array().unwrap().iter().map(|row| row["label"].as_str().unwrap()).collect();
+    let labels: Vec<&str> =
+        report["data"].as_array().unwrap().iter().map(|row| row["label"].as_str().unwrap()).collect();
     assert_eq!((labels, &report["total"]["runs"]), (vec!["team:web", "ticket:ABC-7"], &json!(1)));
     assert_eq!(report["total"]["input_tokens"], status["usage"]["input_tokens"]);
     let none = run(&["stats", "--from", &file, "--label", "team:db", "--format", "json"], "").exits(0).json();
@@ -57,7 +62,8 @@ fn each_form_has_the_same_rows() {
         .collect();
     let stats = |args: &[&str]| run(&[&["stats", "--from", "-", "--by", "day,runner"], args].concat(), &lines).exits(0);
     let report = stats(&["--format", "json"]).json();
-    let rows: Vec<_> = report["data"].as_array().unwrap().iter().map(|row| (&row["day"], &row["runner"], &row["runs"])).collect();
+    let rows: Vec<_> =
+        report["data"].as_array().unwrap().iter().map(|row| (&row["day"], &row["runner"], &row["runs"])).collect();
     let day = json!("2026-11-25");
     assert_eq!(rows, [(&day, &json!("codex"), &json!(2)), (&day, &json!("opencode"), &json!(1))]);
     assert!(report["data"][1].get("input_tokens").is_none());
@@ -72,7 +78,10 @@ fn each_form_has_the_same_rows() {
     assert_eq!(stats(&["--tz", "-10:00", "--format", "json"]).json()["data"][0]["day"], "2026-11-24");
     assert_eq!(stats(&["--since", "2026-11-26", "--format", "json"]).json()["total"]["runs"], 0);
     assert_eq!(stats(&["--until", "2026-11-25T00:00:00.002Z", "--format", "json"]).json()["total"]["runs"], 1);
-    assert_eq!(stats(&["--runner", "codex", "--since", "1795564800002", "--format", "json"]).json()["total"]["runs"], 1);
+    assert_eq!(
+        stats(&["--runner", "codex", "--since", "1795564800002", "--format", "json"]).json()["total"]["runs"],
+        1
+    );
 }
 
 #[test]

@@ -128,6 +128,7 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     if !matches!(cli.command, Command::Serve(_)) {
         let filter = match cli.command {
             Command::ClaudeCompat(_) => claude_code::LOG_FILTER,
+            Command::View(_) | Command::Export(_) => recordings::LOG_FILTER,
             _ => "warn",
         };
         let quiet = Telemetry { filter: filter.to_owned(), ..Telemetry::default() };

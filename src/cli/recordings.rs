@@ -16,6 +16,9 @@ use std::path::Path;
 use std::sync::Arc;
 use tokio::runtime::Handle;
 
+/// The log lines of these commands. Differences from the known format of a runner are shown with the records.
+pub(super) const LOG_FILTER: &str = "warn,framegate::ingest::drift=error";
+
 /// How many bad records of a file are reported one by one; the rest are counted.
 const MOST_REPORTED: u64 = 20;
 

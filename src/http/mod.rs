@@ -31,6 +31,7 @@ mod limits;
 mod live;
 mod models;
 mod negotiate;
+mod one_time;
 mod open_responses;
 mod openapi;
 mod own_access;
@@ -159,7 +160,7 @@ impl Server {
         let threads = threads::Threads::new(settings.max_conversations);
         let kept_responses = kept_responses::KeptResponses::new(settings.max_conversations);
         let one_time = settings.one_time.as_ref().map(|secrets| (&*secrets.code, &*secrets.token));
-        let one_time = own_access::OneTime::new(one_time);
+        let one_time = one_time::OneTime::new(one_time);
         let mut feeds = Vec::new();
         for feed in &settings.feeds {
             let name = feed.name.clone();

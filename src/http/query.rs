@@ -151,7 +151,7 @@ fn unix_ms(key: &str, value: &str) -> Result<u64, String> {
     is_number
         .then(|| value.parse().ok())
         .flatten()
-        .ok_or_else(|| format!("{key} must be a time in Unix epoch milliseconds, such as 1764028800000, not {value:?}"))
+        .ok_or_else(|| format!("{key} must be a time in Unix epoch milliseconds, such as 1795564800000, not {value:?}"))
 }
 
 #[cfg(test)]
@@ -195,7 +195,9 @@ mod tests {
 
     #[test]
     fn an_unencoded_plus_sign_is_part_of_a_time_zone() {
-        for (text, zone) in [("tz=+05:30", "+05:30"), ("tz=%2B05:30", "+05:30"), ("tz=-08:00", "-08:00"), ("", "+00:00")] {
+        for (text, zone) in
+            [("tz=+05:30", "+05:30"), ("tz=%2B05:30", "+05:30"), ("tz=-08:00", "-08:00"), ("", "+00:00")]
+        {
             assert_eq!(Query::read(Some(text), OF_STATS).unwrap().tz.to_string(), zone, "{text}");
         }
     }

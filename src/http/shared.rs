@@ -9,7 +9,7 @@ use super::kept_responses::KeptResponses;
 use super::lease::Lease;
 use super::limits::Meters;
 use super::live::Control;
-use super::own_access::OneTime;
+use super::one_time::OneTime;
 use super::places::Client;
 use super::problem::Problem;
 use super::repeats::Repeats;

@@ -233,12 +233,8 @@ impl PipelinedAppend {
             return Ok(());
         }
         let batch = std::mem::take(&mut self.next);
-        let mut append: Append = Box::pin(append(
-            self.ingest.runs.clone(),
-            self.ingest.ingested(),
-            self.ingest.labels.clone(),
-            batch,
-        ));
+        let mut append: Append =
+            Box::pin(append(self.ingest.runs.clone(), self.ingest.ingested(), self.ingest.labels.clone(), batch));
         match poll_fn(|context| Poll::Ready(append.as_mut().poll(context))).await {
             Poll::Ready(kept) => self.over(kept),
             Poll::Pending => {

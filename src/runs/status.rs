@@ -6,9 +6,7 @@ use super::tool_figures::RunTools;
 use super::usage_total::UsageTotal;
 use framegate_translators::contracts::CONTRACTS;
 use framegate_translators::drift::DriftKind;
-use framegate_translators::frame::{
-    Body, EndReason, Figures, Frame, ProviderStatus, Stream, StreamKind, Tool,
-};
+use framegate_translators::frame::{Body, EndReason, Figures, Frame, ProviderStatus, Stream, StreamKind, Tool};
 use framegate_translators::runners::{RUNNERS, name_of};
 use framegate_translators::warnings::{Warning, Watch};
 use serde::{Deserialize, Deserializer, Serialize};

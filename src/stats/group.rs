@@ -131,7 +131,8 @@ fn times(found: Vec<(Key, Option<Calls>)>, parts: &[(Part, Option<Calls>)]) -> V
 /// The tools that a run called. A run without calls is in no group.
 fn tools(run: &RunStatus) -> Vec<(Part, Option<Calls>)> {
     let Some(tools) = &run.tools else {
-        let unknown = Calls { name: "".into(), calls: run.tool_calls, failed: run.failed_tool_calls, duration_ms: None };
+        let unknown =
+            Calls { name: "".into(), calls: run.tool_calls, failed: run.failed_tool_calls, duration_ms: None };
         return if run.tool_calls > 0 { vec![(Part::Without, Some(unknown))] } else { Vec::new() };
     };
     // Tools of the same name can differ in their kind.
@@ -163,7 +164,9 @@ mod tests {
             assert_eq!(By::list(by.as_str()).unwrap(), [by]);
             assert_eq!(serde_json::to_value(by).unwrap(), by.as_str());
         }
-        for (text, says) in [("day,", "unknown group \"\""), ("Day", "did you mean \"day\"?"), ("tool,day,tool", "twice")] {
+        for (text, says) in
+            [("day,", "unknown group \"\""), ("Day", "did you mean \"day\"?"), ("tool,day,tool", "twice")]
+        {
             assert!(By::list(text).unwrap_err().contains(says), "{text}");
         }
     }

@@ -46,10 +46,20 @@ fn what_no_run_reported_is_absent_and_what_one_reported_is_there() {
         json!({"runs": 1, "completed": 0, "failed": 0, "interrupted": 0, "open": 1, "turns": 1, "tool_calls": 0,
             "failed_tool_calls": 0, "runs_with_usage": 0, "runs_with_cost": 0, "warnings": 0})
     );
-    let usage = run(json!({"usage": {"input_tokens": 0, "output_tokens": 5, "cost_usd": 0.25}, "warnings": {"message.empty_content": 2}}));
+    let usage = run(
+        json!({"usage": {"input_tokens": 0, "output_tokens": 5, "cost_usd": 0.25}, "warnings": {"message.empty_content": 2}}),
+    );
     let total = &report(by(""), &[nothing, usage])["total"];
-    let expected = [("input_tokens", json!(0)), ("output_tokens", json!(5)), ("cost_usd", json!(0.25)), ("runs_with_cost", json!(1)),
-        ("runs_with_usage", json!(1)), ("duration_ms", json!(3_000)), ("warnings", json!(2)), ("open", json!(1))];
+    let expected = [
+        ("input_tokens", json!(0)),
+        ("output_tokens", json!(5)),
+        ("cost_usd", json!(0.25)),
+        ("runs_with_cost", json!(1)),
+        ("runs_with_usage", json!(1)),
+        ("duration_ms", json!(3_000)),
+        ("warnings", json!(2)),
+        ("open", json!(1)),
+    ];
     for (name, figure) in expected {
         assert_eq!(total[name], figure, "{name}");
     }
@@ -60,7 +70,8 @@ fn what_no_run_reported_is_absent_and_what_one_reported_is_there() {
 fn a_run_counts_on_the_day_on_which_it_began() {
     // 2026-11-25T00:00:00Z.
     let midnight = 1_795_564_800_000_u64;
-    let runs = [midnight - 1, midnight, midnight + 23 * 3_600_000].map(|at| run(json!({"started_at_ms": at, "ended_at_ms": at + 90_000_000})));
+    let runs = [midnight - 1, midnight, midnight + 23 * 3_600_000]
+        .map(|at| run(json!({"started_at_ms": at, "ended_at_ms": at + 90_000_000})));
     let days = |zone: &str, since: Option<u64>, until: Option<u64>| {
         let question = Question { zone: zone.parse().unwrap(), since_ms: since, until_ms: until, ..by("day") };
         let report = report(question, &runs);
@@ -78,10 +89,16 @@ fn a_run_counts_on_the_day_on_which_it_began() {
 
 #[test]
 fn a_run_is_in_the_row_of_each_of_its_labels_and_once_in_the_total() {
-    let labelled = run(json!({"labels": {"team": "web", "env": "ci"}, "usage": {"output_tokens": 7, "input_tokens": 1}}));
+    let labelled =
+        run(json!({"labels": {"team": "web", "env": "ci"}, "usage": {"output_tokens": 7, "input_tokens": 1}}));
     let runs = [labelled, run(json!({"labels": {"team": "web"}})), run(json!({}))];
     let all = report(by("label"), &runs);
-    let rows: Vec<_> = all["data"].as_array().unwrap().iter().map(|row| (row["label"].as_str(), row["runs"].as_u64().unwrap())).collect();
+    let rows: Vec<_> = all["data"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| (row["label"].as_str(), row["runs"].as_u64().unwrap()))
+        .collect();
     assert_eq!(rows, [(Some("env:ci"), 1), (Some("team:web"), 2), (None, 1)]);
     assert_eq!((&all["total"]["runs"], &all["total"]["output_tokens"]), (&json!(3), &json!(7)));
     let only = Question { labels: vec!["team:web".parse().unwrap(), "env:ci".parse().unwrap()], ..by("") };
@@ -93,7 +110,9 @@ fn a_row_of_a_tool_has_its_calls_and_no_figures_of_whole_runs() {
     let usage = json!({"output_tokens": 9, "input_tokens": 1, "cost_usd": 1.0});
     let both = run(json!({"tool_calls": 5, "failed_tool_calls": 2, "usage": usage,
         "tools": [tool("bash", 3, 1, Some(30)), tool("read", 2, 1, None)]}));
-    let failed = run(json!({"state": "failed", "tool_calls": 1, "failed_tool_calls": 1, "tools": [tool("bash", 1, 1, Some(4))]}));
+    let failed = run(
+        json!({"state": "failed", "tool_calls": 1, "failed_tool_calls": 1, "tools": [tool("bash", 1, 1, Some(4))]}),
+    );
     let old = run(json!({"tool_calls": 8, "tools": null, "failed_tool_calls": null, "turns": null}));
     let report = report(by("tool"), &[both, failed, old, run(json!({}))]);
     let none = json!({"completed": 1, "failed": 0, "interrupted": 0, "open": 0, "runs": 1});
@@ -105,7 +124,9 @@ fn a_row_of_a_tool_has_its_calls_and_no_figures_of_whole_runs() {
     assert_eq!(
         report["data"],
         json!([
-            row(json!({"tool": "bash", "runs": 2, "failed": 1, "tool_calls": 4, "failed_tool_calls": 2, "tool_duration_ms": 34})),
+            row(
+                json!({"tool": "bash", "runs": 2, "failed": 1, "tool_calls": 4, "failed_tool_calls": 2, "tool_duration_ms": 34})
+            ),
             row(json!({"tool": "read", "tool_calls": 2, "failed_tool_calls": 1})),
             row(json!({"tool_calls": 8})),
         ])
@@ -146,7 +167,8 @@ fn groups_beyond_the_limit_are_summed_in_a_row_that_says_so() {
 #[test]
 fn a_run_beyond_the_limit_counts_once_in_the_rest() {
     let mut stats = Stats::new(by("label,tool"));
-    stats.rows = (0..MOST_ROWS).map(|nth| (vec![group::Part::Model(nth.to_string().into())], Figures::default())).collect();
+    stats.rows =
+        (0..MOST_ROWS).map(|nth| (vec![group::Part::Model(nth.to_string().into())], Figures::default())).collect();
     let tools = [tool("bash", 3, 1, Some(30)), tool("read", 2, 1, None)];
     let steps = stats.add(&run(json!({"tool_calls": 5, "labels": {"a": "1", "b": "2"}, "tools": tools})));
     assert_eq!(steps, 5, "two labels and two tools are four groups");
@@ -173,7 +195,10 @@ fn tools_beyond_the_limits_are_summed_in_an_entry_that_says_so() {
     let last = tools.last().unwrap();
     assert_eq!((&last["rest"], &last["calls"]), (&json!(true), &json!((MOST_TOOLS + 3) * 4 + 3)));
     let row = report["data"].as_array().unwrap().iter().find(|row| row["rest"] == true).unwrap();
-    assert_eq!((&row["runs"], &row["tool_calls"], row.get("tool")), (&json!(MOST_TOOLS + 3), &json!((MOST_TOOLS + 3) * 4), None));
+    assert_eq!(
+        (&row["runs"], &row["tool_calls"], row.get("tool")),
+        (&json!(MOST_TOOLS + 3), &json!((MOST_TOOLS + 3) * 4), None)
+    );
 }
 
 /// The work for a run does not depend on the number of runs, only on the groups that the run is in.
@@ -184,7 +209,9 @@ fn ten_thousand_runs_take_a_step_for_each_group_of_each() {
     let runs: Vec<RunStatus> = (0..10_000_u64)
         .map(|nth| run(json!({"started_at_ms": nth * 3_600_000, "ended_at_ms": nth * 3_600_000 + 1, "labels": labels, "tool_calls": 7, "tools": tools})))
         .collect();
-    for (list, groups) in [("", 0), ("day,runner,model", 1), ("session", 1), ("day,label", 2), ("day,tool", 3), ("label,tool", 6)] {
+    for (list, groups) in
+        [("", 0), ("day,runner,model", 1), ("session", 1), ("day,label", 2), ("day,tool", 3), ("label,tool", 6)]
+    {
         let mut stats = Stats::new(by(list));
         let steps: usize = runs.iter().map(|run| stats.add(run)).sum();
         assert_eq!(steps, 10_000 * (groups + 1), "{list}");
@@ -194,12 +221,17 @@ fn ten_thousand_runs_take_a_step_for_each_group_of_each() {
     let most = TOOLS_OF_RUN + 1;
     let tools: Vec<Value> = (0..most).map(|nth| tool(&nth.to_string(), 1, 0, None)).collect();
     let labels = Labels::of((0..16).map(|nth| format!("k{nth}:v").parse().unwrap())).unwrap();
-    assert_eq!(Stats::new(by("label,tool")).add(&run(json!({"tool_calls": most, "tools": tools, "labels": labels}))), 16 * most + 1);
+    assert_eq!(
+        Stats::new(by("label,tool")).add(&run(json!({"tool_calls": most, "tools": tools, "labels": labels}))),
+        16 * most + 1
+    );
 }
 
 #[test]
 fn sums_of_hostile_figures_stay_numbers() {
-    let large = run(json!({"usage": {"input_tokens": u64::MAX, "output_tokens": u64::MAX, "cost_usd": f64::MAX}, "tool_calls": u64::MAX}));
+    let large = run(
+        json!({"usage": {"input_tokens": u64::MAX, "output_tokens": u64::MAX, "cost_usd": f64::MAX}, "tool_calls": u64::MAX}),
+    );
     let report = report(by("runner"), &[large.clone(), large]);
     assert_eq!((&report["total"]["input_tokens"], &report["total"]["cost_usd"]), (&json!(u64::MAX), &json!(f64::MAX)));
     assert_eq!(report["data"][0]["tool_calls"], json!(u64::MAX));
@@ -210,7 +242,10 @@ fn sums_of_hostile_figures_stay_numbers() {
 
 #[test]
 fn a_report_is_read_as_it_was_written() {
-    let runs = [run(json!({"labels": {"a": "1"}, "tool_calls": 1, "tools": [tool("bash", 1, 0, Some(1))]})), run(json!({"tools": null}))];
+    let runs = [
+        run(json!({"labels": {"a": "1"}, "tool_calls": 1, "tools": [tool("bash", 1, 0, Some(1))]})),
+        run(json!({"tools": null})),
+    ];
     let mut stats = Stats::new(by("day,label,tool"));
     for run in &runs {
         stats.add(run);

@@ -104,7 +104,9 @@ mod tests {
         for zone in ["+00:00", "-14:00", "+14:00", "+05:45", "-03:30"] {
             assert_eq!(zone.parse::<Zone>().unwrap().to_string(), zone);
         }
-        for wrong in ["", "+2", "+02", "+0200", "02:00", "+14:01", "-15:00", "+01:60", "+1:000", "++1:00", "Europe/Berlin"] {
+        for wrong in
+            ["", "+2", "+02", "+0200", "02:00", "+14:01", "-15:00", "+01:60", "+1:000", "++1:00", "Europe/Berlin"]
+        {
             assert!(wrong.parse::<Zone>().unwrap_err().contains("+02:00"), "{wrong}");
         }
     }

@@ -229,7 +229,8 @@ fn npm_framegate_client_keeps_what_its_readme_says() {
     };
     check_cases("framegate_package.mjs", &run("framegate_package.mjs"));
     folder.write("session.ndjson", &session_with_an_artifact());
-    let expected = ["done: Answer 1.", "run.finished", "completed", "command_output 2000", "claude-code: ", "no such run"];
+    let expected =
+        ["done: Answer 1.", "run.finished", "completed", "command_output 2000", "claude-code: ", "no such run"];
     assert_eq!(readme.len(), expected.len());
     for (at, words) in expected.iter().enumerate() {
         let said = run(&format!("example{at}.js"));
@@ -268,7 +269,8 @@ fn python_framegate_client_keeps_what_its_readme_says() {
     let run = |program: &Path| output_of(python(&[&site, &modules]).arg(program).arg(proxies.plan.to_string()));
     check_cases("framegate_package.py", &run(&clients().join("framegate_package.py")));
     folder.write("session.ndjson", &session_with_an_artifact());
-    let expected = ["done: Answer 1.", "[", "run.finished", "completed", "command_output 2000", "claude-code: ", "no such run"];
+    let expected =
+        ["done: Answer 1.", "[", "run.finished", "completed", "command_output 2000", "claude-code: ", "no such run"];
     assert_eq!(readme.len(), expected.len());
     for (at, words) in expected.iter().enumerate() {
         let said = run(&folder.path(&format!("example{at}.py")));

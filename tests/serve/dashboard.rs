@@ -55,7 +55,8 @@ fn metrics_in(query: &str) -> Vec<&str> {
 fn labels_in(query: &str) -> Vec<&str> {
     let selected = query.split('{').skip(1).filter_map(|part| part.split('}').next());
     let selected = selected.flat_map(|part| part.split(',')).filter_map(|one| one.split(['=', '!']).next());
-    let grouped = query.split("by (").skip(1).filter_map(|part| part.split(')').next()).flat_map(|part| part.split(','));
+    let grouped =
+        query.split("by (").skip(1).filter_map(|part| part.split(')').next()).flat_map(|part| part.split(','));
     selected.chain(grouped).map(str::trim).collect()
 }
 
@@ -74,7 +75,9 @@ fn busy(folder: &Folder) -> Proxy {
     let proxy = Proxy::configured_by(&folder.write("config.toml", &config), &folder.path("log"));
     let secret = format!("AKIA{}", "IOSFODNN7EXAMPLQ");
     let lines = String::from_utf8(recording("codex", "exec-text-plain.ndjson")).unwrap();
-    let odd = lines.replace("Second paragraph", &secret).replace("\"type\":\"turn.started\"", "\"type\":\"turn.started\",\"odd\":1");
+    let odd = lines
+        .replace("Second paragraph", &secret)
+        .replace("\"type\":\"turn.started\"", "\"type\":\"turn.started\",\"odd\":1");
     let made = post(proxy.address, "/v1/ingest/codex", &[], odd.as_bytes()).json();
     let run = made["runs"][0]["run_id"].as_str().unwrap();
     assert_eq!(get(proxy.address, &format!("/v1/runs/{run}/events?contract=sse.v1"), &[]).status, 200);
@@ -150,7 +153,9 @@ fn the_dashboard_can_be_imported_with_any_data_source() {
             assert_eq!(source, &json!({"type": "prometheus", "uid": "${datasource}"}), "{place}");
             sources += 1;
         }
-        for variable in fields.get("expr").and_then(Value::as_str).into_iter().flat_map(|query| query.split("=~\"$").skip(1)) {
+        for variable in
+            fields.get("expr").and_then(Value::as_str).into_iter().flat_map(|query| query.split("=~\"$").skip(1))
+        {
             let name = variable.split('"').next().unwrap();
             assert!(names.contains(name), "{place}: {name}");
         }

@@ -27,10 +27,11 @@ fn a_token_gets_the_figures_of_the_runs_that_it_sees() {
         token(&folder, "sender", "scopes = [\"ingest\"]"),
     ];
     let proxy = Proxy::with(&[("FRAMEGATE__AUTH__TOKENS_FILE", &folder.write("tokens.toml", &tokens.concat()))]);
-    let ask = |name: &str, query: &str| {
-        get(proxy.address, &format!("/v1/stats{query}"), &[("authorization", &bearer(name))])
-    };
-    for (runner, name) in [("codex", "exec-command-ok.ndjson"), ("codex", "exec-text-plain.ndjson"), ("claude-code", "bash_ok.ndjson")] {
+    let ask =
+        |name: &str, query: &str| get(proxy.address, &format!("/v1/stats{query}"), &[("authorization", &bearer(name))]);
+    for (runner, name) in
+        [("codex", "exec-command-ok.ndjson"), ("codex", "exec-text-plain.ndjson"), ("claude-code", "bash_ok.ndjson")]
+    {
         let path = format!("/v1/ingest/{runner}?label=secret:{name}");
         let answer = post(proxy.address, &path, &[("authorization", &bearer("all"))], &recording(runner, name));
         assert_eq!(answer.status, 201);
@@ -46,7 +47,8 @@ fn a_token_gets_the_figures_of_the_runs_that_it_sees() {
     assert_eq!(of("nothing"), (0, 0, vec![]));
     // A filter does not lead around a restriction, and CSV has the same runs.
     assert_eq!(ask("codex", "?runner=claude-code").json()["total"]["runs"], 0);
-    let text = get(proxy.address, "/v1/stats?by=label", &[("authorization", &bearer("codex")), ("accept", "text/csv")]).text();
+    let text =
+        get(proxy.address, "/v1/stats?by=label", &[("authorization", &bearer("codex")), ("accept", "text/csv")]).text();
     assert!(text.contains("secret:exec-text-plain.ndjson") && !text.contains("bash_ok"), "{text}");
     assert_eq!(ask("sender", "").status, 403);
     assert_eq!(get(proxy.address, "/v1/stats", &[]).status, 401);
@@ -57,7 +59,8 @@ fn labels_come_with_a_body_or_a_request_and_select_runs() {
     let proxy = Proxy::start();
     let send = |query: &str, number: &str| {
         let lines = String::from_utf8(recording("codex", "exec-text-plain.ndjson")).unwrap();
-        let lines = lines.replace("01a1ffc9-90a9-7072-b240-f837ac957f3f", &format!("01a1ffc9-90a9-7072-b240-{number:0>12}"));
+        let lines =
+            lines.replace("01a1ffc9-90a9-7072-b240-f837ac957f3f", &format!("01a1ffc9-90a9-7072-b240-{number:0>12}"));
         post(proxy.address, &format!("/v1/ingest/codex{query}"), &[], lines.as_bytes())
     };
     let made = send("?label=team:web&label=url:http%3A%2F%2Fx%2F%3Fa%3D1", "1").json();
@@ -65,7 +68,8 @@ fn labels_come_with_a_body_or_a_request_and_select_runs() {
     let made = send("?label=team:db", "2").json();
     let run = made["runs"][0]["run_id"].as_str().unwrap();
     assert!(send("", "3").json()["runs"][0].get("labels").is_none());
-    let list = |query: &str| get(proxy.address, &format!("/v1/runs?{query}"), &[]).json()["data"].as_array().unwrap().clone();
+    let list =
+        |query: &str| get(proxy.address, &format!("/v1/runs?{query}"), &[]).json()["data"].as_array().unwrap().clone();
     assert_eq!(list("label=team:db")[0]["run_id"], run);
     assert_eq!((list("label=team:db").len(), list("label=team:web&label=team2:x").len(), list("").len()), (1, 0, 3));
     assert_eq!(stats(&proxy, "?label=team:web")["total"]["runs"], 1);

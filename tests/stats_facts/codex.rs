@@ -19,12 +19,15 @@ fn facts(name: &str, said: &Value) -> Facts {
     let mut facts = Facts::new();
     // The stream of a second process has the total of its thread.
     let usage = said.get("usage").or_else(|| said.get("usage_total"));
+    // The facts about a subagent have no usage, and the run's total includes it.
+    let usage = usage.filter(|_| said.get("child_items").is_none());
     // Killed between the two records of its last call, which the fact therefore counts and the stream does not.
     if let Some(usage) = usage.filter(|_| name != "rollout-exec-sigkill.jsonl") {
         let keys = ["cached_input_tokens", "cache_write_input_tokens", "output_tokens", "reasoning_output_tokens"];
         let [cached, written, output, reasoning] = keys.map(|key| number(&usage[key]));
         // The runner counts cached tokens as input.
-        let input = number(&usage["input_tokens"]).map(|all| all - cached.unwrap_or_default() - written.unwrap_or_default());
+        let input =
+            number(&usage["input_tokens"]).map(|all| all - cached.unwrap_or_default() - written.unwrap_or_default());
         // All zeros mean that the runner got no figures.
         let is_nothing = number(&usage["input_tokens"]) == Some(0.0) && output == Some(0.0);
         let names = ["input_tokens", "cache_read_tokens", "cache_creation_tokens", "output_tokens", "reasoning_tokens"];

@@ -110,7 +110,8 @@ async fn the_figures_of_every_recording_are_the_facts_of_its_manifest() {
     assert_eq!(READERS.len(), RUNNERS.len(), "add a reader of the manifest to tests/stats_facts/ and to READERS");
     let (mut differing, mut all) = (Vec::new(), Vec::new());
     for reader in READERS {
-        let manifest: Value = serde_json::from_slice(&std::fs::read(fixtures(reader.runner).join("MANIFEST.json")).unwrap()).unwrap();
+        let manifest: Value =
+            serde_json::from_slice(&std::fs::read(fixtures(reader.runner).join("MANIFEST.json")).unwrap()).unwrap();
         let mut seen = [0; 3];
         let (mut of_runner, mut sums): (Vec<RunStatus>, BTreeMap<&str, f64>) = (Vec::new(), BTreeMap::new());
         for (name, facts) in (reader.read)(&manifest) {
@@ -148,7 +149,7 @@ async fn the_figures_of_every_recording_are_the_facts_of_its_manifest() {
 
 /// Rows have the runs whose statuses say so.
 fn groups(runs: &[RunStatus]) {
-    let mut expected: BTreeMap<(&str, u64, Option<&str>), [u64; 4]> = BTreeMap::new();
+    let mut expected: BTreeMap<Group<'_>, [u64; 4]> = BTreeMap::new();
     let mut tools: BTreeMap<String, [u64; 2]> = BTreeMap::new();
     for run in runs {
         let sums = expected.entry((run.runner, run.started_at_ms / 86_400_000, run.model.as_deref())).or_default();
@@ -162,7 +163,12 @@ fn groups(runs: &[RunStatus]) {
             run.tools.as_ref().unwrap().figures().iter().map(of).sum()
         };
         let (all, failed) = (calls(|tool| tool.calls), calls(|tool| tool.failed));
-        assert_eq!((all, Some(failed)), (run.tool_calls, run.failed_tool_calls), "{}: the tools are all calls", run.run_id);
+        assert_eq!(
+            (all, Some(failed)),
+            (run.tool_calls, run.failed_tool_calls),
+            "{}: the tools are all calls",
+            run.run_id
+        );
     }
     let number = |row: &Value, key: &str| row.get(key).and_then(Value::as_u64).unwrap_or_default();
     let whole = report("runner,day,model", runs);
@@ -173,23 +179,36 @@ fn groups(runs: &[RunStatus]) {
         let figures = ["runs", "output_tokens", "tool_calls", "failed_tool_calls"].map(|figure| number(row, figure));
         assert_eq!(figures, *sums, "{runner} {day} {model:?}");
     }
-    for figure in ["runs", "completed", "failed", "interrupted", "turns", "tool_calls", "input_tokens", "output_tokens", "warnings"] {
+    for figure in [
+        "runs",
+        "completed",
+        "failed",
+        "interrupted",
+        "turns",
+        "tool_calls",
+        "input_tokens",
+        "output_tokens",
+        "warnings",
+    ] {
         let sum: u64 = rows.iter().map(|row| number(row, figure)).sum();
         assert_eq!(number(&whole["total"], figure), sum, "{figure}");
     }
     let by_tool = report("tool", runs);
     let rows = by_tool["data"].as_array().unwrap().iter();
     let rows: BTreeMap<String, [u64; 2]> = rows
-        .map(|row| (row["tool"].as_str().unwrap().to_owned(), ["tool_calls", "failed_tool_calls"].map(|key| number(row, key))))
+        .map(|row| {
+            (row["tool"].as_str().unwrap().to_owned(), ["tool_calls", "failed_tool_calls"].map(|key| number(row, key)))
+        })
         .collect();
     assert_eq!(rows, tools);
     assert!(rows.len() > 20 && expected.len() > 8, "{} {}", rows.len(), expected.len());
 }
 
+/// A runner, the number of a day, and a model.
+type Group<'r> = (&'r str, u64, Option<&'r str>);
+
 /// The groups in the order of the rows: those without a model come last.
-fn sorted<'e>(
-    groups: &'e BTreeMap<(&'e str, u64, Option<&'e str>), [u64; 4]>,
-) -> Vec<(&'e (&'e str, u64, Option<&'e str>), &'e [u64; 4])> {
+fn sorted<'e>(groups: &'e BTreeMap<Group<'e>, [u64; 4]>) -> Vec<(&'e Group<'e>, &'e [u64; 4])> {
     let mut sorted: Vec<_> = groups.iter().collect();
     sorted.sort_by_key(|((runner, day, model), _)| (*runner, *day, model.is_none(), *model));
     sorted

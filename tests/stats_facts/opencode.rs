@@ -21,8 +21,9 @@ fn facts(said: &Value) -> Facts {
     if ["child", "by_session", "sessions"].iter().any(|key| said.get(*key).is_some()) {
         return facts;
     }
-    let usage = &said["usage_sum"];
-    let figure = |key: &str| number(&usage[key]);
+    // A run without a step reports nothing.
+    let has_usage = said["usage_sum"].is_object() && said["steps"] != 0;
+    let figure = |key: &str| number(&said["usage_sum"][key]).filter(|_| has_usage);
     // The runner counts reasoning in addition to the output.
     let output = figure("output").map(|output| output + figure("reasoning").unwrap_or_default());
     facts.extend([
@@ -31,7 +32,7 @@ fn facts(said: &Value) -> Facts {
         ("reasoning_tokens", figure("reasoning")),
         ("cache_read_tokens", figure("cache_read")),
         ("cache_creation_tokens", figure("cache_write")),
-        ("cost_usd", number(&said["cost"]).filter(|_| usage.is_object())),
+        ("cost_usd", number(&said["cost"]).filter(|_| has_usage)),
     ]);
     let calls = said["tools"].as_array().unwrap().iter().filter(|tool| tool["visible"] != false);
     facts.insert("tool_calls", Some(calls.count() as f64));

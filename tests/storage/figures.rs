@@ -128,7 +128,8 @@ fn a_run_that_is_open_at_a_kill_keeps_its_labels_and_its_open_call_fails() {
         upload.send(format!("{line}\n").as_bytes());
     }
     let deadline = Instant::now() + Duration::from_secs(30);
-    while runs(&proxy).first().is_none_or(|run| run["records"] != json!(lines.len()) || run["pruned_frames"].is_null()) {
+    while runs(&proxy).first().is_none_or(|run| run["records"] != json!(lines.len()) || run["pruned_frames"].is_null())
+    {
         assert!(Instant::now() < deadline, "{:#?}", runs(&proxy));
         std::thread::sleep(Duration::from_millis(20));
     }

@@ -1,4 +1,10 @@
 // Starts the page: over the data of an exported file if this document has some, over the proxy otherwise.
+// The general styles come first: those of views refine them.
+import "./styles/tokens.css";
+import "./styles/base.css";
+import "./styles/components.css";
+import "./styles/content.css";
+import "./styles/shell.css";
 import { render } from "preact";
 import { exportWithin } from "./api/export";
 import { ProxySource } from "./api/proxy";
@@ -9,11 +15,6 @@ import { startRouter } from "./app/router";
 import { Shell } from "./app/shell";
 import { startTheme } from "./app/theme";
 import { Failure } from "./components/states";
-import "./styles/tokens.css";
-import "./styles/base.css";
-import "./styles/components.css";
-import "./styles/content.css";
-import "./styles/shell.css";
 
 async function start(): Promise<void> {
   const root = document.getElementById("app");

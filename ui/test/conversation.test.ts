@@ -242,3 +242,20 @@ test("a frame costs the same in a long conversation", () => {
   const late = time(300_000);
   assert.ok(late < early * 8 + 50, `${early} ms, later ${late} ms`);
 });
+
+test("a file appears once: with what names it, or alone if nothing does", () => {
+  const conversation = fold([
+    frame(0, "turn_started", { turn_index: 0, model: "m" }),
+    frame(1, "tool_started", { tool_id: "t", call_id: "c", name: "Read", kind: "read", args: {}, timeout_ms: null }),
+    frame(2, "artifact_written", { artifact_id: "sha256:a", kind: "image", bytes: 3, digest: "sha256:a", preview: null }),
+    frame(3, "tool_ended", { tool_id: "t", call_id: "c", exit_code: 0, duration_ms: 1, artifacts: { artifact_refs: [{ artifact_id: "sha256:a", kind: "image", mime: "image/png", bytes: 3 }] } }),
+    frame(4, "artifact_written", { artifact_id: "sha256:b", kind: "image", bytes: 3, digest: "sha256:b", preview: null }),
+    frame(5, "turn_ended", { turn_index: 0, stop_reason: "end_turn", duration_ms: 0 }),
+    frame(6, "artifact_written", { artifact_id: "sha256:c", kind: "image", bytes: 3, digest: "sha256:c", preview: null }),
+    frame(7, "user_message", { message_id: "m", text: "Look", attachments: [{ kind: "image", mime: "image/png", artifact_id: "sha256:c", name: null, bytes: 3 }] }),
+    frame(8, "session_ended", { reason: "completed", final_text: null, error_code: null, message: null }),
+  ]);
+  const alone = conversation.main.items.flatMap((item) => (item.kind === "artifact" ? [item.artifact.artifactId] : []));
+  assert.deepEqual(alone, ["sha256:b"]);
+  assert.equal(conversation.main.items.filter((item) => item.kind === "turn").length, 0, "a turn that used nothing has no line");
+});

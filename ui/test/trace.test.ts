@@ -111,10 +111,12 @@ test("each finding is a mark at its place, once", () => {
     events: [{ cursor: "1", type: "x", event: {}, withheld: true, violations: [{ rule: "schema", path: "/payload", message: "m" }, { rule: "schema", path: "/payload", message: "m" }] }],
   });
   // The pointer of a withheld event leads into what is not here.
-  assert.deepEqual(kinds(event), [["withheld", "event", undefined], ["violation", "event", undefined]]);
+  assert.deepEqual(kinds(event), [["violation", "event", undefined], ["withheld", "event", undefined]]);
   const sent = item(3, { events: event.events.map((one) => ({ ...one, withheld: false })) });
   assert.deepEqual(kinds(sent), [["violation", "event", "/payload"]]);
   assert.deepEqual(kinds(item(4)), []);
+  const findings = (["redaction", "drift", "invalid_record"] as const).map((kind) => ({ kind, code: kind, message: kind }));
+  assert.deepEqual(marksOf(item(5, { findings })).map(({ kind }) => kind), ["invalid_record", "drift", "redaction"], "the worst comes first");
 });
 
 test("a pointer into the frame leads into the record", () => {

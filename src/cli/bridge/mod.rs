@@ -68,9 +68,8 @@ impl Place {
     pub(super) fn running(&self) -> anyhow::Result<Option<Proxy>> {
         let Some(url) = &self.url else { return Ok(None) };
         let file = self.token_file.as_deref().filter(|path| !path.as_os_str().is_empty());
-        let token = file.map(|path| {
-            std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
-        });
+        let token =
+            file.map(|path| std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display())));
         let token = token.transpose()?;
         Proxy::at(url, token.as_deref().map(str::trim), self.ca_file.as_deref()).map(Some)
     }

@@ -148,8 +148,10 @@ fn answer(args: &Args, question: Question) -> anyhow::Result<(Report, u64)> {
         config: None,
     };
     if let Some(proxy) = place.running()? {
-        let runtime =
-            tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot start the async runtime")?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .context("cannot start the async runtime")?;
         let report = runtime.block_on(proxy.get(&path(&question)))?;
         return Ok((serde_json::from_value(report).context("the answer is not that of a framegate proxy")?, 0));
     }
@@ -208,7 +210,9 @@ fn each_line(file: &std::path::Path, sink: &mut dyn FnMut(RunStatus)) -> anyhow:
 fn notes(report: &Report, unreadable: u64) -> Vec<String> {
     let mut notes = Vec::new();
     if unreadable > 0 {
-        notes.push(format!("{unreadable} runs have no readable status and do not count; `framegate log verify` looks for damage"));
+        notes.push(format!(
+            "{unreadable} runs have no readable status and do not count; `framegate log verify` looks for damage"
+        ));
     }
     if report.runs_without_tools > 0 {
         notes.push(format!(

@@ -65,7 +65,9 @@ mod tests {
         ] {
             assert_eq!(read(text, zone), Ok(expected), "{text}");
         }
-        for wrong in ["", "d", "2026", "1795564800", "yesterday", "2026-13-01", "2026-11-25T00:00:00", "1.5h", "-1d", "7 d"] {
+        for wrong in
+            ["", "d", "2026", "1795564800", "yesterday", "2026-13-01", "2026-11-25T00:00:00", "1.5h", "-1d", "7 d"]
+        {
             assert!(read(wrong, "Z").unwrap_err().contains("2026-11-25T09:30:00Z"), "{wrong}");
         }
         assert!(read("1960-01-01T00:00:00Z", "Z").unwrap_err().contains("before 1970"));

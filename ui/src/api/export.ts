@@ -101,10 +101,11 @@ export class ExportSource implements Source {
     if (trace === undefined && contract !== "") throw new NotAvailable("This file has no events of a contract. Export the run with --contract NAME.");
     if (trace !== undefined && trace.contract !== contract) throw new NotAvailable(`This file has the events of ${trace.contract} only.`);
     const bySeq = new Map((trace?.items ?? []).map((item) => [item.seq, item]));
+    const records = trace === undefined ? recordsOf(frames) : undefined;
     const first = frames.findIndex((frame) => frame.seq > after);
     const chosen = first < 0 ? [] : frames.slice(first, first + limit);
     const data = chosen.map((frame): TraceItem => {
-      const { record = null, events = [], findings = [] } = bySeq.get(frame.seq) ?? {};
+      const { record = records?.get(frame.seq) ?? null, events = [], findings = [] } = bySeq.get(frame.seq) ?? {};
       return { frame, record, events, findings };
     });
     const next_after = chosen.at(-1)?.seq ?? after;
@@ -139,6 +140,23 @@ export class ExportSource implements Source {
     if (found === undefined) throw new NotAvailable("This file does not have that run.");
     return found;
   }
+}
+
+const known = new WeakMap<readonly Frame[], Map<number, number>>();
+
+/** The record that each frame came from, by its number: the latest one at that time. Unknown if the first frames are missing. */
+function recordsOf(frames: readonly Frame[]): Map<number, number> | undefined {
+  if (frames[0]?.seq !== 0) return undefined;
+  let records = known.get(frames);
+  if (records !== undefined) return records;
+  records = new Map();
+  let record = -1;
+  for (const frame of frames) {
+    if (frame.type === "provider_event") record += 1;
+    if (record >= 0) records.set(frame.seq, record);
+  }
+  known.set(frames, records);
+  return records;
 }
 
 async function unavailable(): Promise<never> {

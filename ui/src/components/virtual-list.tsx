@@ -52,8 +52,12 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
   const body = useRef<HTMLDivElement>(null);
   const heights = useMemo(() => new Heights(), []);
   const [, redraw] = useReducer((count: number) => count + 1, 0);
-  const state = useRef({ top: 0, view: 800, width: 0, isAtEnd: follows, layout: undefined as string | number | undefined, first: 0, last: -1 });
+  const state = useRef({ top: 0, view: 800, width: 0, isAtEnd: follows, follows, layout: undefined as string | number | undefined, first: 0, last: -1 });
   const now = state.current;
+
+  // A list that begins to follow goes to its end, unless the reader has scrolled already.
+  if (follows && !now.follows && now.top < 1) now.isAtEnd = true;
+  now.follows = follows;
 
   // What the reader looks at: a row, and how far its top is above that of the view.
   const anchor = useRef<{ key: string; offset: number } | undefined>(undefined);

@@ -7,6 +7,7 @@ import type {
   Approval,
   ApprovalItem,
   ArtifactItem,
+  ArtifactRef,
   EndItem,
   ErrorItem,
   GapItem,
@@ -18,19 +19,16 @@ import type {
   TextItem,
   Thread,
   ToolItem,
-  ToolState,
   Turn,
   TurnItem,
 } from "./items";
-import { Output, type OutputStream } from "./output";
-import { approvalOf, artifactRefs, attachmentsOf, decisionOf, noticeOf, planOf, toolKind } from "./parts";
+import { approvalOf, attachmentsOf, decisionOf, noticeOf, planOf } from "./parts";
 import { boolean, field, type Fields, isObject, number, text } from "./read";
+import { foldTool, newCall } from "./tools";
 import { isEmpty, sum, type Usage, usageOf } from "./usage";
 
 /** What an item is, without what every item has. */
 type Own<T extends Item> = Omit<T, "id" | "seq" | "at" | "version">;
-
-const ENDED: readonly ToolState[] = ["ended", "failed"];
 
 export class Conversation {
   readonly main: Thread = { toolId: undefined, items: [] };
@@ -68,7 +66,10 @@ export class Conversation {
   readonly #blocks = new Map<string, TextItem | ReasoningItem>();
   /** The turn in progress of each thread. */
   readonly #turns = new Map<Thread, { turn: Turn; item: TurnItem | undefined }>();
-  readonly #artifacts = new Set<string>();
+  /** Files that something names: a call, a change, a prompt. */
+  readonly #named = new Set<string>();
+  /** Files that nothing named so far: what names one comes after it, in the same turn. */
+  readonly #unnamed = new Map<string, { place: Place; artifact: ArtifactRef; preview: string | undefined }>();
   readonly #openApprovals = new Set<Approval>();
 
   /** Questions that wait for an answer, oldest first. */
@@ -185,6 +186,7 @@ export class Conversation {
 
   #prompt(frame: Fields, prompt: string | undefined, { seq, at, thread }: Place): void {
     const attachments = attachmentsOf(frame);
+    for (const { artifactId } of attachments) this.#name(artifactId);
     if ((prompt === undefined || prompt === "") && attachments.length === 0) return;
     // Runners repeat the prompt that the run started with.
     const first = thread.items.find((item) => item.kind !== "notice");
@@ -235,52 +237,7 @@ export class Conversation {
     const tool = this.#toolOf(frame, place);
     if (tool === undefined) return;
     tool.version += 1;
-    tool.callId ??= text(frame, "call_id");
-    const name = text(frame, "name");
-    if (name !== undefined && name !== "") tool.name = name;
-    switch (type) {
-      case "tool_input_delta":
-        if (tool.state === "unknown") tool.state = "writing";
-        if (tool.state === "writing" && typeof tool.args === "string") tool.args += text(frame, "delta") ?? "";
-        return;
-      case "tool_call_proposed":
-      case "tool_started": {
-        tool.toolKind = toolKind(frame);
-        const args = field(frame, "args");
-        if (isObject(args) || typeof args === "string") tool.args = args;
-        if (ENDED.includes(tool.state)) return;
-        if (type === "tool_call_proposed" && tool.state !== "running") tool.state = "proposed";
-        if (type === "tool_started") {
-          tool.state = "running";
-          tool.startedAt ??= place.at;
-          tool.timeoutMs = number(frame, "timeout_ms");
-        }
-        return;
-      }
-      case "tool_stdout":
-      case "tool_stderr": {
-        const stream: OutputStream = type === "tool_stdout" ? "stdout" : "stderr";
-        const chunk = text(frame, "chunk") ?? "";
-        if (frame["position"] === "front") tool.output.prepend(stream, chunk);
-        else tool.output.append(stream, chunk);
-        return;
-      }
-      case "tool_ended": {
-        tool.state = "ended";
-        tool.endedAt = place.at;
-        tool.exitCode = number(frame, "exit_code");
-        tool.durationMs = number(frame, "duration_ms");
-        const refs = artifactRefs(frame);
-        tool.artifacts.push(...refs.artifacts);
-        tool.outputBytes = refs.outputBytes;
-        for (const { artifactId } of refs.artifacts) this.#artifacts.add(artifactId);
-        return;
-      }
-      case "tool_failed":
-        tool.state = "failed";
-        tool.endedAt = place.at;
-        tool.error = text(frame, "error") ?? "";
-    }
+    for (const artifactId of foldTool(tool, type, frame, place.at)) this.#name(artifactId);
   }
 
   /** The tool that a frame names; a new one in the frame's thread if no frame named it before. */
@@ -291,28 +248,7 @@ export class Conversation {
   }
 
   #newTool(toolId: string, place: Place): ToolItem {
-    const tool = this.#add<ToolItem>(place, {
-      kind: "tool",
-      toolId,
-      callId: undefined,
-      name: "",
-      toolKind: "other",
-      state: "unknown",
-      args: "",
-      output: new Output(),
-      startedAt: undefined,
-      endedAt: undefined,
-      timeoutMs: undefined,
-      exitCode: undefined,
-      durationMs: undefined,
-      error: undefined,
-      changes: [],
-      artifacts: [],
-      outputBytes: undefined,
-      approvals: [],
-      subagents: [],
-      thread: undefined,
-    });
+    const tool = this.#add<ToolItem>(place, { kind: "tool", ...newCall(toolId) });
     this.tools.set(toolId, tool);
     return tool;
   }
@@ -324,7 +260,7 @@ export class Conversation {
       diff: text(frame, "diff"),
       artifactId: text(frame, "artifact_id"),
     };
-    if (change.artifactId !== undefined) this.#artifacts.add(change.artifactId);
+    this.#name(change.artifactId);
     let tool = this.#toolOf(frame, place);
     if (tool === undefined) {
       // A change that no call explains looks like a call that is over.
@@ -376,6 +312,7 @@ export class Conversation {
   }
 
   #turnStarted(frame: Fields, { seq, at, thread }: Place): void {
+    this.#showUnnamed();
     this.#closeTurn({ seq, at, thread });
     const turn: Turn = {
       index: number(frame, "turn_index") ?? this.turns.length,
@@ -394,14 +331,16 @@ export class Conversation {
   }
 
   #turnEnded(frame: Fields, place: Place): void {
+    this.#showUnnamed();
     const open = this.#turns.get(place.thread);
     if (open === undefined) return;
     const { turn } = open;
     turn.endedAt = place.at;
     turn.durationMs = number(frame, "duration_ms");
     turn.stopReason = text(frame, "stop_reason");
-    open.item ??= this.#add<TurnItem>(place, { kind: "turn", turn });
-    open.item.version += 1;
+    if (turn.durationMs !== undefined && turn.durationMs > 0) open.item ??= this.#add<TurnItem>(place, { kind: "turn", turn });
+    else this.#closeTurn(place);
+    if (open.item !== undefined) open.item.version += 1;
   }
 
   #used(frame: Fields, place: Place): void {
@@ -418,6 +357,7 @@ export class Conversation {
     open.turn.usage = sum(open.turn.usage, usage);
     open.turn.model ??= text(frame, "model");
     if (open.item !== undefined) open.item.version += 1;
+    else if (open.turn.endedAt !== undefined) this.#closeTurn(place);
   }
 
   /** Shows what a turn used that did not end. */
@@ -475,11 +415,25 @@ export class Conversation {
     const artifactId = text(frame, "artifact_id");
     if (artifactId === undefined) return;
     const kind = text(frame, "kind") ?? "";
-    // Outputs and patches appear with the tool that they belong to, and that names them only when it ends.
-    if (this.#artifacts.has(artifactId) || kind === "command_output" || kind === "patch") return;
-    this.#artifacts.add(artifactId);
+    // Outputs and patches appear with the call that they belong to, and that names them when it ends.
+    if (this.#named.has(artifactId) || kind === "command_output" || kind === "patch") return;
     const artifact = { artifactId, kind, mime: undefined, bytes: number(frame, "bytes"), isTruncated: false };
-    this.#add<ArtifactItem>(place, { kind: "artifact", artifact, preview: text(frame, "preview") });
+    this.#unnamed.set(artifactId, { place, artifact, preview: text(frame, "preview") });
+  }
+
+  #name(artifactId: string | undefined): void {
+    if (artifactId === undefined) return;
+    this.#named.add(artifactId);
+    this.#unnamed.delete(artifactId);
+  }
+
+  /** Shows the files that nothing named. */
+  #showUnnamed(): void {
+    for (const [artifactId, { place, artifact, preview }] of this.#unnamed) {
+      this.#named.add(artifactId);
+      this.#add<ArtifactItem>(place, { kind: "artifact", artifact, preview });
+    }
+    this.#unnamed.clear();
   }
 
   /** A task's output, in the stream that is the task's own. */
@@ -494,6 +448,7 @@ export class Conversation {
   }
 
   #ended(frame: Fields, place: Place): void {
+    this.#showUnnamed();
     for (const thread of this.#turns.keys()) this.#closeTurn({ ...place, thread });
     this.end = this.#add<EndItem>(
       { ...place, thread: this.main },

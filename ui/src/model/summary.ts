@@ -39,7 +39,7 @@ export function summaryOf(tool: Pick<ToolItem, "toolKind" | "name" | "args" | "c
       return { verb: text(args, "subagent_type") ?? info?.agent ?? "Subagent", subject: oneLine(task), isCode: false };
     }
     case "plan":
-      return { verb: "Plan", subject: oneLine(text(args, "subject") ?? text(args, "description") ?? text(args, "status") ?? ""), isCode: false };
+      return { verb: name || "Plan", subject: oneLine(text(args, "subject") ?? text(args, "description") ?? text(args, "status") ?? ""), isCode: false };
     default:
       return code(mcpName(name), argsLine(args));
   }
@@ -101,6 +101,21 @@ function code(verb: string, subject: string): Summary {
 export function oneLine(value: string, longest = LONGEST): string {
   const line = value.slice(0, longest * 2).replace(/\s+/g, " ").trim();
   return line.length > longest ? `${line.slice(0, longest - 1)}…` : line;
+}
+
+/** Arguments that the one line has already. */
+const SAID: Partial<Record<ToolItem["toolKind"], readonly string[]>> = {
+  read: ["file_path", "filePath", "path", "notebook_path"],
+  search: ["pattern", "query", "path", "include", "glob", "type", "action", "queries"],
+  fetch: ["url", "format", "query"],
+};
+
+/** Whether the one line says all that the arguments say. */
+export function saysAll(tool: Pick<ToolItem, "toolKind" | "name" | "args" | "changes" | "subagents">): boolean {
+  const said = SAID[tool.toolKind];
+  if (said === undefined || typeof tool.args === "string") return false;
+  const { subject } = summaryOf(tool);
+  return subject.length < LONGEST - 1 && Object.keys(tool.args).every((key) => said.includes(key));
 }
 
 /** How long the call took: by its own account, or by the times of its frames. */

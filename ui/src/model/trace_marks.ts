@@ -27,8 +27,8 @@ export interface Mark {
 export const MARK_NAMES: Readonly<Record<MarkKind, string>> = {
   violation: "Schema violation",
   withheld: "Withheld event",
-  invalid_record: "Record is not JSON",
-  oversized_record: "Record is too large",
+  invalid_record: "Invalid record",
+  oversized_record: "Too large record",
   unknown_record: "Unknown record",
   gap: "Gap",
   warning: "Warning",
@@ -92,7 +92,9 @@ export function marksOf(item: TraceItem): Mark[] {
       add({ kind: "violation", side: "event", event: index, code: rule, message, ...place, ...(weight === "warning" ? { isMinor: true } : {}) });
     }
   });
-  return marks;
+  // The worst first: a row names only that.
+  const rank = (mark: Mark) => MARK_KINDS.indexOf(mark.kind) + (mark.isMinor === true ? MARK_KINDS.length : 0);
+  return marks.sort((one, other) => rank(one) - rank(other));
 }
 
 function withheld(type: string | undefined): string {

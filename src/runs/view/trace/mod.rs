@@ -20,7 +20,7 @@ use crate::runs::checkpoints::{ResumePoint, SharedCheckpoints};
 pub use findings::Kind as FindingKind;
 
 use findings::Finding;
-use framegate_translators::contracts::{FRAMES, NUMBERED_RECORDS};
+use framegate_translators::contracts::{Contract, FRAMES, NUMBERED_RECORDS};
 use framegate_translators::encode::{EncoderOptions, EventId, EventRef, Events};
 use framegate_translators::frame::{Body, Frame, StreamKind};
 use framegate_translators::gate::{Gate, Verdict};
@@ -144,6 +144,8 @@ struct Tracer<'r> {
     records: Option<(SharedCheckpoints, ResumePoint)>,
     watch: Watch,
     rules: Option<RuleCheck<'r>>,
+    /// Room for events whose text is not needed.
+    unwritten: Events,
     /// The frames and events that were written, in bytes.
     bytes: usize,
 }
@@ -154,7 +156,7 @@ impl<'r> Tracer<'r> {
         let frames = entry.tail.borrow().frames;
         let from = ask.from.max(kept);
         let none = EncoderOptions::default();
-        let of = |contract: &'static framegate_translators::contracts::Contract| {
+        let of = |contract: &'static Contract| {
             let found = entry.checkpoints(contract.view_name(), contract.name, contract.encoder, &none);
             found.map(|(_, checkpoints)| checkpoints)
         };
@@ -177,8 +179,17 @@ impl<'r> Tracer<'r> {
         let (Some(events), Some(frames_point)) = (events, frames_point) else { return Ok(trace) };
         let records = of_records.start(runs, entry, &CheckpointAt::Frame(from)).await?;
         let records = records.filter(|point| point.frame >= kept).map(|point| (of_records, point));
-        let mut tracer =
-            Self { view, runs, events, frames: frames_point, records, watch: Watch::default(), rules, bytes: 0 };
+        let mut tracer = Self {
+            view,
+            runs,
+            events,
+            frames: frames_point,
+            records,
+            watch: Watch::default(),
+            rules,
+            unwritten: Events::unwritten(),
+            bytes: 0,
+        };
         if from < frames {
             tracer.bring_up(from, kept).await?;
             tracer.fill(&mut trace, from..frames, ask).await?;
@@ -192,7 +203,7 @@ impl<'r> Tracer<'r> {
         let of_records = self.records.as_ref().map_or(from, |(_, point)| point.frame);
         let look_back = from.saturating_sub(LOOK_BACK).max(kept);
         let mut at = look_back.min(self.events.frame).min(of_records).min(from);
-        let (mut unwritten, mut written) = (Events::unwritten(), Events::default());
+        let mut written = Events::default();
         let gate = self.runs.gate().of(self.view.contract);
         while at < from {
             let most = usize::try_from(from - at).unwrap_or(AT_ONCE).min(AT_ONCE);
@@ -201,7 +212,7 @@ impl<'r> Tracer<'r> {
                 for frame in some {
                     self.watched(frame);
                     if let Some((_, point)) = &mut self.records {
-                        point.advance(frame, &mut unwritten);
+                        point.advance(frame, &mut self.unwritten);
                     }
                     match &mut self.rules {
                         Some(rules) => {
@@ -211,7 +222,7 @@ impl<'r> Tracer<'r> {
                             }
                             written.clear();
                         }
-                        None => self.events.advance(frame, &mut unwritten),
+                        None => self.events.advance(frame, &mut self.unwritten),
                     }
                 }
                 tokio::task::yield_now().await;
@@ -272,7 +283,7 @@ impl<'r> Tracer<'r> {
         findings.extend(Finding::about(frame));
         let record = self.records.as_mut().and_then(|(_, point)| {
             let before = point.event;
-            point.advance(frame, scratch);
+            point.advance(frame, &mut self.unwritten);
             let is_record = |frame: &Frame| matches!(frame.body, Body::ProviderEvent(_));
             // The first frame of a run is made from the record after it.
             let is_first = before == 0 && frame.seq == 0 && next.is_some_and(|next| is_record(next));

@@ -8,7 +8,7 @@ use crate::gate::Gate as LiveGate;
 use crate::log::{Checkpoint, FrameLog, Gone, MemoryLog, Order, StreamId, Summary};
 use crate::runs::Entry;
 use async_trait::async_trait;
-use framegate_translators::contracts::{CONTRACTS, Contract, contract};
+use framegate_translators::contracts::{CONTRACTS, contract};
 use framegate_translators::schema::{SchemaFile, Schemas};
 use std::sync::atomic::{AtomicU64, Ordering};
 use uuid::Uuid;
@@ -63,7 +63,16 @@ async fn kept(frames: &[Arc<Frame>], gate: LiveGate) -> (Arc<Counting>, Runs, Ar
 /// The events of a reader as lines.
 async fn events(runs: &Runs, entry: &Arc<Entry>, contract: &'static Contract) -> String {
     let mut reader = runs.reader(entry, contract, &EncoderOptions::default()).unwrap();
-    String::from_utf8(reader.read(runs, ASK).await.unwrap().chunks.concat()).unwrap()
+    let (mut lines, mut from) = (Vec::new(), 0);
+    loop {
+        // The announcement of a gap comes alone.
+        let batch = reader.read(runs, Ask { from, ..ASK }).await.unwrap();
+        if batch.next <= from {
+            return String::from_utf8(lines).unwrap();
+        }
+        lines.extend(batch.chunks.concat());
+        from = batch.next;
+    }
 }
 
 async fn page(runs: &Runs, entry: &Arc<Entry>, contract: &'static Contract, from: u64, frames: usize) -> Trace {

@@ -50,7 +50,8 @@ export function ConversationView({ runId, toolId: callId, query }: ConversationV
   const control = useRef<VirtualListControl>(null);
   const seen = useRef(0);
 
-  const isOpen = run === undefined || run.state === "running" || run.state === "waiting_approval";
+  // Until the status is known, the run is read from its beginning, as one that has ended.
+  const isOpen = run !== undefined && (run.state === "running" || run.state === "waiting_approval");
   const context = useMemo<ConversationContext>(
     () => ({ source, session, canAnswer: can.control, folds, onThreads: () => setThreads((count) => count + 1) }),
     [source, session, can.control, folds],
@@ -131,7 +132,7 @@ export function ConversationView({ runId, toolId: callId, query }: ConversationV
   );
 
   const tool = toolId === undefined ? undefined : conversation.tools.get(toolId);
-  const isLoading = connection.state === "connecting" && conversation.frames === 0;
+  const isLoading = conversation.frames === 0 && (connection.state === "connecting" || run === undefined);
   const waiting = conversation.end === undefined ? conversation.openApprovals : [];
 
   return (

@@ -5,7 +5,9 @@ import type { Connection, Run } from "../../api/source";
 import { StateBadge } from "../../components/badge";
 import { ago, dollars, duration, fullTime, tokens, whole } from "../../components/format";
 import { Failure } from "../../components/states";
+import { visible } from "../../components/visible";
 import { isGone, type RunSession } from "../../state/run-session";
+import { titleOf } from "../runs/model";
 
 export interface RunFrameProps {
   session: RunSession;
@@ -31,12 +33,13 @@ export function RunFrame({ session, actions, children }: RunFrameProps) {
       />
     );
   }
+  const title = visible((run && titleOf(run)) || firstPrompt(session) || `Run ${session.runId.slice(0, 8)}`);
   return (
     <div class="run" data-connection={session.connection.value.state}>
       <header class="run-head">
         <div class="run-title">
-          <h1 class="truncate" title={run?.title}>
-            {run?.title || firstPrompt(session) || `Run ${session.runId.slice(0, 8)}`}
+          <h1 class="truncate" title={title}>
+            {title}
           </h1>
           {run && <StateBadge state={run.state} />}
           <div class="run-actions">{actions}</div>
@@ -73,7 +76,7 @@ function Figures({ run, session }: { run: Run | undefined; session: RunSession }
   return (
     <dl class="figures">
       {run && <Figure name="Runner">{run.runner}</Figure>}
-      {model && <Figure name="Model">{model}</Figure>}
+      {model && <Figure name="Model">{visible(model)}</Figure>}
       {started !== undefined && (
         <Figure name="Started">
           <time dateTime={new Date(started).toISOString()} title={fullTime(started)}>

@@ -114,7 +114,7 @@ export function ToolTable({ tools }: { tools: Stats["tools"] }) {
   const greatest = all[0]?.calls ?? 1;
   return (
     <>
-      <div class="stats-scroll" tabIndex={0} role="region" aria-label="Tools">
+      <div class="stats-scroll" tabIndex={0} role="region" aria-label="Calls of each tool">
         <table class="stats-table">
           <thead>
             <tr>
@@ -123,7 +123,9 @@ export function ToolTable({ tools }: { tools: Stats["tools"] }) {
                   {name}
                 </th>
               ))}
-              <th scope="col" class="is-text" aria-label="Calls as a bar" />
+              <th scope="col" class="is-text">
+                <span class="visually-hidden">Calls as a bar</span>
+              </th>
               {["Calls", "Failed", "Duration", "Mean duration"].map((name) => (
                 <th key={name} scope="col">
                   {name}

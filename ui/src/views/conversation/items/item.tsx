@@ -177,7 +177,7 @@ function Plan({ item }: { item: PlanItem }) {
       <div class="item-head">
         <Icon name="list" />
         <span class="item-name">Plan</span>
-        <span class="faint numeric">
+        <span class="faint small numeric">
           {done} of {plural(item.entries.length, "step")} done
         </span>
         <span class="item-side">

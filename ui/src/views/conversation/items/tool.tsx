@@ -9,9 +9,10 @@ import { Icon, type IconName } from "../../../components/icon";
 import { Markdown } from "../../../components/markdown";
 import { visible } from "../../../components/visible";
 import type { FileChange, ToolItem, ToolKind } from "../../../model/items";
+import { questionsOf } from "../../../model/questions";
 import { text } from "../../../model/read";
 import { DEEPEST } from "../../../model/rows";
-import { commandOf, durationOf, isFailed, type Summary, summaryOf } from "../../../model/summary";
+import { commandOf, durationOf, isFailed, saysAll, type Summary, summaryOf } from "../../../model/summary";
 import { useConversing, useFold } from "../context";
 import { ApprovalCard } from "./approval";
 import { ArtifactList, Download } from "./artifacts";
@@ -136,7 +137,7 @@ function Body({ tool }: { tool: ToolItem }) {
   const isShell = toolKind === "shell";
   return (
     <>
-      {changes.length === 0 && toolKind !== "subagent" && !isShortCommand(tool) && <Input tool={tool} isShell={isShell} />}
+      {changes.length === 0 && toolKind !== "subagent" && !isShortCommand(tool) && !saysAll(tool) && <Input tool={tool} isShell={isShell} />}
       {changes.map((change, index) => (
         <Change key={index} change={change} isNamed={changes.length > 1 || change.change !== "modify"} />
       ))}
@@ -169,6 +170,8 @@ function Body({ tool }: { tool: ToolItem }) {
 
 function Input({ tool, isShell }: { tool: ToolItem; isShell: boolean }) {
   const { args } = tool;
+  // The form below asks what the arguments ask.
+  if (tool.approvals.length > 0 && questionsOf(args).length > 0) return null;
   if (isShell && typeof args === "string" && args !== "" && tool.state !== "writing") return <Command command={args} />;
   return <ToolInput name={tool.name} args={args} isNamed />;
 }
