@@ -180,7 +180,8 @@ mod tests {
             let any: String = chars.into_iter().collect();
             for out in [line(&any), text(&any)] {
                 prop_assert!(out.chars().all(|char| !char.is_control() || matches!(char, '\n' | '\t')));
-                prop_assert!(!out.contains(|char| matches!(char, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200b}')));
+                let is_hidden = |char| matches!(char, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200b}');
+                prop_assert!(!out.contains(is_hidden));
             }
             prop_assert!(!line(&any).contains(['\n', '\t']));
             // What is neutral already stays.

@@ -5,7 +5,7 @@ use crate::render::sample::{self, Script};
 use crate::render::terminal::markdown_options;
 use framegate_translators::frame::{Body, FileChangeKind, FileChanged, Frame, PlanEntry, ToolKind};
 use proptest::prelude::*;
-use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag};
+use pulldown_cmark::{Event, Parser, Tag};
 
 fn document(frames: &[Frame]) -> String {
     let mut out = Vec::new();
