@@ -85,6 +85,8 @@ fn acting(text: &str) -> (Vec<Range<usize>>, BTreeSet<usize>) {
     let mut code: Vec<Range<usize>> = Vec::new();
     for (event, range) in parser.into_offset_iter() {
         match event {
+            // A line in it that begins with HTML would be HTML, because blocks come first.
+            Event::Code(_) if text.get(range.clone()).is_some_and(|code| code.contains('\n')) => {}
             Event::Code(_) | Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))) => code.push(range),
             Event::Start(Tag::Link { dest_url, .. }) if !is_harmless(&dest_url) => drop(escaped.insert(range.start)),
             Event::Start(Tag::Image { dest_url, .. }) => {
