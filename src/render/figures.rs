@@ -39,7 +39,13 @@ pub(crate) fn short(count: u64) -> String {
 
 /// US dollars: cents, or four digits after the point below ten cents.
 pub(crate) fn dollars(sum: f64) -> String {
-    if sum.abs() < 0.1 { format!("${sum:.4}") } else { format!("${sum:.2}") }
+    if sum == 0.0 {
+        "$0".to_owned()
+    } else if sum.abs() < 0.1 {
+        format!("${sum:.4}")
+    } else {
+        format!("${sum:.2}")
+    }
 }
 
 /// `1 tool`, `2 tools`.
@@ -71,7 +77,7 @@ mod tests {
             [999, 1000, 12_345, 999_999, 5_600_000, 12_000_000].map(short),
             ["999", "1.0k", "12k", "999k", "5.6M", "12M"]
         );
-        assert_eq!([0.0123, 0.5, 12.345].map(dollars), ["$0.0123", "$0.50", "$12.35"]);
+        assert_eq!([0.0, 0.0123, 0.5, 12.345].map(dollars), ["$0", "$0.0123", "$0.50", "$12.35"]);
         assert_eq!([1, 2].map(|count| counted(count, "turn")), ["1 turn", "2 turns"]);
         assert_eq!([1, 1023, 35_000, 5_900_000].map(bytes), ["1 byte", "1,023 bytes", "34 KiB", "5.6 MiB"]);
     }

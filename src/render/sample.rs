@@ -10,6 +10,7 @@ use framegate_translators::json::to_raw;
 use framegate_translators::pipeline::Ingest;
 use framegate_translators::runners::RUNNERS;
 use framegate_translators::sequence::Identity;
+use framegate_translators::when::FirstTime;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use uuid::Uuid;
@@ -206,8 +207,10 @@ fn fixtures() -> PathBuf {
 fn frames(runner: &'static framegate_translators::runners::Runner, bytes: &[u8]) -> Vec<Frame> {
     let identity = Identity { run_id: Uuid::from_u128(1), session_id: None };
     let mut ingest = Ingest::new(runner, None, Limits::default(), identity);
-    let mut frames: Vec<Frame> = ingest.feed(bytes, 1_700_000_000_000).collect();
-    frames.extend(ingest.finish(1_700_000_000_000));
+    // As if it had come when it was recorded.
+    let now_ms = FirstTime::new(Some(runner), None, Limits::default()).feed(bytes).unwrap_or(1_700_000_000_000);
+    let mut frames: Vec<Frame> = ingest.feed(bytes, now_ms).collect();
+    frames.extend(ingest.finish(now_ms));
     frames
 }
 

@@ -19,10 +19,62 @@ const LOWEST: usize = 6;
 
 /// A segment of a text.
 pub(super) fn segment(text: &str, kind: SegmentKind) -> String {
-    let text = safe::text(text);
+    let text = without_tabs(&safe::text(text));
     if kind == SegmentKind::Cut {
         return cut(&text);
     }
+    // Whether indented lines are code depends on what is before them, so that they get a fence.
+    let code = text.split_inclusive('\n').take_while(|line| line.starts_with(INDENT) || line.trim().is_empty());
+    let (indented, rest) = text.split_at_checked(code.map(str::len).sum()).unwrap_or((&text, ""));
+    if kind == SegmentKind::Blocks && !indented.trim().is_empty() {
+        let lines: Vec<&str> = indented.lines().map(|line| line.strip_prefix(INDENT).unwrap_or_default()).collect();
+        let code = fenced("", &lines.join("\n"));
+        return if rest.trim().is_empty() { code } else { format!("{code}\n\n{}", blocks(rest)) };
+    }
+    blocks(&text)
+}
+
+/// The indentation of code.
+const INDENT: &str = "    ";
+
+/// Text with spaces instead of tabs, whose columns would change within a quote.
+fn without_tabs(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut column = 0;
+    for char in text.chars() {
+        match char {
+            '\t' => {
+                let spaces = INDENT.len() - column % INDENT.len();
+                out.push_str(INDENT.get(..spaces).unwrap_or(INDENT));
+                column += spaces;
+                continue;
+            }
+            '\n' => column = 0,
+            _ => column += 1,
+        }
+        out.push(char);
+    }
+    out
+}
+
+/// How often a text is looked at again.
+const ROUNDS: usize = 6;
+
+/// Blocks of Markdown. A bracket that is escaped may leave another one that begins a link, so that the result is looked at again.
+fn blocks(text: &str) -> String {
+    let mut out = text.to_owned();
+    for _ in 0..ROUNDS {
+        let (code, escaped) = acting(&out);
+        out = escape(&out, &code, &escaped);
+        if escaped.is_empty() {
+            return lowered(&out);
+        }
+    }
+    cut(text)
+}
+
+/// The code in a text, and the places where a backslash turns something that would act into text.
+fn acting(text: &str) -> (Vec<Range<usize>>, BTreeSet<usize>) {
     // What a viewer finds is found here too, because the result has no `<` outside of code, and neither has this.
     let masked = text.replace('<', "^");
     let parser = Parser::new_ext(&masked, markdown_options());
@@ -33,6 +85,8 @@ pub(super) fn segment(text: &str, kind: SegmentKind) -> String {
     let mut code: Vec<Range<usize>> = Vec::new();
     for (event, range) in parser.into_offset_iter() {
         match event {
+            // A line in it that begins with HTML would be HTML, because blocks come first.
+            Event::Code(_) if text.get(range.clone()).is_some_and(|code| code.contains('\n')) => {}
             Event::Code(_) | Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))) => code.push(range),
             Event::Start(Tag::Link { dest_url, .. }) if !is_harmless(&dest_url) => drop(escaped.insert(range.start)),
             Event::Start(Tag::Image { dest_url, .. }) => {
@@ -43,8 +97,7 @@ pub(super) fn segment(text: &str, kind: SegmentKind) -> String {
             _ => {}
         }
     }
-    let out = escape(&text, &code, &escaped);
-    lowered(&out)
+    (code, escaped)
 }
 
 /// A part of a segment that was cut: what it means is unknown, so that it is shown as it is.
@@ -165,35 +218,37 @@ fn longest_run(text: &str) -> usize {
 mod tests {
     use super::*;
 
-    fn blocks(text: &str) -> String {
+    fn shown(text: &str) -> String {
         segment(text, SegmentKind::Blocks)
     }
 
     #[test]
     fn html_is_text_except_in_code() {
-        assert_eq!(blocks("a <b>x</b> `<i>` \\<u>"), "a &lt;b>x&lt;/b> `<i>` &lt;u>");
+        assert_eq!(shown("a <b>x</b> `<i>` \\<u>"), "a &lt;b>x&lt;/b> `<i>` &lt;u>");
         // In HTML, these backticks would not be code.
-        assert_eq!(blocks("<a title=\"`\"> `<img src=x>"), "&lt;a title=\"`\"> `&lt;img src=x>");
-        assert_eq!(blocks("- x\n  ```\n  <b>\n  ```"), "- x\n  ```\n  <b>\n  ```");
-        assert_eq!(blocks("    <b>"), "    &lt;b>");
+        assert_eq!(shown("<a title=\"`\"> `<img src=x>"), "&lt;a title=\"`\"> `&lt;img src=x>");
+        assert_eq!(shown("- x\n  ```\n  <b>\n  ```"), "- x\n  ```\n  <b>\n  ```");
+        assert_eq!(shown("    <b>\n\n\t\tx\ny <i>"), "```\n<b>\n\n    x\n```\n\ny &lt;i>");
+        assert_eq!(shown("- a\n\n      <b>"), "- a\n\n      &lt;b>");
         assert_eq!(segment("`<b>` [x]: y", SegmentKind::Cut), "\\`&lt;b>\\` \\[x\\]: y");
     }
 
     #[test]
     fn links_that_act_are_text_and_images_are_links() {
-        assert_eq!(blocks("[a](https://a) [b](javascript:x)"), "[a](https://a) \\[b](javascript:x)");
+        assert_eq!(shown("[a](https://a) [b](javascript:x)"), "[a](https://a) \\[b](javascript:x)");
         assert_eq!(
-            blocks("[b](java&#115;cript:x) [c](JavaScript&colon;x)"),
+            shown("[b](java&#115;cript:x) [c](JavaScript&colon;x)"),
             "\\[b](java&#115;cript:x) \\[c](JavaScript&colon;x)"
         );
-        assert_eq!(blocks("![a](https://a/x.png) ![b](data:x)"), "\\![a](https://a/x.png) !\\[b](data:x)");
-        assert_eq!(blocks("[a]: javascript:x\n\n[a]"), "\\[a]: javascript:x\n\n\\[a]");
-        assert_eq!(blocks("[r](../x?a:b)"), "[r](../x?a:b)");
+        assert_eq!(shown("![a](https://a/x.png) ![b](data:x)"), "\\![a](https://a/x.png) !\\[b](data:x)");
+        assert_eq!(shown("[a]: javascript:x\n\n[a]"), "\\[a]: javascript:x\n\n\\[a]");
+        assert_eq!(shown("[r](../x?a:b)"), "[r](../x?a:b)");
+        assert_eq!(shown("![a[b](javascript:x)"), "!\\[a\\[b](javascript:x)");
     }
 
     #[test]
     fn headings_are_lowered() {
-        assert_eq!((blocks("# a"), blocks("##### a"), blocks("#a")), ("### a".into(), "###### a".into(), "#a".into()));
+        assert_eq!((shown("# a"), shown("##### a"), shown("#a")), ("### a".into(), "###### a".into(), "#a".into()));
     }
 
     #[test]

@@ -84,7 +84,8 @@ proptest! {
             let (mut document, mut out) = (Document::default(), String::new());
             script.frames.iter().for_each(|frame| document.frame(frame, &mut out));
             document.finish(&mut out);
-            out
+            // The frames have times of their own.
+            out.split("## Summary").next().unwrap().to_owned()
         };
         prop_assert_eq!(written(&[one, two]), written(&[&text]));
     }
