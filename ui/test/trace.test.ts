@@ -114,6 +114,7 @@ test("each finding is a mark at its place, once", () => {
   assert.deepEqual(kinds(event), [["violation", "event", undefined], ["withheld", "event", undefined]]);
   const sent = item(3, { events: event.events.map((one) => ({ ...one, withheld: false })) });
   assert.deepEqual(kinds(sent), [["violation", "event", "/payload"]]);
+  assert.deepEqual(marksOf(sent).map(({ count }) => count), [2]);
   assert.deepEqual(kinds(item(4)), []);
   const findings = (["redaction", "drift", "invalid_record"] as const).map((kind) => ({ kind, code: kind, message: kind }));
   assert.deepEqual(marksOf(item(5, { findings })).map(({ kind }) => kind), ["invalid_record", "drift", "redaction"], "the worst comes first");

@@ -21,6 +21,8 @@ export interface Mark {
   path?: string;
   /** Of a violation of a rule that only warns. */
   isMinor?: boolean;
+  /** How often the same was found at the same place. */
+  count: number;
 }
 
 /** The kinds in the order in which they are listed, and their names. */
@@ -50,11 +52,14 @@ const MAX_MARKS = 200;
 
 export function marksOf(item: TraceItem): Mark[] {
   const marks: Mark[] = [];
-  const seen = new Set<string>();
-  const add = (mark: Mark) => {
-    const key = `${mark.kind} ${mark.side} ${mark.event ?? ""} ${mark.path ?? ""} ${mark.message}`;
-    if (seen.has(key) || marks.length >= MAX_MARKS) return;
-    seen.add(key);
+  const seen = new Map<string, Mark>();
+  const add = (found: Omit<Mark, "count">) => {
+    const key = `${found.kind} ${found.side} ${found.event ?? ""} ${found.path ?? ""} ${found.message}`;
+    const same = seen.get(key);
+    if (same !== undefined) same.count += 1;
+    if (same !== undefined || marks.length >= MAX_MARKS) return;
+    const mark = { ...found, count: 1 };
+    seen.set(key, mark);
     marks.push(mark);
   };
   const isRecord = item.frame.type === "provider_event";

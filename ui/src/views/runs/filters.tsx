@@ -54,57 +54,57 @@ export function Filters({ filter, order, isGrouped, runs, onChange }: FiltersPro
         <kbd aria-hidden="true">/</kbd>
       </label>
       <div class="runs-choices">
-      <label>
-        <span class="visually-hidden">State</span>
-        <select class="select" value={filter.state} onChange={(event) => set({ state: event.currentTarget.value as Filter["state"] })}>
-          <option value="">Any state</option>
-          {STATES.map(({ state, name }) => (
-            <option key={state} value={state}>
-              {name}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label>
-        <span class="visually-hidden">Runner</span>
-        <select class="select" value={filter.runner} onChange={(event) => set({ runner: event.currentTarget.value })}>
-          <option value="">Any runner</option>
-          {runners.map((runner) => (
-            <option key={runner} value={runner}>
-              {runner}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label class="runs-sort">
-        <span class="visually-hidden">Sort by</span>
-        <select
-          class="select"
-          value={`${order.key}${order.isAscending ? ".up" : ""}`}
-          onChange={(event) => {
-            const [key, up] = event.currentTarget.value.split(".");
-            onChange({ order: { key: SORTS.find((known) => known === key) ?? "started", isAscending: up === "up" } });
-          }}
-        >
-          {SORTS.flatMap((key) => [
-            <option key={key} value={key}>
-              {SORT_NAMES[key]} ↓
-            </option>,
-            <option key={`${key}.up`} value={`${key}.up`}>
-              {SORT_NAMES[key]} ↑
-            </option>,
-          ])}
-        </select>
-      </label>
-      <Toggle isOn={filter.isWaiting} onClick={() => set({ isWaiting: !filter.isWaiting })}>
-        Waiting{waiting > 0 ? ` (${waiting})` : ""}
-      </Toggle>
-      <Toggle isOn={filter.hasFindings} onClick={() => set({ hasFindings: !filter.hasFindings })}>
-        With findings
-      </Toggle>
-      <Toggle isOn={isGrouped} onClick={() => onChange({ isGrouped: !isGrouped })}>
-        By session
-      </Toggle>
+        <label>
+          <span class="visually-hidden">State</span>
+          <select class="select" value={filter.state} onChange={(event) => set({ state: event.currentTarget.value as Filter["state"] })}>
+            <option value="">Any state</option>
+            {STATES.map(({ state, name }) => (
+              <option key={state} value={state}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label>
+          <span class="visually-hidden">Runner</span>
+          <select class="select" value={filter.runner} onChange={(event) => set({ runner: event.currentTarget.value })}>
+            <option value="">Any runner</option>
+            {runners.map((runner) => (
+              <option key={runner} value={runner}>
+                {runner}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label class="runs-sort">
+          <span class="visually-hidden">Sort by</span>
+          <select
+            class="select"
+            value={`${order.key}${order.isAscending ? ".up" : ""}`}
+            onChange={(event) => {
+              const [key, up] = event.currentTarget.value.split(".");
+              onChange({ order: { key: SORTS.find((known) => known === key) ?? "started", isAscending: up === "up" } });
+            }}
+          >
+            {SORTS.flatMap((key) => [
+              <option key={key} value={key}>
+                {SORT_NAMES[key]} ↓
+              </option>,
+              <option key={`${key}.up`} value={`${key}.up`}>
+                {SORT_NAMES[key]} ↑
+              </option>,
+            ])}
+          </select>
+        </label>
+        <Toggle isOn={filter.isWaiting} onClick={() => set({ isWaiting: !filter.isWaiting })}>
+          Waiting{waiting > 0 ? ` (${waiting})` : ""}
+        </Toggle>
+        <Toggle isOn={filter.hasFindings} onClick={() => set({ hasFindings: !filter.hasFindings })}>
+          With findings
+        </Toggle>
+        <Toggle isOn={isGrouped} onClick={() => onChange({ isGrouped: !isGrouped })}>
+          By session
+        </Toggle>
       </div>
     </div>
   );

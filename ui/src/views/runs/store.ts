@@ -9,7 +9,7 @@ export const MAX_RUNS = 20_000;
 const PAGE = 200;
 const REFRESH_MS = 700;
 /** More changed runs than this are read with the list; of those that are not on its first page, so many at a time. */
-const SINGLE = 6;
+const SINGLE = 3;
 
 export interface RunReader {
   runs(query: RunQuery, options?: CallOptions): Promise<RunPage>;

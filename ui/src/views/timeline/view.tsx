@@ -2,7 +2,7 @@
 //
 // In: the run that is looked at. Out: a picture that can be zoomed and moved, details of the bar under the pointer or with the focus, and
 // the same as a table. A bar leads to its place in the conversation.
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useMemo, useRef, useState } from "preact/hooks";
 import { useApp } from "../../app/context";
 import { type Key, useKeys } from "../../app/keys";
 import { go, paths, type Query } from "../../app/router";
@@ -170,9 +170,7 @@ function useEnd(timeline: Timeline, axis: Axis, isLive: boolean): number {
   const last = timeline.last!;
   const seen = useRef({ seq: -1, at: 0 });
   if (seen.current.seq !== last.seq) seen.current = { seq: last.seq, at: performance.now() };
-  const tick = useNow(GROW_MS, isLive && axis === "time");
-  const [, draw] = useState(0);
-  useEffect(() => draw(tick), [tick]);
+  useNow(GROW_MS, isLive && axis === "time");
   if (axis === "order") return last.seq - timeline.first!.seq + 1;
   const since = isLive ? performance.now() - seen.current.at : 0;
   return last.ms - timeline.first!.ms + since;

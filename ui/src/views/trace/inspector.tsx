@@ -152,6 +152,7 @@ function Marks({ marks }: { marks: readonly Mark[] }) {
         <li key={index} class={`finding finding-${severity(mark)}`}>
           <strong>
             {MARK_NAMES[mark.kind]} <span class="mono">{mark.code}</span>
+            {mark.count > 1 && ` ×${mark.count}`}
           </strong>
           <span dir="auto">{visible(mark.message)}</span>
           {mark.path !== undefined && mark.path !== "" && <code>{mark.path}</code>}
