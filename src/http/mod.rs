@@ -136,7 +136,7 @@ impl Server {
     ///
     /// # Errors
     /// The TLS client for an upstream could not be set up.
-    pub fn on(listening: Listening, settings: Settings, runs: Arc<Runs>) -> Result<Self, ServeError> {
+    pub fn on(listening: Listening, mut settings: Settings, runs: Arc<Runs>) -> Result<Self, ServeError> {
         let Listening { listener, control } = listening;
         let address = settings.listen.ip();
         if let Some(rules) = &settings.ingest.redaction {
@@ -159,8 +159,9 @@ impl Server {
         let conversations = conversations::Conversations::new(settings.max_conversations);
         let threads = threads::Threads::new(settings.max_conversations);
         let kept_responses = kept_responses::KeptResponses::new(settings.max_conversations);
-        let one_time = settings.one_time.as_ref().map(|secrets| (&*secrets.code, &*secrets.token));
-        let one_time = one_time::OneTime::new(one_time);
+        let secrets = settings.one_time.take();
+        let secrets = secrets.as_ref().map(|secrets| (&*secrets.code, &*secrets.token));
+        let one_time = one_time::OneTime::new(secrets);
         let mut feeds = Vec::new();
         for feed in &settings.feeds {
             let name = feed.name.clone();

@@ -10,6 +10,7 @@
 //! If the front is pruned while a reader reads, the reader starts over from what is kept now ([`has_moved`]). It never starts
 //! over without the front having moved, so it does so at most once for each time that the stream is pruned.
 
+mod ask;
 mod gap;
 #[cfg(test)]
 mod pause_tests;
@@ -20,13 +21,14 @@ mod tests;
 mod trace;
 mod window;
 
+pub use ask::{Ask, Batch, Wire};
+pub(in crate::runs) use ask::{Read, Single};
 pub use trace::{FindingKind, Trace, TraceAsk, Traced};
 
 use super::checkpoints::SharedCheckpoints;
 use super::{Entry, Runs};
 use crate::log::{CheckpointAt, LogError};
 use crate::telemetry::metrics::Metrics;
-use bytes::Bytes;
 use framegate_translators::contracts::Contract;
 use framegate_translators::encode::EventId;
 use framegate_translators::frame::Frame;
@@ -35,15 +37,6 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use tokio::sync::Mutex;
 use window::{Broken, OWN_BATCH_BYTES, SHARED_BATCH_BYTES, Window};
-
-/// The wire format of events.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Wire {
-    /// Server-sent events.
-    Sse,
-    /// One event per line.
-    Ndjson,
-}
 
 /// State shared by the readers of one stream in one contract.
 pub(super) struct View {
@@ -94,68 +87,6 @@ fn kept_from(gap: Option<&Gap>) -> u64 {
 /// Whether a read failed because the stream was pruned further than to `kept_from`, so that it can start over from a later frame.
 fn has_moved(error: &LogError, kept_from: u64) -> bool {
     matches!(error, LogError::Gone { frames, .. } if *frames > kept_from)
-}
-
-/// Which events a reader wants.
-#[derive(Clone, Copy, Debug)]
-pub struct Ask<'t> {
-    /// The number of the first event.
-    pub from: u64,
-    /// Only events that come from frames before this one.
-    pub frames: u64,
-    /// The wire format.
-    pub wire: Wire,
-    /// Approximate maximum of bytes. At least one event is always returned.
-    pub max_bytes: usize,
-    /// Maximum number of events.
-    pub max_events: usize,
-    /// Only events of these types; `None`: all.
-    pub types: Option<&'t [String]>,
-}
-
-impl Ask<'_> {
-    /// Whether the reader wants events of this type.
-    fn wants(&self, kind: &str) -> bool {
-        self.types.is_none_or(|types| types.iter().any(|wanted| wanted == kind))
-    }
-}
-
-/// Which events a reader of single events wants. The fields are those of [`Ask`].
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Read {
-    pub(super) from: u64,
-    pub(super) frames: u64,
-    pub(super) max_bytes: usize,
-    pub(super) max_events: usize,
-}
-
-/// One event, with the frame that it comes from.
-#[derive(Debug)]
-pub(super) struct Single {
-    pub(super) kind: &'static str,
-    pub(super) frame: u64,
-    pub(super) nth: u32,
-    /// The event's JSON, with a line end.
-    pub(super) line: Bytes,
-}
-
-/// Some events, ready for the wire.
-#[derive(Debug, Default)]
-pub struct Batch {
-    /// The bytes, in order.
-    pub chunks: Vec<Bytes>,
-    /// The number after the last event.
-    pub next: u64,
-    /// The number after the frame that the last event comes from.
-    pub frames: u64,
-    /// The number of events in `chunks`.
-    pub events: u64,
-    /// The cursor of the last event that has one.
-    pub last_id: Option<EventId>,
-    /// Whether the last event has a cursor, so that a reader can resume after it.
-    pub ends_on_id: bool,
-    /// The requested events are gone, and the contract has no event that says so. `next` is the first kept event.
-    pub lost: bool,
 }
 
 impl View {

@@ -50,7 +50,7 @@ export function Search({ rows, version, onFound, onShow, onClose }: SearchProps)
   const show = (position: number) => {
     const index = hits[position];
     setAt(position);
-    onFound(index === undefined ? undefined : { needle, current: rows[index]?.item });
+    onFound(needle === "" ? undefined : { needle, current: index === undefined ? undefined : rows[index]?.item });
     if (index !== undefined) onShow(index);
   };
 

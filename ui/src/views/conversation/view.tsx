@@ -21,6 +21,7 @@ import { Conversing, type ConversationContext } from "./context";
 import "./conversation.css";
 import { InterruptButton } from "./interrupt";
 import { ItemView, labelOf } from "./items/item";
+import { useMarks } from "./marks";
 import { type Found, Search } from "./search";
 import { isDetailed, setDetailed } from "./settings";
 import { targetOf, useTarget } from "./target";
@@ -62,6 +63,9 @@ export function ConversationView({ runId, toolId: callId, query }: ConversationV
   const list = rows.list;
   if (isAtEnd) seen.current = list.length;
   const unseen = list.length - seen.current;
+
+  const listElement = useCallback(() => control.current?.element(), []);
+  useMarks(listElement, found?.needle);
 
   const onAtEnd = useCallback((next: boolean) => setAtEnd(next), []);
 

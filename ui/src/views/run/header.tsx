@@ -3,7 +3,8 @@ import type { ComponentChildren } from "preact";
 import { paths, route } from "../../app/router";
 import type { Connection, Run } from "../../api/source";
 import { StateBadge } from "../../components/badge";
-import { ago, dollars, duration, fullTime, tokens, whole } from "../../components/format";
+import { dollars, duration, tokens, whole } from "../../components/format";
+import { Ago, Elapsed } from "../../components/now";
 import { Failure } from "../../components/states";
 import { visible } from "../../components/visible";
 import { isGone, type RunSession } from "../../state/run-session";
@@ -79,9 +80,12 @@ function Figures({ run, session }: { run: Run | undefined; session: RunSession }
       {model && <Figure name="Model">{visible(model)}</Figure>}
       {started !== undefined && (
         <Figure name="Started">
-          <time dateTime={new Date(started).toISOString()} title={fullTime(started)}>
-            {ago(started)}
-          </time>
+          <Ago at={started} />
+        </Figure>
+      )}
+      {started !== undefined && run?.state === "running" && (
+        <Figure name="Running for">
+          <Elapsed since={started} />
         </Figure>
       )}
       {started !== undefined && ended !== undefined && <Figure name="Duration">{duration(ended - started)}</Figure>}

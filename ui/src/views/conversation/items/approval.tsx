@@ -3,8 +3,8 @@ import { ConflictError } from "@framegate/client";
 import { useId, useState } from "preact/hooks";
 import type { ApprovalAnswer } from "../../../api/source";
 import { Badge } from "../../../components/badge";
-import { ago, fullTime } from "../../../components/format";
 import { Icon } from "../../../components/icon";
+import { Ago } from "../../../components/now";
 import { messageOf } from "../../../components/states";
 import { toast } from "../../../components/toast";
 import { visible } from "../../../components/visible";
@@ -29,8 +29,8 @@ export function ApprovalCard({ approval, isAlone = false }: ApprovalCardProps) {
       <div class="item-head">
         <Icon name="question" />
         <span class="item-name">{questions.length > 0 ? "The runner asks" : `Allow ${visible(approval.toolName)}?`}</span>
-        <span class="item-side small" title={fullTime(approval.at)}>
-          {ago(approval.at)}
+        <span class="item-side small">
+          <Ago at={approval.at} />
         </span>
       </div>
       {approval.reason && questions.length === 0 && <p class="approval-reason">{visible(approval.reason)}</p>}

@@ -7,6 +7,7 @@ import { counts, parseUnified } from "../../../components/diff-text";
 import { duration, plural, whole } from "../../../components/format";
 import { Icon, type IconName } from "../../../components/icon";
 import { Markdown } from "../../../components/markdown";
+import { Elapsed } from "../../../components/now";
 import { visible } from "../../../components/visible";
 import type { FileChange, ToolItem, ToolKind } from "../../../model/items";
 import { questionsOf } from "../../../model/questions";
@@ -114,6 +115,7 @@ function State({ tool, failed, isOver }: { tool: ToolItem; failed: boolean; isOv
         <Badge tone="accent">
           <span class="dot dot-live" aria-hidden="true" />
           {tool.state === "running" ? "running" : tool.state === "writing" ? "writing" : "proposed"}
+          {tool.state === "running" && tool.startedAt !== undefined && <Elapsed since={tool.startedAt} />}
         </Badge>
       );
     case "failed":
