@@ -9,7 +9,7 @@ import { unfold } from './support/inspect.mjs';
 import { Proxy, sleep } from './support/proxy.mjs';
 import { recording } from './support/recordings.mjs';
 import { standalone } from './support/standalone.mjs';
-import { conversation, ready, runsList, stats, timeline, trace } from './support/views.mjs';
+import { conversation, ready, timeline, trace } from './support/views.mjs';
 
 const FOLDER = fileURLToPath(new URL('../../docs/images/', import.meta.url));
 mkdirSync(FOLDER, { recursive: true });
@@ -27,7 +27,7 @@ const RECORDINGS = [
 
 /** A run with what a conversation can have. */
 function sample() {
-  const run = new ClaudeRun({ model: 'claude-opus-5-5' });
+  const run = new ClaudeRun({ model: 'claude-opus-5-5', at: Date.UTC(2026, 10, 25, 11, 40) });
   const shell = '\u001b[32m✓\u001b[0m parses a number \u001b[2m(3 ms)\u001b[0m\n\u001b[31m✗ rounds half to even\u001b[0m\n\n  expected \u001b[32m2\u001b[0m, got \u001b[31m3\u001b[0m\n\n1 passed, 1 failed\n';
   const patch = [{ oldStart: 3, oldLines: 4, newStart: 3, newLines: 6, lines: [' pub fn round(value: f64) -> i64 {', '-    (value + 0.5).floor() as i64', '+    let floor = value.floor();', '+    let is_half = value - floor == 0.5;', '+    if is_half && floor as i64 % 2 == 0 { floor as i64 } else { (value + 0.5).floor() as i64 }', ' }'] }];
   return [
@@ -67,14 +67,6 @@ await standalone(async (t) => {
     await picture('timeline');
     await trace(page, ids['parallel_tools.partial.ndjson'], 'hecate.v1');
     await picture('columns');
-    if (colorScheme === 'light') {
-      await stats(page);
-      await picture('statistics');
-      await page.setViewportSize({ width: 360, height: 740 });
-      await runsList(page);
-      await conversation(page, shown);
-      await picture('phone');
-    }
     await page.context().close();
   }
 });

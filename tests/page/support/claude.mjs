@@ -4,7 +4,9 @@
 let sessions = 0;
 
 export class ClaudeRun {
-  constructor({ session = uuid(0xc1a0de, ++sessions), model = 'claude-test-1' } = {}) {
+  /** With `at`, records have times from then on, in milliseconds since the epoch. */
+  constructor({ session = uuid(0xc1a0de, ++sessions), model = 'claude-test-1', at } = {}) {
+    this.at = at;
     this.session = session;
     this.model = model;
     this.count = 0;
@@ -13,7 +15,8 @@ export class ClaudeRun {
 
   record(fields) {
     this.count += 1;
-    return `${JSON.stringify({ ...fields, session_id: this.session, uuid: uuid(0xabc, this.count) })}\n`;
+    const time = this.at && { timestamp: new Date(this.at + this.count * 1300).toISOString() };
+    return `${JSON.stringify({ ...fields, session_id: this.session, uuid: uuid(0xabc, this.count), ...time })}\n`;
   }
 
   begin() {

@@ -125,7 +125,9 @@ export function useRunSession(source: Source, runId: string): RunSession {
     }
     entry.users += 1;
     clearTimeout(entry.timer);
-    session.start();
+    // What a view saw fail, as for want of a token, may succeed for the next one.
+    if (session.error.value === undefined) session.start();
+    else session.retry();
     return () => {
       entry.users -= 1;
       if (entry.users > 0) return;

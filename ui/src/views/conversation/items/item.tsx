@@ -123,13 +123,12 @@ function Prompt({ item }: { item: PromptItem; version: number }) {
 
 function Answer({ item }: { item: TextItem }) {
   return (
-    <div class="answer">
+    <div class={`answer ${item.isDone ? "" : "answer-live"}`}>
       <span class="answer-end">
         {item.isDone && <CopyButton text={item.text} what="answer" />}
         <Meta seq={item.seq} at={item.at} />
       </span>
       <Markdown text={item.text} />
-      {!item.isDone && <span class="caret" aria-hidden="true" />}
     </div>
   );
 }
