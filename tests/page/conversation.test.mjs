@@ -6,7 +6,7 @@ import { ClaudeRun } from './support/claude.mjs';
 import { checkDocument, scrollThrough, unfold } from './support/inspect.mjs';
 import { Proxy } from './support/proxy.mjs';
 import { names, recording, RUNNERS } from './support/recordings.mjs';
-import { conversation, items, letters, tools } from './support/views.mjs';
+import { connection, conversation, items, letters, tools } from './support/views.mjs';
 
 after(close);
 
@@ -234,4 +234,19 @@ test('a link to a frame or to a tool leads to its place', async (t) => {
     const { top, bottom } = found?.getBoundingClientRect() ?? {};
     return bottom > 0 && top < innerHeight;
   });
+});
+
+test('a key leads to the end and to the beginning of a run that has ended', async (t) => {
+  const proxy = await Proxy.start(t);
+  const run = new ClaudeRun();
+  const steps = Array.from({ length: 200 }, (_, step) => run.say(`Answer ${step}`) + run.shell(`t${step}`, `command ${step}`, `output ${step}`));
+  const [id] = await proxy.ingest('claude-code', [run.begin(), ...steps, run.say('The very last answer.'), run.end()].join(''));
+  const page = await open(t, `${proxy.url}/#/runs/${id}`);
+  await connection(page, 'ended').waitFor();
+  await page.getByText('Answer 0', { exact: true }).waitFor();
+  await page.keyboard.press('Shift+G');
+  await page.getByText('The very last answer.').first().waitFor();
+  await page.keyboard.press('g');
+  await page.keyboard.press('g');
+  await page.getByText('Answer 0', { exact: true }).waitFor();
 });

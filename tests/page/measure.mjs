@@ -51,7 +51,7 @@ async function opening(t) {
   await upload.write(run.say('The very last answer.') + run.end());
   await upload.end();
   ({ frames } = await proxy.json(`/v1/runs/${id}`));
-  for (let round = 0; round < 5; round += 1) {
+  for (let round = 0; round < 3; round += 1) {
     const begun = Date.now();
     const page = await open(t, `${proxy.url}/#/runs/${id}`, { allow: [/./] });
     page.setDefaultTimeout(120_000);

@@ -52,7 +52,7 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
   const body = useRef<HTMLDivElement>(null);
   const heights = useMemo(() => new Heights(), []);
   const [, redraw] = useReducer((count: number) => count + 1, 0);
-  const state = useRef({ top: 0, view: 800, width: 0, isAtEnd: follows, follows, layout: undefined as string | number | undefined, first: 0, last: -1 });
+  const state = useRef({ top: 0, view: 800, width: 0, isAtEnd: follows, isSentToEnd: false, follows, layout: undefined as string | number | undefined, first: 0, last: -1 });
   const now = state.current;
 
   // A list that begins to follow goes to its end, unless the reader has scrolled already.
@@ -76,7 +76,7 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
   if (items.length === 0) [now.first, now.last] = [0, -1];
   else {
     // At the end, the rows of the end are what is needed next.
-    const top = now.isAtEnd && follows ? Math.max(0, heights.total - now.view) : now.top;
+    const top = now.isAtEnd && (follows || now.isSentToEnd) ? Math.max(0, heights.total - now.view) : now.top;
     now.first = heights.indexAt(top - OVERSCAN);
     now.last = heights.indexAt(top + now.view + OVERSCAN);
   }
@@ -96,7 +96,7 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
     const kept = anchor.current;
     anchor.current = undefined;
     let top = element.scrollTop;
-    if (now.isAtEnd && follows) {
+    if (now.isAtEnd && (follows || now.isSentToEnd)) {
       place(rows, heights, now.first);
       top = element.scrollHeight - element.clientHeight;
     } else if (kept !== undefined) {
@@ -110,6 +110,8 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
       items.length > 0 &&
       (heights.indexAt(now.top) < now.first || heights.indexAt(now.top + now.view) > now.last || (isChanged && now.last - now.first < 0));
     if (isMissing) redraw(undefined);
+    // The rows at the end are drawn and measured: the reader is there.
+    else if (!isChanged) now.isSentToEnd = false;
   }, [heights, follows, items.length]);
 
   useLayoutEffect(settle);
@@ -175,6 +177,7 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
       },
       scrollToEnd() {
         now.isAtEnd = true;
+        now.isSentToEnd = true;
         onAtEnd?.(true);
         redraw(undefined);
       },
