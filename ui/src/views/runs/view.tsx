@@ -137,15 +137,16 @@ function useListKeys(rows: readonly ListRow[]) {
   const list = useRef<VirtualListControl>(null);
   const [current, setCurrent] = useState(-1);
   const wanted = useRef<string | undefined>(undefined);
-  // The row is drawn after the list was moved to it: then it takes the focus.
-  useEffect(() => {
+  const focusWanted = () => {
     const key = wanted.current;
     if (key === undefined) return;
     const link = list.current?.element()?.querySelector<HTMLElement>(`[data-row="${CSS.escape(key)}"]`);
     if (link === undefined || link === null) return;
     wanted.current = undefined;
     link.focus({ preventScroll: true });
-  });
+  };
+  // A row that is far away is drawn after the list was moved to it.
+  useEffect(focusWanted);
   const move = useRef((_step: number) => {});
   move.current = (step) => {
     if (rows.length === 0) return;
@@ -153,6 +154,7 @@ function useListKeys(rows: readonly ListRow[]) {
     setCurrent(next);
     wanted.current = keyOf(rows[next]!);
     list.current?.scrollTo(next, "nearest");
+    focusWanted();
   };
   const keys = useMemo<Key[]>(
     () => [
