@@ -16,6 +16,8 @@ test("a frame is brought into view by the item that began last before it, once i
   assert.equal(rowOf({ seq: 3 }, rows, 20), 0);
   assert.equal(rowOf({ seq: 100 }, rows, 20), undefined);
   assert.equal(rowOf({ seq: 20 }, rows, 20), 3);
+  assert.equal(rowOf({ seq: 1 }, rows.slice(2), 20), 0);
+  assert.equal(rowOf({ seq: 1 }, [], 20), undefined);
 });
 
 test("only numbers are frames", () => {

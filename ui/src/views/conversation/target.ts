@@ -24,17 +24,31 @@ export function rowOf(target: Target, rows: readonly Row[], lastSeq: number): nu
     if (item.seq > target.seq || item.kind === "turn") continue;
     if (found === undefined || item.seq >= rows[found]!.item.seq) found = index;
   }
-  return found;
+  // Before the first item there is only what the conversation does not show.
+  return found ?? (rows.length > 0 ? 0 : undefined);
 }
 
-/** Calls `show` with the row of a place, once. `version` changes when rows may have been added. */
-export function useTarget(target: Target | undefined, rows: readonly Row[], lastSeq: number, version: number, show: (index: number) => void): void {
+export interface TargetOptions {
+  rows: readonly Row[];
+  lastSeq: number;
+  /** Changes when rows may have been added. */
+  version: number;
+  /** Whether all of the run was read. */
+  isComplete: boolean;
+  show(index: number): void;
+  /** Called if the run has no such place. */
+  onMissing(): void;
+}
+
+/** Shows the row of a place, once. */
+export function useTarget(target: Target | undefined, { rows, lastSeq, version, isComplete, show, onMissing }: TargetOptions): void {
   const reached = useRef<Target | undefined>(undefined);
   useEffect(() => {
     if (target === undefined || reached.current === target) return;
     const index = rowOf(target, rows, lastSeq);
-    if (index === undefined) return;
+    if (index === undefined && !isComplete) return;
     reached.current = target;
-    show(index);
-  }, [target, rows, version]);
+    if (index === undefined) onMissing();
+    else show(index);
+  }, [target, rows, version, isComplete]);
 }

@@ -9,6 +9,7 @@ import { paths, type Query } from "../../app/router";
 import { plural, whole } from "../../components/format";
 import { Icon } from "../../components/icon";
 import { Empty, Loading } from "../../components/states";
+import { toast } from "../../components/toast";
 import { VirtualList, type VirtualListControl } from "../../components/virtual-list";
 import type { Item, ToolItem } from "../../model/items";
 import { type Row, Rows } from "../../model/rows";
@@ -81,12 +82,19 @@ export function ConversationView({ runId, toolId: callId, query }: ConversationV
   );
 
   const target = useMemo(() => targetOf(toolId === undefined ? callId : undefined, query["at"]), [toolId, callId, query]);
-  useTarget(target, list, conversation.lastSeq, version, (index) => {
-    const row = list[index];
-    if (row === undefined) return;
-    setSelected(row.item.id);
-    control.current?.scrollTo(index, "center");
-    requestAnimationFrame(() => requestAnimationFrame(() => focusRow(control.current?.element(), index)));
+  useTarget(target, {
+    rows: list,
+    lastSeq: conversation.lastSeq,
+    version,
+    isComplete: connection.state === "ended",
+    show: (index) => {
+      const row = list[index];
+      if (row === undefined) return;
+      setSelected(row.item.id);
+      control.current?.scrollTo(index, "center");
+      requestAnimationFrame(() => requestAnimationFrame(() => focusRow(control.current?.element(), index)));
+    },
+    onMissing: () => toast(callId === undefined ? "This run has no such frame." : "This run has no such tool call."),
   });
 
   const move = useCallback(

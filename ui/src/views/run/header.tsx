@@ -132,6 +132,14 @@ function Notices({ session, run, error }: { session: RunSession; run: Run | unde
     const why = run.not_kept === "log_full" ? "the log is full" : "the log failed";
     notices.push({ key: "not-kept", text: `The latest frames are not stored, because ${why}.` });
   }
+  if (run !== undefined && run.invalid_records > 0) {
+    const are = run.invalid_records === 1 ? "record of the runner was" : "records of the runner were";
+    notices.push({
+      key: "invalid",
+      text: `${whole(run.invalid_records)} ${are} too large or not valid, and left out here.`,
+      action: <a href={paths.trace(session.runId, { only: "findings" })}>Show where</a>,
+    });
+  }
   if (notices.length === 0) return null;
   return (
     <div class="run-notices" role="status">

@@ -18,7 +18,7 @@ export interface DetailsProps {
 export function Details({ runId, shown, timeline, axis, now, onZoom }: DetailsProps) {
   if (shown === undefined) {
     return (
-      <footer class="timeline-details soft small">
+      <footer class="timeline-details timeline-hint soft small">
         <p>Point at a bar, or tap it, for details; a click leads to its place in the run. Drag to move, Ctrl and the wheel or two fingers zoom.</p>
         <p>Bars that are too narrow are drawn together, with a thick border; red at its lower edge, some of them failed.</p>
       </footer>

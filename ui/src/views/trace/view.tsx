@@ -9,8 +9,10 @@ import type { Source } from "../../api/source";
 import { useApp } from "../../app/context";
 import { type Key, useKeys } from "../../app/keys";
 import { go, paths, type Query } from "../../app/router";
+import { plural } from "../../components/format";
 import { Empty, Failure, Loading, messageOf } from "../../components/states";
 import { toast } from "../../components/toast";
+import { visible } from "../../components/visible";
 import { VirtualList, type VirtualListControl } from "../../components/virtual-list";
 import { MARK_KINDS, type MarkKind } from "../../model/trace_marks";
 import { nextFound } from "../../model/trace_scan";
@@ -51,10 +53,11 @@ function Body({ source, session, query }: { source: Source; session: RunSession;
   if (contracts.error !== undefined) return <Failure error={contracts.error} />;
   if (contracts.names === undefined) return <Loading what="the contracts" />;
   if (total === 0) return session.connection.value.state === "ended" ? <Empty title="This run has no frames" /> : <Loading what="the run" />;
-  const wanted = query["contract"] ?? DEFAULT_CONTRACT;
-  const contract = contracts.names.includes(wanted) ? wanted : (contracts.names[0] ?? "");
+  const fallback = contracts.names.includes(DEFAULT_CONTRACT) ? DEFAULT_CONTRACT : (contracts.names[0] ?? "");
+  const wanted = query["contract"] ?? fallback;
+  const contract = contracts.names.includes(wanted) ? wanted : fallback;
   const second = query["beside"] ?? "";
-  return <TraceTable source={source} runId={session.runId} query={query} total={total} contracts={contracts.names} contract={contract} second={contracts.names.includes(second) ? second : ""} />;
+  return <TraceTable source={source} runId={session.runId} query={query} total={total} contracts={contracts.names} wanted={wanted} contract={contract} second={contracts.names.includes(second) ? second : ""} />;
 }
 
 /** The contracts whose events can be shown: of an exported file, the one that it has. */
@@ -82,11 +85,13 @@ interface TableProps {
   query: Query;
   total: number;
   contracts: readonly string[];
+  /** The contract of the address; another one is shown if there is none of this name. */
+  wanted: string;
   contract: string;
   second: string;
 }
 
-function TraceTable({ source, runId, query, total, contracts, contract, second }: TableProps) {
+function TraceTable({ source, runId, query, total, contracts, wanted, contract, second }: TableProps) {
   const experimental = query["experimental"] === "1";
   const userMessages = query["user_messages"] === "1";
   const trace = useTrace(source, runId, { contract, second, experimental, userMessages }, total);
@@ -249,6 +254,16 @@ function TraceTable({ source, runId, query, total, contracts, contract, second }
         }}
         onSearch={() => void scan.run()}
       />
+      {wanted !== contract && contract !== "" && (
+        <p class="trace-note small" role="status">
+          {source.kind === "export" ? "This file has no events of" : "There is no contract"} {visible(wanted)}; {contract} is shown.
+        </p>
+      )}
+      {selected !== undefined && selected >= total && (
+        <p class="trace-note small" role="status">
+          There is no frame {selected}: the run has {plural(total, "frame")}{total > 0 && `, the last one is ${total - 1}`}.
+        </p>
+      )}
       {failure !== undefined && (
         <p class="trace-failure problem" role="alert">
           Some frames could not be read: {messageOf(failure)}
