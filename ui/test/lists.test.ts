@@ -172,6 +172,8 @@ test("routes: addresses lead where they came from", () => {
   const id = "0198/0000 ä";
   assert.deepEqual(parseRoute(paths.frame(id, 7)), { view: "frame", runId: id, seq: 7, query: {} });
   assert.deepEqual(parseRoute(paths.tool(id, "a/b")), { view: "tool", runId: id, toolId: "a/b", query: {} });
+  // Half of a surrogate pair has no form in an address.
+  assert.deepEqual(parseRoute(paths.tool(id, "a\ud800b")), { view: "tool", runId: id, toolId: "a\ufffdb", query: {} });
   assert.deepEqual(parseRoute(paths.trace(id, { contract: "sse.v1", frame: undefined })), { view: "trace", runId: id, query: { contract: "sse.v1" } });
   assert.deepEqual(parseRoute(""), { view: "runs", query: {} });
   for (const bad of ["#/nowhere", "#/runs/x/frame/abc", "#/runs/x/y/z/w", "#/runs/%E0%A4%A/frame/1e9", "#/stats/x"]) assert.equal(parseRoute(bad).view, "unknown", bad);

@@ -68,7 +68,12 @@ function href(parts: string[], query: Record<string, string | undefined> = {}): 
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) if (value !== undefined && value !== "") parameters.set(name, value);
   const search = parameters.toString();
-  return `#/${parts.map(encodeURIComponent).join("/")}${search && `?${search}`}`;
+  return `#/${parts.map(encoded).join("/")}${search && `?${search}`}`;
+}
+
+/** A half of a surrogate pair has no encoding: `encodeURIComponent` would throw. */
+function encoded(part: string): string {
+  return encodeURIComponent(part.replace(/\p{Surrogate}/gu, "\ufffd"));
 }
 
 function split(text: string, at: string): [string, string] {
