@@ -23,10 +23,10 @@ fn run(program: &str) {
         .unwrap();
     let text = [output.stdout, output.stderr].concat();
     let text = String::from_utf8_lossy(&text);
-    println!("{text}");
-    assert!(output.status.success(), "{program}: {}", output.status);
+    assert!(output.status.success(), "{program}: {}\n{text}", output.status);
     // A program without a test proves nothing.
-    assert!(text.lines().any(|line| line.trim_start_matches(['ℹ', ' ']).starts_with("pass ") && !line.ends_with(" 0")));
+    let has_passed = |line: &str| line.trim_start_matches(['ℹ', ' ']).starts_with("pass ") && !line.ends_with(" 0");
+    assert!(text.lines().any(has_passed), "{program} ran no test\n{text}");
 }
 
 /// One test for each program.

@@ -95,7 +95,7 @@ fn the_events_of_all_pages_are_the_stream_in_every_contract_and_of_every_runner(
 fn a_cursor_of_a_trace_continues_the_stream_behind_its_event() {
     let proxy = Proxy::start();
     let run = ingested(&proxy, "claude-code", &recording("claude-code", "bash_ok.partial.ndjson"));
-    for contract in ["sse.v1", "hecate.v1", "frames.v2", "open-responses.v1"] {
+    for contract in ["sse.v1", "hecate.v1", "frames.v2"] {
         let query = format!("contract={contract}");
         let items = all(proxy.address, &run, &query, 500);
         let events: Vec<&Event> = items.iter().flat_map(|item| &item.events).collect();

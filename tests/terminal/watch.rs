@@ -134,7 +134,9 @@ fn a_lost_connection_leaves_nothing_out_and_repeats_nothing() {
     let relay = Relay::to(proxy.address);
     let run = start(&proxy, "Count slowly");
     let mut command = Command::new(env!("CARGO_BIN_EXE_framegate"));
-    command.args(["watch", &run, "--url", &format!("http://{}", relay.address)]).stdin(Stdio::null());
+    // Wide enough for each message about the connection to be one line.
+    let wide = ["--width", "1000"];
+    command.args(["watch", &run, "--url", &format!("http://{}", relay.address)]).args(wide).stdin(Stdio::null());
     let child = command.stdout(Stdio::piped()).spawn().unwrap();
     for _ in 0..4 {
         std::thread::sleep(Duration::from_millis(700));
@@ -143,8 +145,11 @@ fn a_lost_connection_leaves_nothing_out_and_repeats_nothing() {
     let output = child.wait_with_output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success() && relay.connections() > 1, "{text}");
-    let direct =
-        Command::new(env!("CARGO_BIN_EXE_framegate")).args(["watch", &run, "--url", &url(&proxy)]).output().unwrap();
+    let direct = Command::new(env!("CARGO_BIN_EXE_framegate"))
+        .args(["watch", &run, "--url", &url(&proxy)])
+        .args(wide)
+        .output()
+        .unwrap();
     let without_messages: Vec<&str> =
         text.lines().filter(|line| !line.contains("connection is lost") && !line.contains("connected again")).collect();
     let dense = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");

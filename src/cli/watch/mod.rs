@@ -14,7 +14,7 @@ use super::{EXIT_CLEAN, EXIT_FINDINGS};
 use crate::render::terminal::label;
 use anyhow::{Context, bail};
 use asking::{Act, Asking};
-use framegate_translators::contracts::contract;
+use framegate_translators::contracts::{Contract, FRAMES};
 use framegate_translators::frame::{Body, EndReason, Frame, StreamKind};
 use hyper::StatusCode;
 use keys::Keys;
@@ -31,7 +31,7 @@ use tokio_util::task::AbortOnDropHandle;
 use uuid::Uuid;
 
 /// The contract that is read.
-const CONTRACT: &str = "frames.v2";
+const CONTRACT: &Contract = FRAMES;
 
 /// How many frames wait to be shown.
 const WAITING: usize = 256;
@@ -77,14 +77,13 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot start the async runtime")?;
     let code = runtime.block_on(async {
-        let contract = contract(CONTRACT).context("not registered")?;
         let run = match &args.run {
             Some(text) => Some(find(&proxy, text).await?),
             None => None,
         };
         let events = match run {
-            Some(run) => proxy.events(run, contract, ""),
-            None => proxy.feed(contract, frames::TYPES),
+            Some(run) => proxy.events(run, CONTRACT, ""),
+            None => proxy.feed(CONTRACT, frames::TYPES),
         };
         Watch::new(args, proxy, run, events.patient())?.follow().await
     })?;

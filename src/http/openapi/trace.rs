@@ -3,6 +3,7 @@
 use super::shapes::object;
 use super::{body, described, merged, problems};
 use crate::runs::FindingKind;
+use framegate_translators::contracts::FRAMES;
 use serde_json::{Value, json};
 
 /// `GET /v1/runs/{run_id}/trace`.
@@ -34,8 +35,7 @@ pub(super) fn schemas() -> Value {
                 They are checked on pages that begin in the first 2048 frames of a run."}})),
         "TracedFrame": object(&["seq", "frame", "record", "events", "findings"], &json!({
             "seq": seq,
-            "frame": {"type": "object", "description": "The frame as an event of frames.v2. For frames that are not kept any \
-                more, their `gap_detected`."},
+            "frame": {"type": "object", "description": format!("The frame as an event of `{}`. For frames that are not kept any more, their `gap_detected`.", FRAMES.name)},
             "record": {"type": ["integer", "null"], "minimum": 0, "description": "The number of the upstream record that the \
                 frame came from, as in `raw`: the latest one at that time; null before the first one."},
             "events": list("TracedEvent"), "findings": list("TraceFinding")})),

@@ -17,6 +17,7 @@ use super::blocks::SegmentKind;
 use super::describe::{self, Question};
 use super::figures::{bytes, counted, short};
 use calls::{Calls, Open};
+use framegate_translators::artifacts::ArtifactKind;
 use framegate_translators::frame::{
     ApprovalRequested, ApprovalResolved, Body, CheckpointAction, Frame, LogLevel, SessionEnded, SkillEvent, StreamKind,
     TaskEvent, Tool, ToolCall, ToolKind, UserMessage,
@@ -67,7 +68,7 @@ impl Conversation {
     /// Takes the next frame.
     pub(crate) fn frame(&mut self, frame: &Frame, sink: Sink<'_>) {
         let parent = frame.parent_tool_id;
-        let is_its_change = matches!(frame.body, Body::FileChanged(_));
+        let is_its_change = matches!(frame.body, Body::FileChanged(_)) || is_patch(&frame.body);
         if !is_its_change && let Some(open) = self.calls.take_waiting() {
             self.call(open, sink);
         }
@@ -132,6 +133,8 @@ impl Conversation {
                     self.call(open, sink);
                 }
             }
+            // The card of the change shows it.
+            body if is_patch(body) => {}
             Body::FileChanged(change) => match self.calls.changed(change) {
                 Ok(Some(open)) => self.call(open, sink),
                 Ok(None) => {}
@@ -326,6 +329,11 @@ impl Conversation {
         }
         sink(&Speaker::default(), Part::Ended { end, totals: &self.totals });
     }
+}
+
+/// Whether the frame is a diff that was stored, which the frame of the change follows.
+fn is_patch(body: &Body) -> bool {
+    matches!(body, Body::ArtifactWritten(artifact) if &*artifact.kind == ArtifactKind::Patch.as_str())
 }
 
 /// The frames that are shown as one line.

@@ -121,7 +121,7 @@ fn call(call: &Call) -> Blocks {
     if is_long {
         body.push(inert::fenced(if call.kind == ToolKind::Shell { "sh" } else { "text" }, &call.subject));
     }
-    body.extend(call.changes.iter().flat_map(|change| [format!("{}", inert::code(&change.path)), diff(change)]));
+    body.extend(call.changes.iter().flat_map(|change| [inert::code(&change.path), diff(change)]));
     if call.more_changes > 0 {
         body.push(format!("… {}", counted(call.more_changes, "more file")));
     }

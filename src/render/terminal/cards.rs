@@ -206,7 +206,7 @@ fn outcome(call: &Call) -> (String, Style) {
 
 fn error_of(call: &Call) -> Option<&str> {
     match &call.outcome {
-        Outcome::Failed(error) => Some(error).map(String::as_str).filter(|error| !error.trim().is_empty()),
+        Outcome::Failed(error) => Some(error.as_str()).filter(|error| !error.trim().is_empty()),
         _ => None,
     }
 }

@@ -298,7 +298,7 @@ impl Writer {
             for container in &mut self.containers {
                 let prefix = match container {
                     Container::Quote => Some(Span::new("│ ", Style::DIM)),
-                    Container::Item(marker, is_shown) if !*is_shown && !(is_blank && marker.text.is_empty()) => {
+                    Container::Item(marker, is_shown) if !*is_shown && (!is_blank || !marker.text.is_empty()) => {
                         *is_shown = true;
                         Some(marker.clone())
                     }
