@@ -144,14 +144,14 @@ fn python_claude_compat_drives_a_proxy_of_its_own() {
 #[test]
 #[ignore = "needs node and tests/clients/node_modules: ./test.sh runs it"]
 fn npm_claude_compat_drives_another_proxy() {
-    let started = agent(&[]);
+    let started = agent(&[("FRAMEGATE__APPROVALS__TIMEOUT_MS", "5000")]);
     drive_the_fake(Sdk::Node, &started.folder, &format!("--url http://{} fake", started.proxy.address));
 }
 
 #[test]
 #[ignore = "needs python3 and tests/clients/python_modules: ./test.sh runs it"]
 fn python_claude_compat_drives_another_proxy() {
-    let started = agent(&[]);
+    let started = agent(&[("FRAMEGATE__APPROVALS__TIMEOUT_MS", "5000")]);
     drive_the_fake(Sdk::Python, &started.folder, &format!("--url http://{} fake", started.proxy.address));
 }
 

@@ -58,8 +58,11 @@ impl Conversation {
             Some(_) => true,
         };
         if let Some(name) = REFUSED.iter().find(is_set) {
-            return Err(format!("framegate does not support {name}: configure the upstream itself instead"));
+            let reason = format!("framegate does not support {name}: configure the upstream itself instead");
+            self.refusal = Some(reason.clone());
+            return Err(reason);
         }
+        self.refusal = None;
         let system: Vec<String> = match fields.get("systemPrompt") {
             Some(Value::Array(parts)) => parts.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
             Some(Value::String(text)) => vec![text.clone()],

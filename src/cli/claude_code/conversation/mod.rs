@@ -116,6 +116,8 @@ pub(super) struct Conversation {
     remembered: Option<(String, String)>,
     has_left_a_question: bool,
     is_initialized: bool,
+    /// Why the client's last `initialize` was refused. Its prompts must not run, because what it asked for may be there to guard them.
+    refusal: Option<String>,
 }
 
 /// The run in progress.
@@ -168,6 +170,7 @@ impl Conversation {
             remembered: None,
             has_left_a_question: false,
             is_initialized: false,
+            refusal: None,
         }
     }
 
@@ -185,6 +188,9 @@ impl Conversation {
     /// Takes a prompt. One that the client sends again has its run already.
     pub(super) fn prompt(&mut self, mut prompt: Prompt) -> Vec<Action> {
         prompt.message = prompt.message.filter(|_| self.settings.repeats_prompts);
+        if let Some(reason) = &self.refusal {
+            prompt.content = Err(reason.clone());
+        }
         let mut actions = Vec::new();
         match self.waiting.add(prompt) {
             Added::Waits => self.go_on(&mut actions),

@@ -192,6 +192,14 @@ fn what_would_have_no_effect_is_refused_at_the_start() {
         fields["subtype"] = json!("initialize");
         let actions = request(&mut conversation, fields);
         assert_eq!(written(&actions)[0]["response"]["subtype"], "error", "{refused}");
+        // What was refused may be there to guard the prompts.
+        let actions = prompt(&mut conversation, "one");
+        assert!(orders(&actions).is_empty(), "{refused}");
+        let result = written(&actions).pop().unwrap();
+        assert!(
+            result["is_error"] == true && result["errors"][0].as_str().unwrap().contains("does not support"),
+            "{result}"
+        );
     }
 }
 
