@@ -616,7 +616,7 @@ def a_reader_that_leaves_closes_its_connection():
 
 async def follow_everything_at_once():
     cutting = Relay()
-    cutting.cut = lambda number: 4_000 + number * 500
+    cutting.cut = lambda number: 2_000 + number * 200
     lines = another("claude-code", "parallel_tools.partial.ndjson").splitlines(keepends=True)
 
     async def output():

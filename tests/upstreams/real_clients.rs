@@ -197,8 +197,8 @@ fn codex_app_server_asks_in_an_editor() {
 fn look_at_an_image(preset: &str, name: &str) {
     let model = Model::with_script(vec![vec![Say::Text("A dot.")]]);
     let started = real(preset, name, &model, "");
-    // A white dot.
-    let data = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGP4DwABAQEAG7buVgAAAABJRU5ErkJggg==";
+    // A white square.
+    let data = "iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAD0lEQVR4nGP4jwMwDC0JALoev0Ewkwr8AAAAAElFTkSuQmCC";
     let url = format!("data:image/png;base64,{data}");
     let content = json!([{"type": "text", "text": "What is it?"}, {"type": "image_url", "image_url": {"url": url}}]);
     let body = json!({"model": "real", "messages": [{"role": "user", "content": content}]});

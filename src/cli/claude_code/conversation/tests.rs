@@ -193,7 +193,7 @@ fn what_would_have_no_effect_is_refused_at_the_start() {
         let actions = request(&mut conversation, fields);
         assert_eq!(written(&actions)[0]["response"]["subtype"], "error", "{refused}");
         // What was refused may be there to guard the prompts.
-        let actions = prompt(&mut conversation, "one");
+        let actions = prompt(&mut conversation, &refused.to_string());
         assert!(orders(&actions).is_empty(), "{refused}");
         let result = written(&actions).pop().unwrap();
         assert!(
