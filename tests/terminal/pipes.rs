@@ -21,6 +21,10 @@ fn a_pipe_gets_plain_text_of_80_columns() {
         out.lines().any(|line| line.chars().count() > 60) && out.lines().all(|line| line.chars().count() <= 80),
         "{out}"
     );
+    let edit = recording("claude-code", "edit_file.partial.ndjson");
+    let (code, out, _) = piped(&with(&[]), &edit, &[("TERM", "xterm")]);
+    assert!(code == Some(0) && !out.contains('\x1b') && out.contains("✓ completed") && out.contains("✎ "), "{out}");
+    assert!(out.lines().all(|line| line.chars().count() <= 80), "{out}");
     let (_, narrow, _) = piped(&with(&["--width", "40"]), &input, &[]);
     assert!(narrow.lines().all(|line| line.chars().count() <= 40), "{narrow}");
 }
