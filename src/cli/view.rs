@@ -73,9 +73,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         let link = format!("http://{}/#code={}", embedded.address(), guest.code);
         let (mut is_shown, mut has_failed) = (false, false);
         loop {
+            // Ctrl-C often ends the writer of the pipe too. That its recording is incomplete is then no failure.
             let report = tokio::select! {
-                report = reported.recv() => report,
+                biased;
                 () = stop.requested() => break,
+                report = reported.recv() => report,
             };
             match report {
                 Some(Report::Begun) if !is_shown => {

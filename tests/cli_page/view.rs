@@ -163,9 +163,22 @@ fn a_pipe_is_shown_while_it_arrives() {
     let mut command = binary();
     command.args(["view", "-"]).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut waiting = command.spawn().unwrap();
-    std::thread::sleep(std::time::Duration::from_millis(500));
+    // `wait` closes the child's standard input, whose end would be a failure of its own.
+    let _open = waiting.stdin.take();
+    while !catches_interrupts(waiting.id()) {
+        assert!(std::time::Instant::now() < deadline);
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
     assert!(Command::new("kill").args(["-INT", &waiting.id().to_string()]).status().unwrap().success());
     assert_eq!(waiting.wait().unwrap().code(), Some(0));
+}
+
+/// Whether a process has a handler for SIGINT, as Linux reports it.
+fn catches_interrupts(pid: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
+    // Bit n - 1 stands for signal n.
+    u64::from_str_radix(caught.trim(), 16).unwrap() & (1 << 1) != 0
 }
 
 #[test]
