@@ -1,9 +1,9 @@
 // The engine of the AI SDK's `useChat` chats with a coding agent. Says one JSON object for each step.
 import { writeFileSync } from 'node:fs';
 import { AbstractChat, DefaultChatTransport } from 'ai';
-import { plan, say } from './plan.mjs';
+import { interruptNewest, plan, say } from './plan.mjs';
 
-const api = new URL('/ai-sdk/fake', plan().base_url).href;
+const api = new URL(`/ai-sdk/${plan().upstream ?? 'fake'}`, plan().base_url).href;
 
 // Waits for a condition, at most half a minute.
 async function until(what, isSo) {
@@ -65,6 +65,16 @@ for (const approved of [true, false]) {
 const failing = new Chat('failing');
 await failing.sendMessage({ text: 'badly' });
 say({ status: failing.status, error: failing.error?.message });
+
+// Another client interrupts the run, and the chat goes on.
+const stopped = new Chat('stopped');
+const working = stopped.sendMessage({ text: 'slowly' });
+await until('no answer', () => stopped.lastMessage?.role === 'assistant' && stopped.texts('text').join(''));
+await interruptNewest();
+await working;
+say({ interrupted: stopped.texts('text'), status: stopped.status });
+await stopped.sendMessage({ text: 'quickly' });
+say({ status: stopped.status, text: stopped.texts('text') });
 
 // A page that is left and opened again.
 const left = new Chat('left');

@@ -308,6 +308,8 @@ fn npm_ag_ui_holds_a_conversation() {
             tool(3, "done"),
             tool(4, "refused"),
             json!({"failed": "it broke"}),
+            json!({"interrupted": "I am at it.", "outcome": "cancelled"}),
+            json!({"text": "Answer 2."}),
             json!({"opened": ["user", "assistant"], "text": "I am at it.Answer 1.", "pending": 0, "warnings": []}),
             json!({"refused": true}),
         ]

@@ -174,6 +174,50 @@ fn a_question_completes_the_response_and_the_answer_begins_the_next() {
 }
 
 #[test]
+fn an_answer_that_a_prompt_follows_is_refused_and_not_lost() {
+    let started = agent(&[]);
+    let first = ok(ask(&started, &json!({"input": "carefully"})));
+    let mut both = answer_to(&first, true).as_array().unwrap().clone();
+    both.push(json!({"role": "user", "content": "and then hello"}));
+    for body in [json!({"input": both}), json!({"input": both, "previous_response_id": first["id"]})] {
+        let refused = ask(&started, &body);
+        let status = refused.status;
+        let error = refused.json()["error"].clone();
+        assert_eq!((status, &error["param"]), (400, &json!("input[0]")), "{error}");
+        let message = error["message"].as_str().unwrap();
+        assert!(message.contains("input[0]") && message.contains("input[1]"), "{message}");
+    }
+    assert_eq!(get(started.proxy.address, "/v1/runs", &[]).json()["data"].as_array().unwrap().len(), 1);
+    assert!(!started.folder.path("answers").exists());
+    // One after the other, and the answer as a part of the history.
+    let second = ok(ask(&started, &json!({"input": both[..1], "previous_response_id": first["id"]})));
+    assert_eq!(text(&second), "Answer 1.");
+    let mut history = vec![json!({"role": "user", "content": "carefully"})];
+    history.extend(first["output"].as_array().unwrap().clone());
+    history.push(both[0].clone());
+    history.extend(second["output"].as_array().unwrap().clone());
+    history.push(both[1].clone());
+    assert_eq!(text(&ok(ask(&started, &json!({"input": history})))), "Answer 2.");
+}
+
+#[test]
+fn a_response_that_ended_at_a_question_does_not_change() {
+    for stream in [true, false] {
+        let started = agent(&[]);
+        let first = ask(&started, &json!({"input": "carefully", "stream": stream}));
+        let first = if stream { events(first).pop().unwrap()["response"].clone() } else { ok(first) };
+        let id = first["id"].as_str().unwrap();
+        assert!(first["completed_at"].is_u64(), "{first}");
+        // The times are in seconds.
+        std::thread::sleep(std::time::Duration::from_millis(1100));
+        assert_eq!(ok(at(&started, id, "")), first);
+        assert_eq!(events(at(&started, id, "?stream=true")).pop().unwrap()["response"], first);
+        ok(ask(&started, &json!({"input": answer_to(&first, true)})));
+        assert_eq!(ok(at(&started, id, "")), first);
+    }
+}
+
+#[test]
 fn a_response_in_the_background_is_polled_and_cancelled() {
     let started = agent(&[]);
     let answer = ask(&started, &json!({"input": "slowly", "background": true}));
@@ -444,8 +488,12 @@ fn npm_agents_sdk_and_langchain_use_an_agent_as_their_model() {
             json!({"agents": "Answer 2.", "streamed": "Answer 2."}),
             json!({"interruptions": ["Bash"], "agents": "Answer 3."}),
             json!({"interruptions": ["Bash"], "agents": "Answer 4."}),
+            json!({"failed": {"error": "it broke"}}),
+            json!({"interrupted": "I am at it."}),
             langchain.clone(),
+            json!({"failed": {"error": "it broke"}}),
             langchain,
+            json!({"failed": {"error": "it broke"}}),
         ]
     );
     let answers = started.folder.read("answers");

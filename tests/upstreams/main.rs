@@ -27,6 +27,7 @@ mod faults;
 mod forms;
 mod interrupting;
 mod model;
+mod obedient;
 mod presets;
 mod prompt_files;
 #[path = "../serve/proxy.rs"]
@@ -36,6 +37,7 @@ mod real_clients;
 mod real_codex;
 mod real_feed;
 mod real_modes;
+mod real_packages;
 #[path = "../serve/resources.rs"]
 mod resources;
 mod sessions;
