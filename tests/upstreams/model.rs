@@ -200,7 +200,9 @@ fn pieces(say: &Say) -> Box<dyn Iterator<Item = String> + '_> {
 
 fn messages(out: &mut Out, request: &Value, turn: &[Say]) -> std::io::Result<()> {
     let usage = json!({"input_tokens": 100, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0, "output_tokens": 1});
-    let message = json!({"id": "msg_1", "type": "message", "role": "assistant", "model": request["model"], "content": [],
+    // Claude Code takes messages of the same id for parts of one.
+    let id = format!("msg_{}", request["messages"].as_array().map_or(0, Vec::len));
+    let message = json!({"id": id, "type": "message", "role": "assistant", "model": request["model"], "content": [],
         "stop_reason": null, "stop_sequence": null, "usage": usage});
     if request["stream"] != json!(true) {
         let mut message = message;
