@@ -86,6 +86,6 @@ say({
   warnings: complaints(),
 });
 
-const refused = new HttpAgent({ url: new URL('/ag-ui/fame', url).href, threadId: 'refused' });
+const refused = new HttpAgent({ url: new URL(`/ag-ui/${plan().upstream ?? 'fak'}s`, url).href, threadId: 'refused' });
 ask(refused, 'x');
 await refused.runAgent().catch((error) => say({ refused: String(error.message ?? error).includes('did you mean') }));

@@ -90,6 +90,6 @@ writeFileSync(plan().release, '');
 await resuming;
 say({ resumed: opened.texts('text').join(''), status: opened.status });
 
-const refused = new Chat('refused', new URL('/ai-sdk/fame', api).href);
+const refused = new Chat('refused', new URL(`/ai-sdk/${plan().upstream ?? 'fak'}s`, api).href);
 await refused.sendMessage({ text: 'x' });
 say({ status: refused.status, refused: refused.error.message.includes('did you mean') });
