@@ -58,7 +58,7 @@ for (const approved of [true, false]) {
   await chat.addToolApprovalResponse({ id: tools[0].approval.id, approved });
   // The answer is sent by itself.
   await until('the message does not go on', () => chat.status === 'ready' && chat.texts('text').length > 0);
-  const codes = chat.parts('dynamic-tool').map((part) => part.output.exit_code);
+  const codes = chat.parts('dynamic-tool').map((part) => part.output?.exit_code ?? part.state);
   say({ status: chat.status, text: chat.texts('text'), exit_codes: codes, messages: chat.messages.length });
 }
 

@@ -40,12 +40,16 @@ const outcome = (running) => running.then(({ finalOutput }) => ({ output: finalO
 say({ failed: await outcome(runner.run(agent, 'badly')) });
 const stopped = await runner.run(agent, 'slowly', { stream: true });
 let begun = '';
-for await (const piece of stopped.toTextStream()) {
-  if (!begun) await interruptNewest();
-  begun += piece;
+try {
+  for await (const piece of stopped.toTextStream()) {
+    if (!begun) await interruptNewest();
+    begun += piece;
+  }
+  await stopped.completed;
+  say({ interrupted: begun });
+} catch (error) {
+  say({ interrupted: begun, error: error.message });
 }
-await stopped.completed.catch(() => {});
-say({ interrupted: begun });
 
 for (const useResponsesApi of [false, true]) {
   const model = new ChatOpenAI({ model: upstream, apiKey: 'none', configuration: { baseURL }, useResponsesApi, maxRetries: 0 });

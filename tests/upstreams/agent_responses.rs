@@ -480,6 +480,9 @@ fn npm_agents_sdk_and_langchain_use_an_agent_as_their_model() {
     let mut command = Command::new("node");
     command.arg(client("sdk_agents.mjs"));
     let said = read_by(command, &started);
+    // The SDK names only how the response ended.
+    let ended =
+        |how: &str| format!("OpenAI Responses request ended with unsuccessful terminal state \"response.{how}\".");
     let langchain = json!({"langchain": "Answer 1.", "streamed": "Answer 2.", "tokens": 17});
     assert_eq!(
         said,
@@ -488,10 +491,10 @@ fn npm_agents_sdk_and_langchain_use_an_agent_as_their_model() {
             json!({"agents": "Answer 2.", "streamed": "Answer 2."}),
             json!({"interruptions": ["Bash"], "agents": "Answer 3."}),
             json!({"interruptions": ["Bash"], "agents": "Answer 4."}),
-            json!({"failed": {"error": "it broke"}}),
-            json!({"interrupted": "I am at it."}),
+            json!({"failed": {"error": ended("failed")}}),
+            json!({"interrupted": "I am at it.", "error": ended("incomplete")}),
             langchain.clone(),
-            json!({"failed": {"error": "it broke"}}),
+            json!({"failed": {"error": "502 it broke"}}),
             langchain,
             json!({"failed": {"error": "it broke"}}),
         ]

@@ -117,7 +117,7 @@ fn claude_code_answers_openai_responses_in_python() {
 #[test]
 #[ignore = "needs node, tests/runners/node_modules and tests/clients/node_modules: ./test.sh runs it"]
 fn codex_answers_openai_responses_in_node() {
-    ask_for_responses(&Runner::codex(), node("agent_responses.mjs"), "shell");
+    ask_for_responses(&Runner::codex(), node("agent_responses.mjs"), "bash");
 }
 
 /// Chat Completions, with the `openai` package. This protocol has no approvals, so another client answers them.
@@ -147,7 +147,7 @@ fn hold_a_chat(command: Command) {
             json!({"content": "Answer 2.", "finish_reason": "stop", "total_tokens": tokens(2), "work": []}),
             whole(3),
             whole(4),
-            json!({"interrupted": "I am at it.", "code": "interrupted"}),
+            json!({"interrupted": "I am at it.", "code": "aborted_streaming"}),
             json!({"content": "Answer 2."}),
             json!({"error": "NotFoundError", "code": "model_not_found", "param": "model"}),
             json!({"error": "BadRequestError", "code": "bad_request", "param": "tools"}),
@@ -175,6 +175,9 @@ fn claude_code_is_the_model_of_the_agents_sdk_and_of_langchain() {
     let runner = Runner::claude_code();
     let said = runner.read_by(node("sdk_agents.mjs"));
     let tokens = |at: usize| said[at]["tokens"].as_u64().filter(|count| *count > 0);
+    // The SDK names only how the response ended.
+    let ended =
+        |how: &str| format!("OpenAI Responses request ended with unsuccessful terminal state \"response.{how}\".");
     let failed = |at: usize| {
         let failed = &said[at]["failed"];
         assert!(failed["error"].as_str().is_some_and(|error| error.contains("it broke")), "{said:#?}");
@@ -188,8 +191,8 @@ fn claude_code_is_the_model_of_the_agents_sdk_and_of_langchain() {
             json!({"agents": "Answer 2.", "streamed": "Answer 2."}),
             json!({"interruptions": ["Bash"], "agents": "Answer 3."}),
             json!({"interruptions": ["Bash"], "agents": "Answer 4."}),
-            json!({"failed": failed(4)}),
-            json!({"interrupted": "I am at it."}),
+            json!({"failed": {"error": ended("failed")}}),
+            json!({"interrupted": "I am at it.", "error": ended("incomplete")}),
             langchain(6),
             json!({"failed": failed(7)}),
             langchain(8),
@@ -244,7 +247,7 @@ fn claude_code_holds_a_conversation_with_the_ai_sdk() {
             asked.clone(),
             json!({"status": "ready", "text": ["Answer 3."], "exit_codes": [0], "messages": 6}),
             asked,
-            json!({"status": "ready", "text": ["Answer 4."], "exit_codes": [1], "messages": 8}),
+            json!({"status": "ready", "text": ["Answer 4."], "exit_codes": ["output-denied"], "messages": 8}),
             json!({"status": "error", "error": failure}),
             json!({"interrupted": ["I am at it."], "status": "ready"}),
             json!({"status": "ready", "text": ["Answer 2."]}),
