@@ -176,6 +176,11 @@ if command -v node >/dev/null && command -v npm >/dev/null; then
             left_out+=(--skip in_python)
             not_done+=("python3 or pip is missing: openai and claude-agent-sdk in Python were NOT run with real runners (https://www.python.org)")
         fi
+        find_chromium
+        if [ -z "$CHROMIUM" ]; then
+            left_out+=(--skip in_a_browser)
+            not_done+=("Chromium was not found: examples/react-chat was NOT run with a real runner (apt-get install chromium, or set CHROMIUM)")
+        fi
         alone=()
         if unshare --map-root-user --net sh -c 'ip link set lo up' 2>/dev/null; then
             alone=(unshare --map-root-user --net sh -c 'ip link set lo up && exec "$@"' sh)

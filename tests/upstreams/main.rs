@@ -32,6 +32,8 @@ mod presets;
 mod prompt_files;
 #[path = "../serve/proxy.rs"]
 mod proxy;
+#[path = "../examples/react_page.rs"]
+mod react_page;
 mod real;
 mod real_clients;
 mod real_codex;

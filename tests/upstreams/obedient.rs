@@ -1,6 +1,7 @@
 //! The turns of a model that does what the words of the last prompt say.
 //!
-//! In: a request of a runner. Out: a turn. The words are those of `fake/agent.sh`, so that a client's script means the same with both.
+//! In: a request of a runner. Out: a turn. The words are those of `fake/agent.sh`, so that a client's script means the same with both;
+//! only `endlessly` is new.
 
 use crate::model::Say;
 use serde_json::Value;
@@ -27,6 +28,8 @@ pub fn turn(request: &Value, release: &Path, tool: &Say) -> Vec<Say> {
         vec![Say::Refusal("it broke")]
     } else if says("slowly") {
         vec![Say::Text("I am at it."), Say::Until(release.to_owned()), answer]
+    } else if says("endlessly") {
+        vec![Say::Endless("word")]
     } else {
         vec![answer]
     }

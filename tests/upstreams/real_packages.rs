@@ -6,6 +6,7 @@
 use crate::chat_completions::{answer_as_another_client, client, read_with};
 use crate::model::{Model, Say};
 use crate::proxy::Folder;
+use crate::react_page::Page;
 use crate::real::real;
 use crate::started::Started;
 use serde_json::{Value, json};
@@ -253,6 +254,31 @@ fn claude_code_holds_a_conversation_with_the_ai_sdk() {
             json!({"status": "ready", "text": ["Answer 2."]}),
             json!({"resumed": "I am at it.Answer 1.", "status": "ready"}),
             json!({"status": "error", "refused": true}),
+        ],
+    );
+    assert_eq!(runner.calls(), 1);
+}
+
+#[test]
+#[ignore = "needs node, tests/runners/node_modules, examples/react-chat/node_modules and a browser in CHROMIUM: ./test.sh runs it"]
+fn claude_code_chats_in_a_browser() {
+    assert!(std::env::var_os("CHROMIUM").is_some(), "CHROMIUM must be the path of a Chromium");
+    let runner = Runner::claude_code();
+    let page = Page::start(runner.started.proxy.address);
+    let said = read_with(
+        node("react_chat_runner.mjs"),
+        &json!({"url": page.url, "upstream": "real", "release": runner.release()}),
+    );
+    let failure = said[4]["failed"].clone();
+    assert!(failure.as_str().is_some_and(|message| message.contains("it broke")), "{said:#?}");
+    runner.assert_seen(
+        &said,
+        &[
+            json!({"reasoning": 1}),
+            json!({"Approve": "output-available"}),
+            json!({"Deny": "output-denied"}),
+            json!({"resumed": ["I am at it.", "Answer 1."]}),
+            json!({"failed": failure, "errors": []}),
         ],
     );
     assert_eq!(runner.calls(), 1);
