@@ -82,7 +82,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             None => None,
         };
         let events = match run {
-            Some(run) => proxy.events(run, CONTRACT, ""),
+            Some(run) => proxy.events(run, CONTRACT, &format!("event_type={}", frames::TYPES.join(","))),
             None => proxy.feed(CONTRACT, frames::TYPES),
         };
         Watch::new(args, proxy, run, events.patient())?.follow().await
