@@ -99,9 +99,9 @@ export class ProxySource implements Source {
     try {
       await this.#stream<Frame>(
         () => ({ path, query: { contract: "frames.v2", event_type: wanted }, after: after < 0 ? undefined : String(after) }),
-        (frame) => {
-          if (frame.seq > after) after = frame.seq;
-          batches.add(frame);
+        (frames) => {
+          for (const { seq } of frames) if (seq > after) after = seq;
+          batches.add(frames);
         },
         onConnection,
         options.signal,
@@ -162,9 +162,9 @@ export class ProxySource implements Source {
     let after = "latest";
     await this.#stream<RunChange>(
       () => ({ path: "/v1/events", query: { contract: "frames.v2", event_type: CHANGES.join(",") }, after }),
-      (change, cursor) => {
+      (changes, cursor) => {
         after = cursor ?? after;
-        onChange(change);
+        changes.forEach(onChange);
       },
       onConnection,
       signal,
@@ -210,7 +210,7 @@ export class ProxySource implements Source {
   /** Reads a stream to its end, over as many connections as that takes. `isAnother`: whether to go on after an error that is final. */
   async #stream<E>(
     request: () => { path: string; query: Query; after: string | undefined },
-    onEvent: (event: E, cursor: string | undefined) => void,
+    onEvents: (events: E[], cursor: string | undefined) => void,
     onConnection: (connection: Connection) => void,
     signal: AbortSignal,
     isAnother: (error: unknown) => boolean = () => false,
@@ -250,8 +250,8 @@ export class ProxySource implements Source {
             onConnection({ state: "reconnecting", failures, reason: error?.message ?? "the stream ended" });
           },
         });
-        for await (const event of stream) {
-          onEvent(event, stream.cursor);
+        for await (const events of stream.batches()) {
+          onEvents(events, stream.cursor);
           settle();
         }
         return;
