@@ -13,6 +13,7 @@ import type {
   Connection,
   FollowOptions,
   Frame,
+  FramesQuery,
   FrameType,
   IngestOptions,
   IngestResult,
@@ -119,10 +120,10 @@ export class ProxySource implements Source {
     }
   }
 
-  async frames(runId: string, query: { after: number; limit: number }, options?: CallOptions): Promise<Frame[]> {
+  async frames(runId: string, query: FramesQuery, options?: CallOptions): Promise<Frame[]> {
     const path = `/v1/runs/${encodeURIComponent(runId)}/events`;
-    const { after, limit } = query;
-    const page = await this.#get<{ data: Frame[] }>(path, { contract: "frames.v2", after, limit }, options);
+    const { after, limit, types } = query;
+    const page = await this.#get<{ data: Frame[] }>(path, { contract: "frames.v2", after, limit, event_type: types?.join(",") }, options);
     return page.data;
   }
 
