@@ -183,10 +183,12 @@ test('a run, a frame, a tool and a view that do not exist are named', async (t) 
   for (const [route, expected] of [
     [`#/runs/${unknown}`, /no run|not found|does not exist|unknown/i],
     ['#/runs/not-a-uuid', /must be a UUID/],
-    [`#/runs/${id}/frame/999999`, /no frame|not found|does not exist|unknown|hello/i],
-    [`#/runs/${id}/tool/${unknown}`, /no tool|not found|does not exist|unknown|hello/i],
-    [`#/runs/${id}/trace?contract=none.v9`, /none\.v9|session_started/i],
-    ['#/nowhere', /no page|not found|does not exist|unknown|nothing|runs/i],
+    [`#/runs/${id}/frame/999999`, /There is no frame 999999: the run has \d+ frames, the last one is \d+\./],
+    [`#/runs/${id}/tool/${unknown}`, /This run has no such tool call\./],
+    [`#/runs/${id}/trace?contract=none.v9`, /There is no contract none\.v9; sse\.v1 is shown\./],
+    [`#/runs/${id}/trace?contract=hecate.v1&beside=none.v9`, /There is no contract none\.v9; the runner's records are on the left\./],
+    [`#/runs/${id}/trace?contract=raw`, /The contract raw has no events, only the runner's records; sse\.v1 is shown\./],
+    ['#/nowhere', /There is nothing at this address/],
   ]) {
     const page = await open(t, `${proxy.url}/${route}`, { allow: [/Failed to load resource/] });
     await until(`${route}: ${expected}`, async () => expected.test(await page.locator('body').innerText()), 5000);
