@@ -9,7 +9,7 @@ import { render } from "preact";
 import { exportWithin } from "./api/export";
 import { ProxySource } from "./api/proxy";
 import type { Source } from "./api/source";
-import { redeem, setToken, takeCode } from "./api/token";
+import { redeem, setToken, takeCode, watchCode } from "./api/token";
 import { startKeys } from "./app/keys";
 import { startRouter } from "./app/router";
 import { Shell } from "./app/shell";
@@ -38,6 +38,7 @@ async function start(): Promise<void> {
     render(<Failure error={error} title="This file cannot be shown" />, root);
     return;
   }
+  watchCode();
   startRouter();
   startKeys();
   render(<Shell source={source} notice={notice} />, root);
