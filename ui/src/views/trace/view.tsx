@@ -14,14 +14,14 @@ import { Empty, Failure, Loading, messageOf } from "../../components/states";
 import { toast } from "../../components/toast";
 import { visible } from "../../components/visible";
 import { VirtualList, type VirtualListControl } from "../../components/virtual-list";
-import { MARK_KINDS, type MarkKind } from "../../model/trace_marks";
-import { nextFound } from "../../model/trace_scan";
+import { MARK_KINDS, type MarkKind } from "../../model/trace-marks";
+import { nextFound } from "../../model/trace-scan";
 import { type RunSession, useRunSession } from "../../state/run-session";
 import { RunFrame } from "../run/header";
 import { Inspector } from "./inspector";
 import { type Place, TraceRow } from "./row";
 import { Tools } from "./tools";
-import { recordOf, useTrace } from "./use_trace";
+import { recordOf, useTrace } from "./use-trace";
 import "../../components/controls.css";
 import "./trace.css";
 
