@@ -200,9 +200,9 @@ export class Conversation {
     for (const { artifactId } of attachments) this.#name(artifactId);
     if ((prompt === undefined || prompt === "") && attachments.length === 0) return;
     // Runners repeat the prompt that the run started with.
-    const said = thread.items.filter((item) => item.kind !== "notice" && item.kind !== "invalid");
-    const first = said[0];
-    const isOnly = first?.kind === "prompt" && said.every((item) => item.kind === "prompt");
+    const isAside = ({ kind }: Item) => kind === "notice" || kind === "invalid";
+    const first = thread.items.find((item) => !isAside(item));
+    const isOnly = first?.kind === "prompt" && thread.items.every((item) => item.kind === "prompt" || isAside(item));
     if (isOnly && first.text === prompt && frame["type"] === "user_message") {
       first.attachments = attachments;
       first.version += 1;

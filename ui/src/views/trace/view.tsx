@@ -114,8 +114,10 @@ function TraceTable({ source, runId, query, total, contracts, missing, contract,
   const select = (seq: number | undefined) => show({ frame: seq === undefined ? undefined : String(seq) });
 
   const found = scan.found.length;
+  const all = useRef<number[]>([]);
+  while (all.current.length < total) all.current.push(all.current.length);
   const rows = useMemo(() => {
-    if (!isFiltered) return Array.from({ length: total }, (_, seq) => seq);
+    if (!isFiltered) return all.current;
     return scan.found.filter((one) => one.kinds.some((kind) => kinds.has(kind))).map(({ seq }) => seq);
   }, [isFiltered, total, found, kinds, scan]);
   const layout = `${contract} ${second} ${isFiltered} ${isFiltered ? [...kinds].join() : ""}`;
