@@ -92,8 +92,9 @@ export async function longestTask(page, work) {
   const { traceEvents: events } = JSON.parse(await browser.stopTracing());
   const thread = ({ pid, tid }) => `${pid} ${tid}`;
   const main = new Set(events.filter(({ name, args }) => name === 'thread_name' && args.name === 'CrRendererMain').map(thread));
-  const tasks = events.filter((event) => event.name === 'RunTask' && main.has(thread(event)));
-  assert.ok(tasks.length > 10 && tasks.every(({ tdur }) => tdur >= 0), `the trace has ${tasks.length} tasks with their times`);
+  // A task without is shorter than a step of the clock, or goes on when the trace ends.
+  const tasks = events.filter((event) => event.name === 'RunTask' && main.has(thread(event)) && event.tdur !== undefined);
+  assert.ok(tasks.length > 10, `the trace has ${tasks.length} tasks with their times`);
   return { cpu: Math.max(...tasks.map(({ tdur }) => tdur)) / 1000, wall: Math.max(...tasks.map(({ dur }) => dur)) / 1000 };
 }
 
