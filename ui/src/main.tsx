@@ -15,6 +15,7 @@ import { startRouter } from "./app/router";
 import { Shell } from "./app/shell";
 import { startTheme } from "./app/theme";
 import { Failure } from "./components/states";
+import { toastError } from "./components/toast";
 
 async function start(): Promise<void> {
   const root = document.getElementById("app");
@@ -38,7 +39,7 @@ async function start(): Promise<void> {
     render(<Failure error={error} title="This file cannot be shown" />, root);
     return;
   }
-  watchCode();
+  if (source.kind === "proxy") watchCode(toastError);
   startRouter();
   startKeys();
   render(<Shell source={source} notice={notice} />, root);

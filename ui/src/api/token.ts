@@ -22,10 +22,11 @@ export function setToken(next: string | undefined): void {
 
 const CODE = /^#code=([^&]+)$/;
 
-/** Loads the page again when the address gets a code: a link that is opened in a tab which shows the page already. */
-export function watchCode(): void {
+/** Exchanges the code of a link that is opened in a tab which shows the page already. Before the router starts, which never sees the code. */
+export function watchCode(onFailure: (error: unknown) => void): void {
   addEventListener("hashchange", () => {
-    if (CODE.test(location.hash)) location.reload();
+    const code = takeCode();
+    if (code !== undefined) redeem(code).then(setToken, onFailure);
   });
 }
 
