@@ -51,6 +51,9 @@ const CHANGES: readonly RunChange["type"][] = [
 /** Silence after the last frame from which a stream counts as read to its end. */
 const SETTLED_MS = 150;
 
+/** So long a stream may be read without a picture. */
+const UNDRAWN_MS = 100;
+
 /** The first pause before a connection is tried again that could not be opened, and the longest. */
 const PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 10_000;
@@ -251,9 +254,14 @@ export class ProxySource implements Source {
             onConnection({ state: "reconnecting", failures, reason: error?.message ?? "the stream ended" });
           },
         });
+        let drawn = performance.now();
         for await (const events of stream.batches()) {
           onEvents(events, stream.cursor);
           settle();
+          // What has arrived meanwhile would be read first otherwise, up to the end of the run.
+          if (performance.now() - drawn < UNDRAWN_MS) continue;
+          await picture();
+          drawn = performance.now();
         }
         return;
       } catch (error) {
@@ -277,6 +285,19 @@ export class ProxySource implements Source {
       }
     }
   }
+}
+
+/** Waits until the browser draws; less in a hidden page. */
+function picture(): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      cancelAnimationFrame(frame);
+      clearTimeout(timer);
+      resolve();
+    };
+    const frame = requestAnimationFrame(done);
+    const timer = setTimeout(done, UNDRAWN_MS);
+  });
 }
 
 /** Whether the same request may succeed later. */
