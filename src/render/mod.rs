@@ -21,3 +21,4 @@ pub mod terminal;
 mod wrap;
 
 pub(crate) use describe::{Question, question as question_of};
+pub(crate) use safe::line as safe_line;

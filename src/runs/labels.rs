@@ -31,8 +31,10 @@ pub enum LabelError {
          digit"
     )]
     Key(String),
-    /// The value is empty, too long, or has control characters.
-    #[error("the value of the label {0:?} is invalid: a value has 1 to {VALUE_BYTES} bytes and no control characters")]
+    /// The value is empty, too long, or has characters that cannot be seen.
+    #[error(
+        "the value of the label {0:?} is invalid: a value has 1 to {VALUE_BYTES} bytes and no control or invisible characters"
+    )]
     Value(String),
     /// A key occurs twice.
     #[error("the label {0:?} is given twice; a run has one value for each key")]
@@ -60,7 +62,7 @@ impl Label {
         if !begins || key.len() > KEY_BYTES || !key.bytes().all(is_of_key) {
             return Err(LabelError::Key(shown(key)));
         }
-        if value.is_empty() || value.len() > VALUE_BYTES || value.chars().any(char::is_control) {
+        if value.is_empty() || value.len() > VALUE_BYTES || value.chars().any(is_unseen) {
             return Err(LabelError::Value(key.to_owned()));
         }
         Ok(Self { key: key.into(), value: value.into() })
@@ -75,6 +77,15 @@ impl Label {
     pub fn value(&self) -> &str {
         &self.value
     }
+}
+
+/// Whether a character cannot be seen: two values that look the same would be two groups of figures.
+fn is_unseen(char: char) -> bool {
+    let is_format = matches!(
+        char,
+        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
+    );
+    char.is_control() || is_format
 }
 
 /// `key:value`. A value may have colons.
