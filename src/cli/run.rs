@@ -138,17 +138,20 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         .relaying_stderr();
     let runtime = super::threads::runtime(0)?;
     let code = runtime.block_on(async {
+        // From here on, the view has what the runner writes to standard error. It must not reach the terminal as it is.
+        let view = matches!(to, OutputName::Text).then(|| Box::new(View::new(&args.text, false, false)));
         let launched = upstream.launch(opening, Arc::<Restriction>::default(), &labels)?;
         let mut options = EncoderOptions { experimental: args.experimental, ..encoder_options(&config) };
         options.user_messages |= args.user_messages;
         let wire = if args.form == Some(Form::Sse) { Wire::Sse } else { Wire::Ndjson };
         let ingested = launched.ingested.clone();
-        let output = match to {
-            OutputName::Contract(contract) => {
+        let output = match (to, view) {
+            (OutputName::Contract(contract), _) => {
                 Output::Events(Box::new(ingested.follow(runs.clone(), contract.0, options, wire)))
             }
-            OutputName::Text => {
-                Output::Text(ingested.follow_frames(runs.clone()), Box::new(View::new(&args.text, false, false)))
+            (OutputName::Text, view) => {
+                let view = view.unwrap_or_else(|| Box::new(View::new(&args.text, false, false)));
+                Output::Text(ingested.follow_frames(runs.clone()), view)
             }
         };
         let ending = follow(launched, output, &host).await?;
