@@ -3,7 +3,7 @@
 //! Input: a path. Output: chunks of bytes as they arrive, and whether more is available. Never: bytes in a form that no runner
 //! writes (compressed, UTF-16). These are an error that names the command that converts them to text.
 
-use crate::render::safe_line;
+use crate::visible;
 use framegate_translators::foreign::{Foreign, ForeignDetector};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -62,12 +62,12 @@ pub(super) fn is_stdin(path: &Path) -> bool {
 
 /// The path as shown to users. A file name may have line ends and escape sequences, which become visible.
 pub(super) fn shown(path: &Path) -> String {
-    if is_stdin(path) { "standard input".to_owned() } else { safe_line(&path.display().to_string()).into_owned() }
+    if is_stdin(path) { "standard input".to_owned() } else { visible::line(&path.display().to_string()).into_owned() }
 }
 
 /// The path as the prefix of a message about a position in the input.
 pub(super) fn name_of(path: &Path) -> String {
-    if is_stdin(path) { "stdin".to_owned() } else { safe_line(&path.display().to_string()).into_owned() }
+    if is_stdin(path) { "stdin".to_owned() } else { visible::line(&path.display().to_string()).into_owned() }
 }
 
 impl Input {

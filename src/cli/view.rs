@@ -5,6 +5,7 @@
 //! that changes anything; a browser that is opened without being asked for.
 
 use super::bridge::{Embedded, Guest};
+use super::browser::{self, Signpost};
 use super::input::shown;
 use super::names::{self, From};
 use super::recordings::Recordings;
@@ -13,11 +14,9 @@ use crate::config::Sources;
 use crate::ingest::IngestFactory;
 use crate::runs::Ingested;
 use anyhow::Context;
-use std::fs::OpenOptions;
 use std::io::{IsTerminal, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::ExitCode;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
@@ -75,7 +74,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         reading.spawn(move || read(&recordings, files, &reports)).context("cannot start a thread")?;
         let link = format!("http://{}/#code={}", embedded.address(), guest.code);
         let (mut is_shown, mut has_failed) = (false, false);
-        let mut _signpost = None;
+        let mut signpost = None;
         loop {
             // Ctrl-C often ends the writer of the pipe too. That its recording is incomplete is then no failure.
             let report = tokio::select! {
@@ -86,7 +85,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             match report {
                 Some(Report::Begun) if !is_shown => {
                     is_shown = true;
-                    _signpost = show(&link, args.open)?;
+                    signpost = show(&link, args.open)?;
                 }
                 Some(Report::Begun) => {}
                 Some(Report::File(Ok((path, runs)))) => tell(&format!("{}: {}", shown(&path), counted(runs))),
@@ -102,6 +101,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             }
         }
         embedded.stop().await;
+        drop(signpost);
         anyhow::Ok(ExitCode::from(if has_failed { EXIT_FAILED } else { EXIT_CLEAN }))
     })
 }
@@ -137,65 +137,11 @@ fn show(link: &str, open: bool) -> anyhow::Result<Option<Signpost>> {
     if !open {
         return Ok(None);
     }
-    let opened = browse(link);
+    let opened = browser::open(link);
     if let Err(error) = &opened {
         tell(&format!("cannot open a browser: {error}; open the link yourself"));
     }
     Ok(opened.ok())
-}
-
-/// A file for the browser that leads to the link. It is removed with the value.
-struct Signpost(PathBuf);
-
-impl Signpost {
-    /// Other users can read the arguments of a program, so the link with its code is in a file that only this user can read.
-    fn new(link: &str) -> std::io::Result<Self> {
-        let folder = std::env::var_os("XDG_RUNTIME_DIR").map_or_else(std::env::temp_dir, PathBuf::from);
-        let path = folder.join(format!("framegate-view-{}.html", std::process::id()));
-        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
-        let made = Self(path);
-        // The link has an address and a code, none of which is special in HTML.
-        write!(
-            file,
-            "<!doctype html><meta charset=\"utf-8\"><meta http-equiv=\"refresh\" content=\"0; url={link}\"><title>framegate</title>"
-        )?;
-        Ok(made)
-    }
-}
-
-impl Drop for Signpost {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0);
-    }
-}
-
-/// Starts a browser with the link.
-fn browse(link: &str) -> std::io::Result<Signpost> {
-    let signpost = Signpost::new(link)?;
-    let address = format!("file://{}", signpost.0.display());
-    let mut failed = None;
-    for words in candidates(std::env::var("BROWSER").ok().as_deref()) {
-        let Some((program, arguments)) = words.split_first() else { continue };
-        let has_place = arguments.iter().any(|argument| argument.contains("%s"));
-        let arguments = arguments.iter().map(|argument| argument.replace("%s", &address));
-        let last = (!has_place).then(|| address.clone());
-        let null = (Stdio::null(), Stdio::null(), Stdio::null());
-        match Command::new(program).args(arguments.chain(last)).stdin(null.0).stdout(null.1).stderr(null.2).spawn() {
-            Ok(mut browser) => {
-                // Waits for the browser, so that no zombie is left.
-                std::thread::spawn(move || browser.wait());
-                return Ok(signpost);
-            }
-            Err(error) => failed = Some(std::io::Error::new(error.kind(), format!("{program}: {error}"))),
-        }
-    }
-    Err(failed.unwrap_or_else(|| std::io::ErrorKind::NotFound.into()))
-}
-
-/// The commands that may start a browser, each as its words. `$BROWSER` has one or several, separated by colons.
-fn candidates(chosen: Option<&str>) -> Vec<Vec<String>> {
-    let commands = chosen.filter(|chosen| !chosen.trim().is_empty()).unwrap_or("xdg-open:open");
-    commands.split(':').map(|command| command.split_whitespace().map(str::to_owned).collect()).collect()
 }
 
 /// Writes a line to stderr.
@@ -221,18 +167,5 @@ impl Stop {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::candidates;
-
-    #[test]
-    fn the_variable_for_browsers_has_commands_separated_by_colons() {
-        let words = |chosen| candidates(chosen).iter().map(|words| words.join(" ")).collect::<Vec<_>>();
-        assert_eq!(words(None), ["xdg-open", "open"]);
-        assert_eq!(words(Some(" ")), ["xdg-open", "open"]);
-        assert_eq!(words(Some("firefox  --new-window %s:chromium")), ["firefox --new-window %s", "chromium"]);
     }
 }

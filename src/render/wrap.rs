@@ -227,6 +227,8 @@ mod tests {
         assert_eq!(wrapped("", 4, Breaks::Words), [""]);
         assert_eq!(wrapped("  in", 4, Breaks::Words), ["  in"]);
         assert_eq!(wrapped("a\n         in", 6, Breaks::Words), ["a", "   in"]);
+        assert_eq!(wrapped("   in", 6, Breaks::Words), ["   in"]);
+        assert_eq!(wrapped("    in", 6, Breaks::Words), ["   in"]);
     }
 
     #[test]

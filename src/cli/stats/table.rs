@@ -3,9 +3,9 @@
 //! Input: a report. Output: an aligned table with short units for people, or tab-separated values with whole numbers for programs.
 //! Never: a control character from a run; in the table for people, a column without a value.
 
-use crate::render::safe_line;
 use crate::runs::tool_figures::ToolFigures;
 use crate::stats::{By, Figures, Report};
+use crate::visible;
 
 /// How many characters of a name are shown to people.
 const NAME_CHARS: usize = 48;
@@ -17,7 +17,7 @@ const TOOLS: usize = 10;
 pub(super) fn for_programs(report: &Report) -> String {
     let mut out = report.columns().join("\t") + "\n";
     for row in report.cells() {
-        let cells: Vec<String> = row.iter().map(|cell| safe_line(cell).into_owned()).collect();
+        let cells: Vec<String> = row.iter().map(|cell| visible::line(cell).into_owned()).collect();
         out.push_str(&cells.join("\t"));
         out.push('\n');
     }
@@ -129,7 +129,7 @@ fn aligned(heads: &[&str], lines: &[Vec<String>], names: usize) -> String {
 }
 
 fn short(name: &str) -> String {
-    let name = safe_line(name);
+    let name = visible::line(name);
     match name.char_indices().nth(NAME_CHARS) {
         None => name.into_owned(),
         Some((at, _)) => format!("{}…", name.get(..at).unwrap_or_default()),
