@@ -118,7 +118,8 @@ fn asks(request: &Object<'_>) -> Option<&'static str> {
 /// An answer. One without content may be from any runner with this protocol.
 fn responds(response: &Object<'_>) -> Option<&'static str> {
     let answer = response.object("response")?;
-    let is_foreign = ["subtype", "capabilities", "status", "allowed"].iter().any(|key| answer.get(key).is_some());
+    let is_foreign = ["subtype", "status", "allowed", "session_id"].iter().any(|key| answer.get(key).is_some())
+        || answer.object("capabilities").is_some();
     response.str("subtype").filter(|_| !is_foreign).map(|_| "a control message with a subtype")
 }
 

@@ -50,9 +50,9 @@ pub(super) fn session(record: &Record<'_>) -> Option<&'static str> {
     match &*fields.str("type")? {
         "user" | "assistant" | "tool_result" | "system" => {
             let own = ["provenance", "systemPayload", "toolCallResult", "usageMetadata"];
-            let has_parts = fields.object("message").is_some_and(|message| message.get("parts").is_some());
-            let is_own = has_parts || own.iter().any(|key| fields.get(key).is_some());
-            let is_foreign = fields.get("isSidechain").is_some() || fields.get("userType").is_some();
+            let has = |key: &str| fields.object("message").is_some_and(|message| message.get(key).is_some());
+            let is_own = has("parts") || own.iter().any(|key| fields.get(key).is_some());
+            let is_foreign = has("content") || fields.get("userType").is_some();
             (is_own && !is_foreign).then_some("sessionId and a provenance, payload or parts")
         }
         _ => None,
