@@ -36,7 +36,6 @@ fn a_renamed_field_is_found_except_in_open_objects() {
     let open = [
         // Arguments of calls, structured output, and answers of the runner.
         ("stream-json", "assistant", "/input/**"),
-        ("stream-json", "stream_event.content_block_start", "/input/**"),
         ("stream-json", "control_request", "/input/**"),
         ("stream-json", "control_response", "/response/response/**"),
         ("stream-json", "result.success", "/tool_input/**"),

@@ -14,7 +14,10 @@ pub fn qwen() -> &'static Runner {
 pub struct Case {
     pub name: String,
     pub facts: Value,
+    /// The records that the strict reader of this test can read: not those with half of a surrogate pair.
     pub records: Vec<Value>,
+    /// The number of records.
+    pub count: usize,
     pub frames: Vec<Frame>,
 }
 
@@ -28,11 +31,12 @@ pub fn cases() -> Vec<Case> {
         let name = entry["file"].as_str().unwrap().to_owned();
         let bytes = bytes_of(&name);
         let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+        let count = lines.clone().count();
         let mut records: Vec<Value> = lines.filter_map(|line| serde_json::from_slice(line).ok()).collect();
         if let [Value::Array(all)] = records.as_slice() {
             records = all.clone();
         }
-        Case { facts: entry["facts"].clone(), records, frames: frames(qwen(), &bytes), name }
+        Case { facts: entry["facts"].clone(), records, count, frames: frames(qwen(), &bytes), name }
     };
     list(&manifest["recordings"]).iter().map(of).collect()
 }

@@ -112,7 +112,8 @@ fn the_result_of_a_failed_subagent_does_not_end_the_run() {
 }
 
 #[test]
-fn a_notice_between_runs_belongs_to_no_run() {
+fn a_notice_between_runs_begins_none() {
     let lines = frame_lines(&[init(), result("", usage(1, 1)), notice("A monitor speaks.", None), init()]);
-    assert!(lines.contains(&"thread info A monitor speaks.".to_owned()), "{lines:?}");
+    assert!(lines.contains(&"info A monitor speaks.".to_owned()), "{lines:?}");
+    assert_eq!(lines.iter().filter(|line| line.starts_with("start ")).count(), 2, "{lines:?}");
 }

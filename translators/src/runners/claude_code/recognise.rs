@@ -129,8 +129,9 @@ fn is_result(fields: &Object<'_>) -> bool {
         || fields.object("error").is_some()
         || usage.get("total_tokens").is_some();
     let own = ["total_cost_usd", "total_cost", "cost_usd", "modelUsage", "stop_reason", "terminal_reason"];
-    // The first versions have no `uuid`.
-    let is_own = own.iter().any(|key| fields.get(key).is_some()) || fields.get("uuid").is_none();
+    // The first versions have neither of these.
+    let is_bare = ["uuid", "permission_denials"].iter().all(|key| fields.get(key).is_none());
+    let is_own = is_bare || own.iter().any(|key| fields.get(key).is_some());
     fields.str("type").as_deref() == Some("result")
         && fields.str("session_id").is_some()
         && (fields.str("subtype").is_some() || fields.bool("is_error").is_some())

@@ -21,13 +21,19 @@ impl Qwen {
             return;
         }
         run.last_record = Some(SharedStr::from(&*id));
+        let blocks = message.items("content");
+        // The mark belongs on the record, whose frame precedes those of its blocks.
+        let kinds = blocks.iter().filter_map(|block| block.object()).map(|block| block.str("type"));
+        for kind in kinds.filter(|kind| !matches!(kind.as_deref(), Some("text" | "thinking" | "tool_use"))) {
+            normalizer.unknown(format!("unknown block {:?}", kind.unwrap_or_default()));
+        }
         let model = message.str("model").map(|model| SharedStr::from(&*model));
         self.continue_reply(target, &id, model.clone(), normalizer);
         let tokens = message.object("usage").and_then(|usage| Tokens::of_usage(&usage));
         if let Some(text) = message.get("content").and_then(Json::str) {
             self.whole_text(target, &text, tokens.is_some(), normalizer);
         }
-        for block in message.items("content") {
+        for block in blocks {
             self.whole_block(target, block, tokens.is_some(), normalizer);
         }
         let is_last = tokens.is_some() || target.parent.is_some();
@@ -53,7 +59,7 @@ impl Qwen {
                 self.settle(target, super::reply::Fate::Complete, normalizer);
                 self.called(target, &block, normalizer);
             }
-            other => normalizer.unknown(format!("unknown block {other:?}")),
+            _ => {}
         }
     }
 }

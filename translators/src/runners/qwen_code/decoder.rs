@@ -47,7 +47,7 @@ impl Decoder for Qwen {
             if self.runs.run(key).is_some_and(|run| run.file.is_some()) {
                 self.end_file_run(key, normalizer);
             } else {
-                self.leave_all(key, Fate::Cut, normalizer);
+                self.close(key, Fate::Cut, normalizer);
             }
         }
     }
@@ -120,10 +120,16 @@ impl Qwen {
         self.end_run(before, end, Fate::Cut, normalizer);
     }
 
+    /// Closes everything that is open in a run, then its turn.
+    pub(super) fn close(&mut self, key: StreamKey, fate: Fate<'_>, normalizer: &mut Normalizer) {
+        self.leave_all(key, fate, normalizer);
+        normalizer.close_work(key);
+        self.runs.end_turn(normalizer, key);
+    }
+
     /// Ends a run and forgets its state.
     pub(super) fn end_run(&mut self, key: StreamKey, end: RunEnd, fate: Fate<'_>, normalizer: &mut Normalizer) {
-        self.leave_all(key, fate, normalizer);
-        self.runs.end_turn(normalizer, key);
+        self.close(key, fate, normalizer);
         let is_totalled = self.runs.run(key).is_none_or(|run| run.is_totalled);
         let spent = normalizer.reported_usage(key).filter(|_| !is_totalled);
         if let (Some(session), Some(spent)) = (self.runs.remove(key), spent) {

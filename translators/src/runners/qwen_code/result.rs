@@ -36,14 +36,13 @@ impl Qwen {
             true if is_interrupted => Fate::Cut,
             true => Fate::Failed(&error),
         };
-        self.leave_all(key, fate, normalizer);
+        // The turn must end before the run's usage is reported.
+        self.close(key, fate, normalizer);
         let text = fields.str("result").filter(|text| !text.is_empty() && !is_error);
         if let Some(text) = text.as_deref().filter(|_| is_alone) {
             let id = fields.str("uuid").unwrap_or_default();
             normalizer.complete(target, Block::text(if id.is_empty() { "result" } else { &id }, 0), Some(text), None);
         }
-        // The turn must end before the run's usage is reported.
-        self.runs.end_turn(normalizer, key);
         self.run_usage(key, fields, normalizer);
         let end = if is_interrupted {
             RunEnd::interrupted("interrupted", error.as_str())
