@@ -59,7 +59,11 @@ impl Qwen {
         id: Option<&str>,
         normalizer: &mut Normalizer,
     ) {
-        if self.runs.run(stream).is_some_and(|run| !run.agents.contains_key(call_id)) {
+        let known = self.runs.run(stream).map(|run| (run.agents.contains_key(call_id), run.agents.len()));
+        if let Some((false, agents)) = known {
+            if agents >= normalizer.most_open() {
+                return;
+            }
             // The call was never seen, but a subagent that works must have been called.
             let tool = self.tool(normalizer, stream, call_id);
             if normalizer.tool_known(stream, &tool) && !normalizer.tool_runs(stream, &tool) {

@@ -113,7 +113,6 @@ impl Qwen {
         };
         let key = run.key;
         run.calls.retain(|_, call| normalizer.tool_runs(key, &call.tool));
-        run.questions.retain(|_, question| normalizer.approval_waits(key, &question.approval_id));
         let calls = &run.calls;
         run.agents.retain(|id, agent| agent.is_background || calls.contains_key(id));
         if run.agents.len() > normalizer.most_open() {

@@ -4,18 +4,43 @@
 //! answers on the runner's standard input, so the decision is inferred from what happens to the call. Never: a question that is
 //! left unresolved.
 
+use super::super::names::NameMap;
 use super::decoder::Qwen;
 use super::outcome::{Outcome, Verdict};
 use crate::frame::{ApprovalRequested, ApprovalResolved, Decision, LogLevel, SharedStr};
 use crate::json::{Json, Object};
 use crate::normalizer::{Normalizer, Target};
 
-/// A question that awaits its answer.
-#[derive(Debug)]
-pub(super) struct Question {
-    pub(super) approval_id: SharedStr,
-    /// The call that it is about.
-    call_id: Option<SharedStr>,
+/// The questions of a run that await their answer.
+#[derive(Debug, Default)]
+pub(super) struct Questions {
+    /// The call that a question is about, by the question's id; `None` if the runner names none.
+    open: NameMap<Option<SharedStr>>,
+    /// The newest question about a call, by the id of the call.
+    about: NameMap<SharedStr>,
+}
+
+impl Questions {
+    fn insert(&mut self, id: SharedStr, call_id: Option<SharedStr>) {
+        if let Some(call_id) = &call_id {
+            self.about.insert(call_id.clone(), id.clone());
+        }
+        self.open.insert(id, call_id);
+    }
+
+    fn remove(&mut self, id: &str) -> Option<SharedStr> {
+        let (id, call_id) = self.open.remove_entry(id)?;
+        if let Some(call_id) = call_id.filter(|call_id| self.about.get(call_id) == Some(&id)) {
+            self.about.remove(&call_id);
+        }
+        Some(id)
+    }
+
+    /// Forgets the questions for which `waits` is false.
+    fn retain(&mut self, waits: impl Fn(&str) -> bool) {
+        self.open.retain(|id, _| waits(id));
+        self.about.retain(|_, id| waits(id));
+    }
 }
 
 impl Qwen {
@@ -46,28 +71,24 @@ impl Qwen {
         };
         normalizer.approval_requested(target, ask);
         if let Some(run) = self.runs.run(stream) {
-            let question = Question { approval_id, call_id: call_id.as_deref().map(SharedStr::from) };
-            run.questions.insert(question.approval_id.clone(), question);
-            if run.questions.len() > normalizer.most_open() {
-                run.questions.retain(|id, _| normalizer.approval_waits(stream, id));
+            run.questions.insert(approval_id, call_id.as_deref().map(SharedStr::from));
+            // The normalizer closes the oldest one beyond its bound.
+            if run.questions.open.len() > normalizer.most_open().saturating_mul(2) {
+                run.questions.retain(|id| normalizer.approval_waits(stream, id));
             }
         }
     }
 
-    /// Resolves the questions about a call when its result arrives.
+    /// Resolves the question about a call when its result arrives.
     pub(super) fn answered(&mut self, target: Target, call_id: &str, outcome: &Outcome, normalizer: &mut Normalizer) {
-        let Some(run) = self.runs.run(target.stream).filter(|run| !run.questions.is_empty()) else { return };
-        let about = run.questions.values().filter(|question| question.call_id.as_deref() == Some(call_id));
-        let mut about: Vec<_> = about.map(|question| question.approval_id.clone()).collect();
-        about.sort_unstable();
+        let asked = self.runs.run(target.stream).and_then(|run| run.questions.about.get(call_id).cloned());
+        let Some(approval_id) = asked else { return };
         let (decision, reason) = match outcome.verdict {
             Verdict::Ended(_) => (Decision::Approved, None),
             _ if outcome.is_interruption() => (Decision::Cancelled, Some(outcome.reason().to_owned())),
             Verdict::Refused | Verdict::Cancelled => (Decision::Rejected, Some(outcome.reason().to_owned())),
         };
-        for approval_id in about {
-            self.resolve(&approval_id, decision, reason.clone(), normalizer);
-        }
+        self.resolve(&approval_id, decision, reason, normalizer);
     }
 
     pub(super) fn control_cancelled(&mut self, fields: &Object<'_>, normalizer: &mut Normalizer) {
@@ -102,8 +123,8 @@ impl Qwen {
 
     fn resolve(&mut self, id: &str, decision: Decision, reason: Option<String>, normalizer: &mut Normalizer) {
         let Some(run) = self.runs.current(normalizer) else { return };
-        let Some(question) = run.questions.remove(id) else { return };
-        let answer = ApprovalResolved { approval_id: question.approval_id, decision, by: None, reason, scope: None };
+        let Some(approval_id) = run.questions.remove(id) else { return };
+        let answer = ApprovalResolved { approval_id, decision, by: None, reason, scope: None };
         normalizer.approval_resolved(run.key, answer);
     }
 }

@@ -81,7 +81,8 @@ impl Withheld {
     }
 
     fn push(&mut self, piece: Utf16Text) {
-        self.bytes += piece.text.len();
+        // A piece may be half of a surrogate pair alone.
+        self.bytes += piece.text.len() + 2;
         self.pieces.push(piece);
     }
 
@@ -131,6 +132,11 @@ impl Reply {
             is_over: false,
             has_calls: false,
         }
+    }
+
+    /// Whether it asked for no call, and nothing in it is open.
+    pub(super) fn is_answered(&self) -> bool {
+        !self.has_calls && self.pending.is_none()
     }
 
     fn next_index(&mut self) -> u32 {

@@ -6,7 +6,7 @@
 use super::super::names::{NameMap, Turnover};
 use super::agents::Agent;
 use super::calls::Call;
-use super::control::Question;
+use super::control::Questions;
 use super::failure::Failure;
 use super::reply::Reply;
 use super::tasks::Tasks;
@@ -34,8 +34,8 @@ pub(super) struct Run {
     pub(super) forget_at: usize,
     /// Subagents, by the id of the call that started them.
     pub(super) agents: NameMap<Agent>,
-    /// Questions that await their answer, by the id of their request.
-    pub(super) questions: NameMap<Question>,
+    /// Questions that await their answer.
+    pub(super) questions: Questions,
     /// The reply that each speaker is writing: the main thread, or the subagent of a call.
     pub(super) replies: HashMap<Option<Uuid>, Reply>,
     /// The model of its turns. The inner `None` means that the turns used different models.
@@ -132,7 +132,7 @@ impl Runs {
             calls: NameMap::default(),
             forget_at: 0,
             agents: NameMap::default(),
-            questions: NameMap::default(),
+            questions: Questions::default(),
             replies: HashMap::default(),
             model: None,
             stop_reason: None,

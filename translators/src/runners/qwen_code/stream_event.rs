@@ -80,7 +80,7 @@ impl Qwen {
         let Some(key) = self.runs.current(normalizer).map(|run| run.key) else { return };
         let target = Target::main(key);
         self.record_ends(target, true, normalizer);
-        if self.reply(target).is_some_and(|reply| !reply.has_calls) {
+        if self.reply(target).is_some_and(|reply| reply.is_answered()) {
             self.runs.end_turn(normalizer, key);
         }
     }
