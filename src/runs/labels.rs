@@ -219,8 +219,9 @@ mod tests {
             ("a b:x", "the label key \"a b\" is invalid"),
             ("ä:x", "the label key \"ä\" is invalid"),
             ("a:", "the value of the label \"a\" is invalid"),
-            ("a:x\ny", "no control characters"),
-            ("a:\u{85}", "no control characters"),
+            ("a:x\ny", "no control or invisible characters"),
+            ("a:\u{85}", "no control or invisible characters"),
+            ("a:x\u{202e}y", "no control or invisible characters"),
         ] {
             let error = text.parse::<Label>().unwrap_err().to_string();
             assert!(error.contains(says), "{text}: {error}");

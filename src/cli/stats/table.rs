@@ -216,7 +216,7 @@ mod tests {
         assert_eq!(lines.len(), 4);
         assert!(lines.iter().all(|line| line.len() == lines[0].len()));
         assert_eq!(&lines[0][..4], ["day", "model", "rest", "runs"]);
-        assert_eq!(&lines[2][..4], ["2026-11-25", "evil [2J model ", "", "12345"]);
+        assert_eq!(&lines[2][..4], ["2026-11-25", "evil␛[2J model‹U+202E›", "", "12345"]);
         assert_eq!(&lines[3][..4], ["", "", "true", "2"]);
     }
 
