@@ -59,7 +59,7 @@ pub(super) const RUNNER: Runner = Runner {
             name: "session",
             source: "~/.qwen/projects/<directory>/chats/<session>.jsonl",
             recognise: recognise::session,
-            kind_of: schemas::kind_of_record,
+            kind_of: schemas::kind_of_entry,
             schemas: schemas::SESSION,
         },
     ],

@@ -50,9 +50,16 @@ pub(super) const SESSION: &[SchemaFile] = schemas!("session":
     "system.ui_telemetry", "system.user_text_elements", "tool_result", "user",
 );
 
-/// The kind of a record of the stream, or of a line of a session file.
+/// The kind of a record of the stream. A line of a session file has one that the stream does not have.
 pub(super) fn kind_of_record<'r>(record: &'r Record<'_>) -> Option<Cow<'r, str>> {
-    kind_of(&record.fields)
+    let kind = kind_of(&record.fields)?;
+    Some(if session_file::is_entry(&record.fields) { Cow::Owned(format!("session.{kind}")) } else { kind })
+}
+
+/// The kind of a line of a session file. A record of the stream has one that session files do not have.
+pub(super) fn kind_of_entry<'r>(record: &'r Record<'_>) -> Option<Cow<'r, str>> {
+    let kind = kind_of(&record.fields)?;
+    Some(if session_file::is_entry(&record.fields) { kind } else { Cow::Owned(format!("stream.{kind}")) })
 }
 
 /// The kind of the only record of `--output-format json`.

@@ -81,7 +81,7 @@ mod tests {
         let start = Start { prompt: "-x; rm", session: Some("a"), model: None, mode: None, further: &further };
         let arguments = (PRESET.arguments)(&start).join(" ");
         assert!(arguments.ends_with("--include-partial-messages --resume a --extra"), "{arguments}");
-        assert!(!arguments.contains("rm"), "the prompt goes to standard input");
+        assert!(!arguments.contains("-x;"), "the prompt goes to standard input: {arguments}");
         let start = Start { model: Some("m"), mode: Some("plan"), session: None, ..start };
         let arguments = (PRESET.arguments)(&start).join(" ");
         assert!(arguments.ends_with("--model m --approval-mode plan --extra"), "{arguments}");
