@@ -52,6 +52,19 @@ impl View {
         listed["data"].as_array().unwrap().clone()
     }
 
+    /// The runs, once there are so many and all are over. The files are read while the page is already served.
+    fn ended_runs(&self, bearer: &str, count: usize) -> Vec<Value> {
+        let deadline = std::time::Instant::now() + std::time::Duration::from_secs(30);
+        loop {
+            let runs = self.runs(bearer);
+            if runs.len() >= count && runs.iter().all(|run| run["ended_at_ms"].is_u64()) {
+                return runs;
+            }
+            assert!(std::time::Instant::now() < deadline, "{runs:?}");
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+    }
+
     /// Ends it as Ctrl-C does. Returns the exit code and stderr.
     fn end(mut self) -> (Option<i32>, String) {
         let kill = Command::new("kill").args(["-INT", &self.child.id().to_string()]).status().unwrap();
@@ -83,7 +96,7 @@ fn the_code_of_the_link_is_exchanged_for_a_token_once() {
     let (status, again) = view.redeem(&view.code);
     assert_eq!(status, 404);
     assert!(again["detail"].as_str().unwrap().contains("used before"), "{again}");
-    let runs = view.runs(&bearer);
+    let runs = view.ended_runs(&bearer, 1);
     assert_eq!((runs.len(), &runs[0]["state"]), (1, &json!("completed")));
     let access = get(view.address, "/v1/access", &[("authorization", &bearer)]).json();
     assert_eq!((&access["tokens_required"], &access["scopes"]), (&json!(true), &json!(["read"])));
@@ -123,7 +136,7 @@ fn a_file_that_is_not_understood_is_reported_and_the_others_are_shown() {
     let missing = scratch.missing();
     let view = View::of(&[&odd, &packed, &missing, &path("text_plain.ndjson")]);
     let bearer = view.enter();
-    assert_eq!(view.runs(&bearer).len(), 1);
+    assert_eq!(view.ended_runs(&bearer, 1).len(), 1);
     let (code, err) = view.end();
     assert_eq!(code, Some(2), "{err}");
     for part in ["odd.txt", "not recognised as output of any runner", "| framegate view", "No such file"] {
@@ -150,6 +163,11 @@ fn a_pipe_is_shown_while_it_arrives() {
     let (address, code) = line.trim().strip_prefix("http://").and_then(|link| link.split_once("/#code=")).unwrap();
     let view = View { address: address.parse().unwrap(), code: code.to_owned(), child };
     let bearer = view.enter();
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(30);
+    while view.runs(&bearer).is_empty() {
+        assert!(std::time::Instant::now() < deadline);
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
     assert_eq!(view.runs(&bearer)[0]["state"], "running");
     stdin.write_all(&text.as_bytes()[half.len()..]).unwrap();
     drop(stdin);
@@ -198,7 +216,7 @@ fn secrets_are_redacted_and_a_browser_is_opened_only_if_asked() {
         |args: &[&str]| View::start(binary().arg("view").args(args).env("BROWSER", &browser).stdin(Stdio::null()));
     let view = start(&[&file]);
     let bearer = view.enter();
-    let run = view.runs(&bearer)[0]["run_id"].as_str().unwrap().to_owned();
+    let run = view.ended_runs(&bearer, 1)[0]["run_id"].as_str().unwrap().to_owned();
     let path = format!("/v1/runs/{run}/events?contract=frames.v2");
     let frames = get(view.address, &path, &[("authorization", &bearer), ("accept", "application/x-ndjson")]).text();
     assert!(frames.contains("[REDACTED:") && !frames.contains(&secret));
