@@ -97,7 +97,7 @@ fn compare(counts: &Baseline, known: &Baseline) -> usize {
     let tolerance = if same_compiler { TOLERANCE } else { TOLERANCE_ELSEWHERE };
     println!("{:44} {:>14} {:>9} {:>9} {:>9}", "instructions", "", "per byte", "per event", "change");
     let mut worse = Vec::new();
-    let (mut better, mut new) = (0, 0);
+    let mut better = 0;
     for count in &counts.counts {
         let before = known.counts.iter().find(|known| known.name == count.name);
         let change = before.map(|before| count.instructions as f64 / before.instructions as f64 - 1.0);
@@ -113,7 +113,7 @@ fn compare(counts: &Baseline, known: &Baseline) -> usize {
             Some(change) if change > tolerance => worse.push((&count.name, change)),
             Some(change) if change < -tolerance => better += 1,
             Some(_) => {}
-            None => new += 1,
+            None => worse.push((&count.name, f64::INFINITY)),
         }
     }
     let gone = known.counts.iter().filter(|known| counts.counts.iter().all(|count| count.name != known.name)).count();
@@ -139,9 +139,6 @@ fn compare(counts: &Baseline, known: &Baseline) -> usize {
     }
     if gone > 0 {
         eprintln!("{gone} stages of the baseline no longer exist: rewrite it with -- --write");
-    }
-    if new > 0 {
-        println!("{new} stages have no baseline yet: -- --write records them");
     }
     if better > 0 {
         println!("{better} stages are below their baseline by more than the tolerance: -- --write records the gain");
