@@ -1,24 +1,27 @@
 //! The host's lines in the control protocol on the standard input of a runner: numbered requests, answers to the runner's requests,
 //! and prompts, one JSON object a line.
 //!
-//! Input: what a dialogue wants to say. Output: the lines, in order. Never: a line that is not complete.
+//! Input: what a dialogue wants to say. Output: the lines, in order. Never: a line that is not complete, or a prompt before the runner
+//! has answered the first request.
 
 use super::elicitation::object_of;
-use crate::frame::RawJson;
-use crate::host::Outgoing;
-use crate::json::{Json, to_raw};
+use crate::frame::{RawJson, SharedStr};
+use crate::host::{Outgoing, PendingQuestions, SendError};
+use crate::json::{Json, Object, to_raw};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 /// The id of the first request, which opens the protocol.
-pub(super) const FIRST: &str = "req_1";
+const FIRST: &str = "req_1";
 
 /// The lines that wait to be sent.
 #[derive(Debug, Default)]
 pub(super) struct ControlLines {
     out: Vec<Outgoing>,
     requests: u64,
+    /// Prompts that wait for the answer to the first request.
+    waiting: Option<Vec<Value>>,
 }
 
 /// An answer whose text is passed through unchanged.
@@ -41,8 +44,33 @@ impl ControlLines {
         std::mem::take(&mut self.out)
     }
 
-    /// Sends a prompt; `content` is a text or a list of blocks.
-    pub(super) fn prompt(&mut self, content: &Value) {
+    /// Sends the first request, and `prompt` once the runner has answered it.
+    pub(super) fn open(&mut self, request: &Value, prompt: Value) {
+        self.request(request);
+        self.waiting = Some(vec![prompt]);
+    }
+
+    /// Whether an answer of the runner is the one to the first request.
+    pub(super) fn is_opening(response: &Object<'_>) -> bool {
+        response.str("request_id").as_deref() == Some(FIRST)
+    }
+
+    /// The runner has answered the first request. Prompts before its answer may be lost.
+    pub(super) fn opened(&mut self) {
+        for prompt in self.waiting.take().unwrap_or_default() {
+            self.say(&prompt);
+        }
+    }
+
+    /// Sends a prompt as soon as the runner takes prompts; `content` is a text or a list of blocks.
+    pub(super) fn prompt(&mut self, content: Value) {
+        match &mut self.waiting {
+            Some(waiting) => waiting.push(content),
+            None => self.say(&content),
+        }
+    }
+
+    fn say(&mut self, content: &Value) {
         self.line(&json!({
             "type": "user",
             "message": {"role": "user", "content": content},
@@ -52,15 +80,32 @@ impl ControlLines {
     }
 
     /// Sends a request with the next number.
-    pub(super) fn request(&mut self, request: &Value) {
+    fn request(&mut self, request: &Value) {
         self.requests += 1;
         let request_id = format!("req_{}", self.requests);
         self.line(&json!({"type": "control_request", "request_id": request_id, "request": request}));
     }
 
-    /// Answers a request of the runner.
-    pub(super) fn succeed(&mut self, request_id: &str, response: &RawValue) {
-        self.respond(&Success { subtype: "success", request_id, response });
+    /// Asks the runner to stop its turn.
+    pub(super) fn interrupt(&mut self) {
+        self.request(&json!({"subtype": "interrupt"}));
+    }
+
+    /// Answers an open question with what `response` makes of it, which closes the question.
+    ///
+    /// # Errors
+    /// [`SendError::UnknownQuestion`], or the error of `response`; the question then stays open.
+    pub(super) fn answer<Q>(
+        &mut self,
+        open: &mut PendingQuestions<Q>,
+        request_id: &SharedStr,
+        response: impl FnOnce(&Q) -> Result<RawJson, SendError>,
+    ) -> Result<(), SendError> {
+        let no_question = || SendError::UnknownQuestion(request_id.clone());
+        let response = response(open.get(request_id).ok_or_else(no_question)?)?;
+        open.remove(request_id);
+        self.respond(&Success { subtype: "success", request_id, response: &response });
+        Ok(())
     }
 
     /// Answers a request of the runner that this host does not support.

@@ -20,6 +20,7 @@ mod open_responses;
 mod opencode;
 mod preset;
 mod qwen_code;
+mod record_kinds;
 mod stops;
 
 pub use demo::{DEMO_COMMAND, DEMO_PRESET, DemoAgent, DemoStart, DemoStep, MakeDemo};

@@ -4,7 +4,7 @@
 //! sets the session, the model and the directory. Never: a request of the runner left unanswered, even if this host does not
 //! support it; a permission whose input is not byte for byte what was asked for.
 
-use super::super::control_lines::{ControlLines, FIRST, with_field};
+use super::super::control_lines::{ControlLines, with_field};
 use super::super::elicitation::{Form, object_of};
 use super::control::form_args;
 use crate::decode::Record;
@@ -25,8 +25,6 @@ pub(super) const REFUSED: &str = "The user does not want this to be done.";
 #[derive(Debug, Default)]
 pub(super) struct Control {
     lines: ControlLines,
-    /// Prompts that wait for the answer to the first request.
-    prompts: Option<Vec<Value>>,
     /// Open questions, by the id of their request.
     asks: PendingQuestions<PendingQuestion>,
 }
@@ -75,8 +73,8 @@ pub(super) const QUESTIONS: &str = "AskUserQuestion";
 
 impl Dialogue for Control {
     fn open(&mut self, opening: &Opening) {
-        self.lines.request(&json!({"subtype": "initialize"}));
-        self.prompts = Some(vec![content_of(&opening.prompt, &opening.files)]);
+        let prompt = content_of(&opening.prompt, &opening.files);
+        self.lines.open(&json!({"subtype": "initialize"}), prompt);
     }
 
     fn takes(&self, file: &PromptFile) -> bool {
@@ -92,10 +90,8 @@ impl Dialogue for Control {
             }
             Some("control_response") => {
                 let response = fields.object("response").unwrap_or_default();
-                if response.str("request_id").as_deref() == Some(FIRST) {
-                    for prompt in self.prompts.take().unwrap_or_default() {
-                        self.lines.prompt(&prompt);
-                    }
+                if ControlLines::is_opening(&response) {
+                    self.lines.opened();
                 }
             }
             // The turn is over, so its questions are closed.
@@ -106,16 +102,10 @@ impl Dialogue for Control {
 
     fn send(&mut self, _session: Option<&str>, message: &HostMessage) -> Result<(), SendError> {
         match message {
-            HostMessage::Prompt(text) => match &mut self.prompts {
-                Some(waiting) => waiting.push(content_of(text, &[])),
-                None => self.lines.prompt(&content_of(text, &[])),
-            },
-            HostMessage::Interrupt => self.lines.request(&json!({"subtype": "interrupt"})),
+            HostMessage::Prompt(text) => self.lines.prompt(content_of(text, &[])),
+            HostMessage::Interrupt => self.lines.interrupt(),
             HostMessage::Answer { approval_id, answer } => {
-                let no_question = || SendError::UnknownQuestion(approval_id.clone());
-                let response = self.asks.get(approval_id).ok_or_else(no_question)?.response(answer)?;
-                self.asks.remove(approval_id);
-                self.lines.succeed(approval_id, &response);
+                return self.lines.answer(&mut self.asks, approval_id, |question| question.response(answer));
             }
             HostMessage::Close => self.lines.close(),
         }

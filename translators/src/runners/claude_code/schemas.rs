@@ -1,16 +1,12 @@
 //! The known records of each surface: one schema per kind, and the kind of a record.
 //!
-//! Input: a record. Output: its kind, which is the name of its schema. That is the type, plus the subtype (`system.init`,
-//! `result.success`) or the inner event (`stream_event.message_start`) for types with several forms. Never: a read of any other
-//! part of the record. A kind without a schema is still returned; it shows that the runner has something new.
+//! Input: a record. Output: its kind ([`record_kinds`](super::super::record_kinds)), which is the name of its schema. Never: a
+//! record without a kind because its kind has no schema.
 
+use super::super::record_kinds::{kind_of, kind_of_document};
 use crate::decode::Record;
-use crate::json::{Json, Kind, Object};
 use crate::schema::SchemaFile;
 use std::borrow::Cow;
-
-/// The kind of the array of all records that `--output-format json --verbose` prints.
-const FRAMES: &str = "frames";
 
 macro_rules! schemas {
     ($surface:literal: $($kind:literal),+ $(,)?) => {
@@ -76,34 +72,14 @@ pub(super) const TRANSCRIPT: &[SchemaFile] = schemas!("transcript":
 
 /// The kind of a stream record or transcript line.
 pub(super) fn kind_of_record<'r>(record: &'r Record<'_>) -> Option<Cow<'r, str>> {
-    kind_of(&record.fields)
+    kind_of(&record.fields, known())
 }
 
 /// The kind of the only record of `--output-format json`: a result, or the array of all records.
 pub(super) fn kind_of_json<'r>(record: &'r Record<'_>) -> Option<Cow<'r, str>> {
-    if record.json.kind() == Kind::Array {
-        return Some(Cow::Borrowed(FRAMES));
-    }
-    kind_of(&record.fields)
+    kind_of_document(record.json, &record.fields, known())
 }
 
-fn kind_of<'a>(fields: &Object<'a>) -> Option<Cow<'a, str>> {
-    let kind = word(fields.get("type"))?;
-    let within = match &*kind {
-        "system" | "result" => word(fields.get("subtype")),
-        "stream_event" => fields.object("event").and_then(|event| word(event.get("type"))),
-        _ => None,
-    };
-    let Some(within) = within else { return Some(kind) };
-    // A known kind is borrowed from the schema list, to avoid an allocation per record.
-    let is_it = |known: &str| {
-        known.len() == kind.len() + 1 + within.len()
-            && known.strip_suffix(&*within).and_then(|known| known.strip_suffix('.')) == Some(&*kind)
-    };
-    let known = [STREAM_JSON, TRANSCRIPT].into_iter().flatten().map(|file| file.kind).find(|known| is_it(known));
-    Some(known.map_or_else(|| Cow::Owned(format!("{kind}.{within}")), Cow::Borrowed))
-}
-
-fn word(value: Option<Json<'_>>) -> Option<Cow<'_, str>> {
-    value?.str().filter(|word| !word.is_empty())
+fn known() -> impl Iterator<Item = &'static SchemaFile> {
+    STREAM_JSON.iter().chain(TRANSCRIPT)
 }

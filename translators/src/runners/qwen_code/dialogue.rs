@@ -4,7 +4,7 @@
 //! the session, the model and the mode. Never: a request of the runner left unanswered, even if this host does not support it; an
 //! approval with an input of the host's own, which the runner would ignore.
 
-use super::super::control_lines::{ControlLines, FIRST, with_field};
+use super::super::control_lines::{ControlLines, with_field};
 use super::super::elicitation::object_of;
 use crate::decode::Record;
 use crate::frame::{Decision, RawJson};
@@ -25,8 +25,6 @@ const QUESTIONS: &str = "ask_user_question";
 #[derive(Debug, Default)]
 pub(super) struct Control {
     lines: ControlLines,
-    /// Prompts that wait for the answer to the first request.
-    prompts: Option<Vec<String>>,
     /// Open questions, by the id of their request.
     questions: PendingQuestions<Question>,
     refusal: Option<String>,
@@ -42,8 +40,8 @@ struct Question {
 
 impl Dialogue for Control {
     fn open(&mut self, opening: &Opening) {
-        self.lines.request(&json!({"subtype": "initialize", "timeout": {"canUseTool": PATIENCE_MS}}));
-        self.prompts = Some(vec![opening.prompt.clone()]);
+        let request = json!({"subtype": "initialize", "timeout": {"canUseTool": PATIENCE_MS}});
+        self.lines.open(&request, json!(opening.prompt));
     }
 
     fn receive(&mut self, record: &Record<'_>) {
@@ -55,7 +53,7 @@ impl Dialogue for Control {
             }
             Some("control_response") => {
                 let response = fields.object("response").unwrap_or_default();
-                if response.str("request_id").as_deref() == Some(FIRST) {
+                if ControlLines::is_opening(&response) {
                     self.opened(&response);
                 }
             }
@@ -67,16 +65,10 @@ impl Dialogue for Control {
 
     fn send(&mut self, _session: Option<&str>, message: &HostMessage) -> Result<(), SendError> {
         match message {
-            HostMessage::Prompt(text) => match &mut self.prompts {
-                Some(waiting) => waiting.push(text.clone()),
-                None => self.lines.prompt(&json!(text)),
-            },
-            HostMessage::Interrupt => self.lines.request(&json!({"subtype": "interrupt"})),
+            HostMessage::Prompt(text) => self.lines.prompt(json!(text)),
+            HostMessage::Interrupt => self.lines.interrupt(),
             HostMessage::Answer { approval_id, answer } => {
-                let no_question = || SendError::UnknownQuestion(approval_id.clone());
-                let response = self.questions.get(approval_id).ok_or_else(no_question)?.response(answer)?;
-                self.questions.remove(approval_id);
-                self.lines.succeed(approval_id, &response);
+                return self.lines.answer(&mut self.questions, approval_id, |question| question.response(answer));
             }
             HostMessage::Close => self.lines.close(),
         }
@@ -102,15 +94,13 @@ impl Dialogue for Control {
 }
 
 impl Control {
-    /// The runner answered the first request. Prompts before its answer may be lost.
+    /// The runner answered the first request.
     fn opened(&mut self, response: &Object<'_>) {
         if response.str("subtype").as_deref() == Some("error") {
             self.refusal = Some(response.str("error").unwrap_or_default().into_owned());
             return;
         }
-        for prompt in self.prompts.take().unwrap_or_default() {
-            self.lines.prompt(&json!(prompt));
-        }
+        self.lines.opened();
     }
 
     fn asked_for(&mut self, fields: &Object<'_>) {

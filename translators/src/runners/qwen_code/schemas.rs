@@ -1,17 +1,13 @@
 //! The known records of each surface: one schema per kind, and the kind of a record.
 //!
-//! Input: a record. Output: its kind, which is the name of its schema. That is the type, plus the subtype (`system.init`,
-//! `result.success`) or the inner event (`stream_event.message_start`) for types with several forms. Never: a read of any other part
-//! of the record. A kind without a schema is still returned; it shows that the runner has something new.
+//! Input: a record. Output: its kind ([`record_kinds`](super::super::record_kinds)), which is the name of its schema. Never: a
+//! line of a session file taken for a record of the stream, or the reverse.
 
+use super::super::record_kinds::{kind_of, kind_of_document};
 use super::session_file;
 use crate::decode::Record;
-use crate::json::{Json, Kind, Object};
 use crate::schema::SchemaFile;
 use std::borrow::Cow;
-
-/// The kind of the array of all records that `--output-format json` prints.
-const FRAMES: &str = "frames";
 
 macro_rules! schemas {
     ($surface:literal: $($kind:literal),+ $(,)?) => {
@@ -52,42 +48,21 @@ pub(super) const SESSION: &[SchemaFile] = schemas!("session":
 
 /// The kind of a record of the stream. A line of a session file has one that the stream does not have.
 pub(super) fn kind_of_record<'r>(record: &'r Record<'_>) -> Option<Cow<'r, str>> {
-    let kind = kind_of(&record.fields)?;
-    Some(if session_file::is_entry(&record.fields) { Cow::Owned(format!("session.{kind}")) } else { kind })
+    if session_file::is_entry(&record.fields) {
+        return Some(Cow::Owned(format!("session.{}", kind_of(&record.fields, SESSION)?)));
+    }
+    kind_of(&record.fields, STREAM_JSON)
 }
 
 /// The kind of a line of a session file. A record of the stream has one that session files do not have.
 pub(super) fn kind_of_entry<'r>(record: &'r Record<'_>) -> Option<Cow<'r, str>> {
-    let kind = kind_of(&record.fields)?;
-    Some(if session_file::is_entry(&record.fields) { kind } else { Cow::Owned(format!("stream.{kind}")) })
+    if session_file::is_entry(&record.fields) {
+        return kind_of(&record.fields, SESSION);
+    }
+    Some(Cow::Owned(format!("stream.{}", kind_of(&record.fields, STREAM_JSON)?)))
 }
 
 /// The kind of the only record of `--output-format json`.
 pub(super) fn kind_of_json<'r>(record: &'r Record<'_>) -> Option<Cow<'r, str>> {
-    if record.json.kind() == Kind::Array {
-        return Some(Cow::Borrowed(FRAMES));
-    }
-    kind_of(&record.fields)
-}
-
-fn kind_of<'a>(fields: &Object<'a>) -> Option<Cow<'a, str>> {
-    let kind = word(fields.get("type"))?;
-    let within = match &*kind {
-        "system" | "result" => word(fields.get("subtype")),
-        "stream_event" => fields.object("event").and_then(|event| word(event.get("type"))),
-        _ => None,
-    };
-    let Some(within) = within else { return Some(kind) };
-    // A known kind is borrowed from the schema list, to avoid an allocation per record.
-    let is_it = |known: &str| {
-        known.len() == kind.len() + 1 + within.len()
-            && known.strip_suffix(&*within).and_then(|known| known.strip_suffix('.')) == Some(&*kind)
-    };
-    let files = if session_file::is_entry(fields) { SESSION } else { STREAM_JSON };
-    let known = files.iter().map(|file| file.kind).find(|known| is_it(known));
-    Some(known.map_or_else(|| Cow::Owned(format!("{kind}.{within}")), Cow::Borrowed))
-}
-
-fn word(value: Option<Json<'_>>) -> Option<Cow<'_, str>> {
-    value?.str().filter(|word| !word.is_empty())
+    kind_of_document(record.json, &record.fields, STREAM_JSON)
 }
