@@ -17,6 +17,7 @@ mod mode;
 mod names;
 mod open_responses;
 mod opencode;
+mod pi;
 mod preset;
 mod stops;
 
@@ -132,7 +133,8 @@ impl std::fmt::Debug for Runner {
 }
 
 /// Every runner, in the order of `--help` and of the documentation.
-pub const RUNNERS: &[Runner] = &[claude_code::RUNNER, codex::RUNNER, opencode::RUNNER, open_responses::RUNNER];
+pub const RUNNERS: &[Runner] =
+    &[claude_code::RUNNER, codex::RUNNER, opencode::RUNNER, open_responses::RUNNER, pi::RUNNER];
 
 /// The runner whose output upstreams of the kind `responses` have.
 pub const RESPONSES: &Runner = &open_responses::RUNNER;

@@ -1,0 +1,120 @@
+//! The decoder: tells the surfaces apart and passes each record to the module for its type.
+//!
+//! Input: records. Output: each record assigned to its run, or to its session's thread stream. Never: a record of an unknown type
+//! treated as an error of the stream; it is kept, with a note.
+
+use super::run::{Runs, lost};
+use super::{entry, time_in};
+use crate::decode::{Decoder, Record};
+use crate::frame::{Body, LogLevel};
+use crate::json::{Kind, Object};
+use crate::normalizer::{Normalizer, RunEnd, Target};
+use crate::sequence::StreamKey;
+
+/// Decodes all surfaces of pi.
+#[derive(Debug, Default)]
+pub(super) struct Pi {
+    pub(super) runs: Runs,
+    /// The time of the latest message, in Unix epoch milliseconds. Most records have no time.
+    latest_ms: Option<u64>,
+}
+
+impl Decoder for Pi {
+    fn record(&mut self, record: &Record<'_>, normalizer: &mut Normalizer) {
+        if record.json.kind() != Kind::Object {
+            return;
+        }
+        let fields = &record.fields;
+        // A whole message has the time at which it began, so a later record never goes back to it.
+        self.latest_ms = time_in(fields).max(self.latest_ms);
+        if let Some(ms) = self.latest_ms {
+            normalizer.set_time(ms);
+        }
+        if entry::is_entry(fields) {
+            self.entry(fields, normalizer);
+        } else {
+            self.stream_record(fields, normalizer);
+        }
+        let stream = self.runs.stream(normalizer);
+        normalizer.record_on(stream);
+    }
+
+    fn give_up(&mut self, run: StreamKey, end: RunEnd, normalizer: &mut Normalizer) {
+        self.runs.open.take_if(|open| open.key == run);
+        normalizer.end_run(run, end);
+    }
+
+    fn end(&mut self, normalizer: &mut Normalizer) {
+        self.input_over(normalizer);
+    }
+}
+
+impl Pi {
+    fn stream_record(&mut self, fields: &Object<'_>, normalizer: &mut Normalizer) {
+        match &*fields.str("type").unwrap_or_default() {
+            "session" => self.session(fields, normalizer),
+            "agent_start" => self.agent_start(normalizer),
+            "turn_start" => drop(self.runs.ensure(normalizer)),
+            "message_start" => self.message_start(fields, normalizer),
+            "message_update" => self.message_update(fields, normalizer),
+            "message_end" => self.message_end(fields, normalizer),
+            "tool_execution_start" => self.tool_start(fields, normalizer),
+            "tool_execution_update" => self.tool_update(fields, normalizer),
+            "tool_execution_end" => self.tool_end(fields, normalizer),
+            "turn_end" => self.turn_end(normalizer),
+            "agent_end" => self.agent_end(fields),
+            "agent_settled" => self.settle(normalizer),
+            "auto_retry_start" => self.retry(fields, normalizer),
+            "compaction_end" => self.compacted(fields, normalizer),
+            "response" => self.response(fields, normalizer),
+            "extension_ui_request" => self.extension_asks(fields, normalizer),
+            "extension_error" => {
+                let error = fields.str("error").unwrap_or_default();
+                self.log(LogLevel::Warn, &error, normalizer);
+            }
+            // They say nothing that a frame has, or announce what the next records say.
+            "auto_retry_end"
+            | "bash_execution_update"
+            | "compaction_start"
+            | "entry_appended"
+            | "queue_update"
+            | "session_info_changed"
+            | "summarization_retry_attempt_start"
+            | "summarization_retry_finished"
+            | "summarization_retry_scheduled"
+            | "thinking_level_changed" => {}
+            "" => normalizer.unknown("a record without a type"),
+            other => normalizer.unknown(format!("unknown type {other:?}")),
+        }
+    }
+
+    /// The first line of the stream of one process, or of a session file.
+    fn session(&mut self, fields: &Object<'_>, normalizer: &mut Normalizer) {
+        if let Some(id) = fields.str("id").filter(|id| !id.is_empty()) {
+            self.leave(lost("another session began before the end of the run"), normalizer);
+            normalizer.set_session(&id);
+        }
+    }
+
+    /// The answer to a command on standard input.
+    fn response(&mut self, fields: &Object<'_>, normalizer: &mut Normalizer) {
+        if let Some(session) = fields.object("data").and_then(|data| data.str("sessionId").map(String::from))
+            && self.runs.open.is_none()
+        {
+            normalizer.set_session(&session);
+        }
+        if fields.bool("success") == Some(false) {
+            let command = fields.str("command").unwrap_or_default();
+            let error = fields.str("error").unwrap_or_default();
+            self.log(LogLevel::Warn, &format!("{command} was refused: {error}"), normalizer);
+        }
+    }
+
+    /// Logs a line on the current stream, unless the message is empty.
+    pub(super) fn log(&mut self, level: LogLevel, message: &str, normalizer: &mut Normalizer) {
+        if !message.is_empty() {
+            let target = Target::main(self.runs.stream(normalizer));
+            normalizer.push(target, Body::LogEmitted { level, message: message.to_owned() });
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! pi: `pi --mode json`, `pi --mode rpc`, and its session files, of versions 0.73 and 0.87.
+//!
+//! Input: records of any of the three surfaces. The shape of each record identifies its surface, so no setting is needed.
+//! Output: frames, through the normalizer. Never: a message reported again by the records that repeat it; a run that ends while the
+//! runner will still retry by itself; an error for a record of unknown shape (it is kept and marked).
+
+mod decoder;
+mod dialogue;
+mod ending;
+mod entry;
+mod extension;
+mod failure;
+mod message;
+mod outcome;
+mod recognise;
+mod run;
+mod schemas;
+mod start;
+mod tools;
+mod update;
+mod usage;
+
+use super::{Runner, Surface, sample};
+use crate::decode::Record;
+use crate::frame::Provider;
+use crate::json::Object;
+use crate::redact::Pieces;
+
+/// The runner.
+pub(super) const RUNNER: Runner = Runner {
+    name: "pi",
+    provider: Provider { name: "pi", title: "pi" },
+    genai_provider: "pi",
+    about: "pi (pi --mode json, pi --mode rpc), and its session files",
+    extensible: false,
+    surfaces: &[
+        Surface {
+            name: "stream",
+            source: "pi --mode json, or pi --mode rpc",
+            recognise: recognise::stream,
+            kind_of: schemas::kind_of_record,
+            schemas: schemas::STREAM,
+        },
+        Surface {
+            name: "session",
+            source: "~/.pi/agent/sessions/<directory>/<time>_<session>.jsonl",
+            recognise: recognise::session,
+            kind_of: schemas::kind_of_record,
+            schemas: schemas::SESSION,
+        },
+    ],
+    pieces: &[Pieces { parent: &["assistantMessageEvent"], leaves: &[&["delta"]], above: &["type"] }],
+    time: time_of,
+    decoder: || Box::<decoder::Pi>::default(),
+    dialogue: Some(|| Box::<dialogue::Rpc>::default()),
+    modes: super::Modes::NONE,
+    presets: &[&start::PRESET],
+    demo: None,
+    response_id: None,
+    sample: sample!("pi", "rpc-ui-allow.jsonl", Ndjson),
+};
+
+/// The time of a record, in Unix epoch milliseconds: of a whole message, or of a line that has its own time.
+fn time_of(record: &Record<'_>) -> Option<u64> {
+    time_in(&record.fields)
+}
+
+fn time_in(fields: &Object<'_>) -> Option<u64> {
+    if let Some(message) = fields.object("message") {
+        return message.u64("timestamp");
+    }
+    let time: jiff::Timestamp = fields.str("timestamp")?.parse().ok()?;
+    u64::try_from(time.as_millisecond()).ok()
+}
