@@ -10,6 +10,7 @@ use crate::schema::SchemaFile;
 use std::borrow::Cow;
 
 mod claude_code;
+mod clock;
 mod codex;
 mod demo;
 mod elicitation;

@@ -3,10 +3,11 @@
 //! Input: records. Output: each record assigned to its run, or to its session's thread stream. Never: a record of an unknown type
 //! treated as an error of the stream; it is kept, with a note.
 
+use super::super::clock::Clock;
+use super::entry;
 use super::run::{Runs, lost};
-use super::{entry, time_in};
 use crate::decode::{Decoder, Record};
-use crate::frame::{Body, LogLevel};
+use crate::frame::{Body, ErrorReported, ErrorScope, LogLevel, SharedStr};
 use crate::json::{Kind, Object};
 use crate::normalizer::{Normalizer, RunEnd, Target};
 use crate::sequence::StreamKey;
@@ -15,8 +16,8 @@ use crate::sequence::StreamKey;
 #[derive(Debug, Default)]
 pub(super) struct Pi {
     pub(super) runs: Runs,
-    /// The time of the latest message, in Unix epoch milliseconds. Most records have no time.
-    latest_ms: Option<u64>,
+    /// Most records have no time.
+    pub(super) clock: Clock,
 }
 
 impl Decoder for Pi {
@@ -25,11 +26,7 @@ impl Decoder for Pi {
             return;
         }
         let fields = &record.fields;
-        // A whole message has the time at which it began, so a later record never goes back to it.
-        self.latest_ms = time_in(fields).max(self.latest_ms);
-        if let Some(ms) = self.latest_ms {
-            normalizer.set_time(ms);
-        }
+        self.clock.begin(normalizer);
         if entry::is_entry(fields) {
             self.entry(fields, normalizer);
         } else {
@@ -40,8 +37,10 @@ impl Decoder for Pi {
     }
 
     fn give_up(&mut self, run: StreamKey, end: RunEnd, normalizer: &mut Normalizer) {
-        self.runs.open.take_if(|open| open.key == run);
-        normalizer.end_run(run, end);
+        match self.runs.open.take_if(|open| open.key == run) {
+            Some(open) => open.end(end, normalizer),
+            None => normalizer.end_run(run, end),
+        }
     }
 
     fn end(&mut self, normalizer: &mut Normalizer) {
@@ -62,7 +61,7 @@ impl Pi {
             "tool_execution_update" => self.tool_update(fields, normalizer),
             "tool_execution_end" => self.tool_end(fields, normalizer),
             "turn_end" => self.turn_end(normalizer),
-            "agent_end" => self.agent_end(fields),
+            "agent_end" => self.agent_end(fields, normalizer),
             "agent_settled" => self.settle(normalizer),
             "auto_retry_start" => self.retry(fields, normalizer),
             "compaction_end" => self.compacted(fields, normalizer),
@@ -104,9 +103,18 @@ impl Pi {
             normalizer.set_session(&session);
         }
         if fields.bool("success") == Some(false) {
-            let command = fields.str("command").unwrap_or_default();
-            let error = fields.str("error").unwrap_or_default();
-            self.log(LogLevel::Warn, &format!("{command} was refused: {error}"), normalizer);
+            // A refused prompt begins no run, and one that comes too early is no error of the run that works.
+            let error = ErrorReported {
+                scope: ErrorScope::Provider,
+                code: SharedStr::from("command_refused"),
+                message: fields.str("error").unwrap_or_default().into_owned(),
+                retryable: false,
+                attempt: None,
+                max_attempts: None,
+                http_status: None,
+            };
+            let target = Target::main(normalizer.thread());
+            normalizer.push(target, Body::ErrorReported(Box::new(error)));
         }
     }
 

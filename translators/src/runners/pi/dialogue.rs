@@ -1,15 +1,21 @@
 //! The client's half of RPC mode: `pi --mode rpc`.
 //!
 //! Input: what the host wants to send, and the records of standard output. Output: commands for standard input, one JSON object a line. The
-//! command line sets the session and the model. Never: an answer that the extension did not offer; a prompt that the runner refuses
+//! command line sets the session and the model. Never: a choice that the extension did not offer; a prompt that the runner refuses
 //! because it works on another one.
 
 use super::extension::Asked;
 use crate::decode::Record;
 use crate::frame::{Decision, RawJson};
-use crate::host::{Answer, Dialogue, HostMessage, OpenQuestion, Opening, Outgoing, PendingQuestions, SendError};
+use crate::host::{
+    Answer, Dialogue, FileContent, HostMessage, OpenQuestion, Opening, Outgoing, PendingQuestions, PromptFile,
+    SendError,
+};
 use crate::json::{Json, Object};
 use serde_json::{Value, json};
+
+/// The images that the runner takes.
+const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
 #[derive(Debug, Default)]
 pub(super) struct Rpc {
@@ -26,26 +32,34 @@ struct Question {
     asked: Asked,
     args: RawJson,
     options: Vec<String>,
+    /// Whether it was asked while an agent run was in progress. It is closed with the run.
+    is_of_run: bool,
 }
 
 impl Dialogue for Rpc {
     fn open(&mut self, opening: &Opening) {
         // Its answer names the session, which no other record of this mode does.
         self.command(&json!({"id": "state", "type": "get_state"}));
-        self.prompt(&opening.prompt);
+        self.prompt(&opening.prompt, &opening.files);
+    }
+
+    fn takes(&self, file: &PromptFile) -> bool {
+        IMAGES.contains(&file.media_type.as_str()) && !file.is_elsewhere()
     }
 
     fn receive(&mut self, record: &Record<'_>) {
         let fields = &record.fields;
         match fields.str("type").as_deref() {
             Some("agent_start") => self.works = true,
+            // Version 0.73 does not say whether more follows.
+            Some("agent_end") if fields.get("willRetry").is_none() => self.works = false,
             Some("agent_settled") => {
                 self.works = false;
-                self.questions.retain(|_| false);
+                self.questions.retain(|question| !question.is_of_run);
             }
             Some("extension_ui_request") => {
                 if let (Some(asked), Some(id)) = (Asked::of(fields), fields.str("id").filter(|id| !id.is_empty())) {
-                    self.questions.insert(&id, Question::read(asked, fields));
+                    self.questions.insert(&id, Question::read(asked, fields, self.works));
                 }
             }
             Some("response") if fields.bool("success") == Some(false) => {
@@ -59,7 +73,7 @@ impl Dialogue for Rpc {
 
     fn send(&mut self, _session: Option<&str>, message: &HostMessage) -> Result<(), SendError> {
         match message {
-            HostMessage::Prompt(text) => self.prompt(text),
+            HostMessage::Prompt(text) => self.prompt(text, &[]),
             HostMessage::Interrupt => self.command(&json!({"type": "abort"})),
             HostMessage::Answer { approval_id, answer } => {
                 let no_question = || SendError::UnknownQuestion(approval_id.clone());
@@ -101,22 +115,25 @@ impl Rpc {
         self.outgoing.push(Outgoing::Input(line));
     }
 
-    /// Sends a prompt; one that comes while the runner works is the next one.
-    fn prompt(&mut self, text: &str) {
-        let mut command = json!({"type": "prompt", "message": text});
-        if self.works
-            && let Some(fields) = command.as_object_mut()
-        {
-            fields.insert("streamingBehavior".to_owned(), json!("followUp"));
+    /// Sends a prompt. If the runner works, the prompt follows what it works on.
+    fn prompt(&mut self, text: &str, files: &[PromptFile]) {
+        let image = |file: &PromptFile| match &file.content {
+            FileContent::Base64(data) => Some(json!({"type": "image", "data": data, "mimeType": file.media_type})),
+            FileContent::Url(_) => None,
+        };
+        let mut command = json!({"type": "prompt", "message": text, "streamingBehavior": "followUp"});
+        let images: Vec<Value> = files.iter().filter_map(image).collect();
+        if let (false, Some(fields)) = (images.is_empty(), command.as_object_mut()) {
+            fields.insert("images".to_owned(), images.into());
         }
         self.command(&command);
     }
 }
 
 impl Question {
-    fn read(asked: Asked, request: &Object<'_>) -> Self {
+    fn read(asked: Asked, request: &Object<'_>, is_of_run: bool) -> Self {
         let options = request.items("options").into_iter().filter_map(Json::str).map(String::from);
-        Self { asked, args: asked.args(request), options: options.collect() }
+        Self { asked, args: asked.args(request), options: options.collect(), is_of_run }
     }
 
     fn response(&self, answer: &Answer) -> Result<Value, SendError> {

@@ -2,11 +2,13 @@
 //!
 //! Input: `agent_start`, `turn_end`, `agent_end`, `agent_settled`, `auto_retry_start`, `compaction_end`, and the end of the input. Output: the
 //! errors of failed replies and the run's end. `agent_settled` is the only end of a prompt: an agent run may be followed by another one
-//! for the same prompt, whatever it says. Version 0.73 has no such record: there, a prompt ends where another one begins, or with the input.
+//! for the same prompt, whatever it says. Version 0.73 has no such record. There, a prompt ends with its agent run, unless the last request
+//! failed: that request may be made again, so the prompt ends where another one begins, or with the input.
 
 use super::super::stops::Stop;
 use super::decoder::Pi;
 use super::run::{After, Last};
+use super::usage;
 use crate::frame::{Body, SharedStr};
 use crate::json::Object;
 use crate::normalizer::{Normalizer, RunEnd, Target};
@@ -26,19 +28,16 @@ impl Pi {
 
     pub(super) fn turn_end(&mut self, normalizer: &mut Normalizer) {
         let run = self.runs.ensure(normalizer);
-        let reason = match &run.last {
-            Some(Last::Stopped(reason)) => Some(reason.clone()),
-            Some(Last::Failed { .. }) => Some(SharedStr::from("error")),
-            Some(Last::Aborted(_)) => Some(SharedStr::from(ABORTED)),
-            None => None,
-        };
-        normalizer.turn_ended(run.key, reason.filter(|reason| !reason.is_empty()));
+        let reason = Some(run.stop_reason.clone()).filter(|reason| !reason.is_empty());
+        normalizer.turn_ended(run.key, reason);
     }
 
-    pub(super) fn agent_end(&mut self, fields: &Object<'_>) {
+    pub(super) fn agent_end(&mut self, fields: &Object<'_>, normalizer: &mut Normalizer) {
+        let Some(run) = self.runs.open.as_mut() else { return };
         let says_more = fields.get("willRetry").is_some();
-        if let Some(run) = self.runs.open.as_mut() {
-            run.after = if says_more { After::WillSettle } else { After::Unsaid };
+        run.after = if says_more { After::WillSettle } else { After::Unsaid };
+        if !says_more && !matches!(run.last, Some(Last::Failed { .. })) {
+            self.settle(normalizer);
         }
     }
 
@@ -51,7 +50,7 @@ impl Pi {
         }
     }
 
-    /// Reports the failure of the last reply, unless it is reported. The run goes on.
+    /// Reports the failure of the last reply, unless it is reported, as one that does not end the run.
     pub(super) fn report_failure(&mut self, retry: Option<(Option<u32>, Option<u32>)>, normalizer: &mut Normalizer) {
         let Some(run) = self.runs.open.as_mut() else { return };
         if let Some(Last::Failed { failure, is_reported }) = &mut run.last
@@ -88,40 +87,48 @@ impl Pi {
         };
         let target = Target::main(self.runs.stream(normalizer));
         normalizer.push(target, body);
+        self.spent_beside(result);
+    }
+
+    /// Counts the usage of something that the runner did for itself.
+    pub(super) fn spent_beside(&mut self, fields: &Object<'_>) {
+        if let Some(run) = self.runs.open.as_mut()
+            && let Some(spent) = fields.object("usage").and_then(|spent| usage::of(&spent, None))
+        {
+            run.summaries.get_or_insert_default().add(&spent.figures());
+        }
     }
 
     /// The prompt is done: ends the run as its last reply ended.
     pub(super) fn settle(&mut self, normalizer: &mut Normalizer) {
         let Some(run) = self.runs.open.take() else { return };
-        let end = match run.last {
-            Some(Last::Failed { failure, is_reported }) => {
-                if !is_reported {
-                    normalizer.push(Target::main(run.key), failure.reported(None));
-                }
+        let end = match &run.last {
+            Some(Last::Failed { failure, .. }) => {
+                normalizer.push(Target::main(run.key), failure.reported(None));
                 failure.run_end()
             }
             Some(Last::Aborted(message)) => {
-                let message = if message.is_empty() { "the run was aborted".to_owned() } else { message };
+                let message = if message.is_empty() { "the run was aborted" } else { message.as_str() };
                 RunEnd::interrupted(ABORTED, message)
             }
-            Some(Last::Stopped(reason)) => match Stop::of(&reason) {
-                Some(stop) => stop.end(&reason, None),
+            Some(Last::Stopped(reason)) => match Stop::of(reason) {
+                Some(stop) => stop.end(reason, None),
                 None => RunEnd::completed(),
             },
             // A command of the runner itself needs no model.
             None => RunEnd::completed(),
         };
-        normalizer.end_run(run.key, end);
+        run.end(end, normalizer);
     }
 
-    /// Ends the open run in this way.
+    /// Ends the open run in this way, unless it is over already.
     pub(super) fn leave(&mut self, end: RunEnd, normalizer: &mut Normalizer) {
         match self.runs.open.as_ref().map(|run| (run.is_of_file, run.after)) {
             None => {}
             Some((true, _) | (_, After::Unsaid)) => self.settle(normalizer),
             Some(_) => {
                 if let Some(run) = self.runs.open.take() {
-                    normalizer.end_run(run.key, end);
+                    run.end(end, normalizer);
                 }
             }
         }
@@ -136,6 +143,8 @@ impl Pi {
         });
         if is_settled {
             self.settle(normalizer);
+        } else if let Some(run) = self.runs.open.as_mut() {
+            run.report_total(normalizer);
         }
     }
 }

@@ -44,12 +44,17 @@ impl Pi {
     pub(super) fn message_start(&mut self, fields: &Object<'_>, normalizer: &mut Normalizer) {
         let Some(message) = fields.object("message") else { return };
         match &*message.str("role").unwrap_or_default() {
-            "assistant" => self.reply_begins(&message, normalizer),
+            "assistant" => {
+                self.clock.at(message.u64("timestamp"), normalizer);
+                self.reply_begins(&message, normalizer);
+            }
             "user" => {
+                self.clock.at(message.u64("timestamp"), normalizer);
                 self.user_said(&message, normalizer);
                 self.runs.ensure(normalizer).is_said = true;
             }
-            "system" | "toolResult" | "bashExecution" => {}
+            "toolResult" => self.clock.at(message.u64("timestamp"), normalizer),
+            "system" | "bashExecution" => {}
             other => normalizer.unknown(format!("unknown role {other:?}")),
         }
     }
@@ -79,7 +84,7 @@ impl Pi {
         normalizer.push(Target::main(run.key), Body::UserMessage(Box::new(body)));
     }
 
-    fn reply_begins(&mut self, message: &Object<'_>, normalizer: &mut Normalizer) {
+    pub(super) fn reply_begins(&mut self, message: &Object<'_>, normalizer: &mut Normalizer) {
         let run = self.runs.ensure(normalizer);
         let key = run.key;
         let id = run.next_message(normalizer);
@@ -118,7 +123,8 @@ impl Pi {
                         normalizer.complete(target, at, Some(&text), None);
                     }
                 }
-                "toolCall" => self.called(target, &block, normalizer),
+                // A call of a reply that broke off may not be whole, and is never run.
+                "toolCall" if is_whole => self.called(target, &block, normalizer),
                 _ => {}
             }
         }
@@ -126,6 +132,10 @@ impl Pi {
             normalizer.call_used(target, spent);
         }
         if let Some(run) = self.runs.open.as_mut() {
+            if !is_whole {
+                run.calls.retain(|_, call| call.is_started);
+            }
+            run.stop_reason = SharedStr::from(&*message.str("stopReason").unwrap_or_default());
             run.last = Some(last);
         }
     }

@@ -60,15 +60,19 @@ pub(super) const RUNNER: Runner = Runner {
     sample: sample!("pi", "rpc-ui-allow.jsonl", Ndjson),
 };
 
-/// The time of a record, in Unix epoch milliseconds: of a whole message, or of a line that has its own time.
+/// The time of a record, in Unix epoch milliseconds: of an entry of a session file, or of a message that begins. The head of a session
+/// has the time of the session, which may be much older.
 fn time_of(record: &Record<'_>) -> Option<u64> {
-    time_in(&record.fields)
+    let fields = &record.fields;
+    if entry::is_entry(fields) {
+        return written_ms(fields);
+    }
+    let message = fields.object("message").filter(|_| fields.str("type").as_deref() == Some("message_start"))?;
+    message.u64("timestamp")
 }
 
-fn time_in(fields: &Object<'_>) -> Option<u64> {
-    if let Some(message) = fields.object("message") {
-        return message.u64("timestamp");
-    }
-    let time: jiff::Timestamp = fields.str("timestamp")?.parse().ok()?;
+/// When an entry of a session file was written, in Unix epoch milliseconds.
+fn written_ms(entry: &Object<'_>) -> Option<u64> {
+    let time: jiff::Timestamp = entry.str("timestamp")?.parse().ok()?;
     u64::try_from(time.as_millisecond()).ok()
 }

@@ -4,11 +4,12 @@
 //! process works on one prompt at a time; unbounded memory for the calls that an input names.
 
 use super::super::names::NameMap;
+use super::extension::Question;
 use super::failure::Failure;
 use super::tools::Call;
 use crate::derived::numbered;
-use crate::frame::SharedStr;
-use crate::normalizer::{Normalizer, RunEnd, STREAM_ENDED};
+use crate::frame::{Figures, SharedStr, Usage, UsageScope};
+use crate::normalizer::{Covers, Normalizer, RunEnd, STREAM_ENDED};
 use crate::sequence::StreamKey;
 
 /// The open run.
@@ -20,12 +21,18 @@ pub(super) struct Run {
     messages: u64,
     /// The assistant's message that is being written.
     pub(super) reply: Option<Reply>,
-    /// Whether the message of a person or a tool that began is reported already.
+    /// Whether the message of a person that began is reported already.
     pub(super) is_said: bool,
     /// Calls without their result.
     pub(super) calls: NameMap<Call>,
     /// The number of calls at which those that no longer run are forgotten.
     pub(super) forget_at: usize,
+    /// Questions of extensions that may be answered.
+    pub(super) questions: Vec<Question>,
+    /// The usage of the summaries that the runner made for itself.
+    pub(super) summaries: Option<Figures>,
+    /// The stop reason of the last reply; empty if there is none.
+    pub(super) stop_reason: SharedStr,
     /// How the last reply ended; `None` before the first one.
     pub(super) last: Option<Last>,
     /// What the runner does after the end of an agent run.
@@ -48,7 +55,7 @@ pub(super) struct Reply {
 pub(super) enum Last {
     /// The model stopped for this reason.
     Stopped(SharedStr),
-    /// The request failed. `is_reported` says whether a frame reports it.
+    /// The request failed. `is_reported`: a frame says so, and that the run goes on.
     Failed { failure: Failure, is_reported: bool },
     /// Somebody aborted it.
     Aborted(String),
@@ -74,6 +81,9 @@ impl Run {
             is_said: false,
             calls: NameMap::default(),
             forget_at: 0,
+            questions: Vec::new(),
+            summaries: None,
+            stop_reason: SharedStr::from(""),
             last: None,
             after: After::Working,
             is_of_file,
@@ -86,6 +96,27 @@ impl Run {
         self.messages += 1;
         let id = normalizer.stream(self.key).map(|stream| numbered(&stream.id, "message-", number).to_string());
         SharedStr::from(id.unwrap_or_default())
+    }
+
+    /// Whether nothing was said in it.
+    pub(super) fn is_empty(&self) -> bool {
+        self.messages == 0
+    }
+
+    /// Reports the total of the run if it is more than the sum of its replies.
+    pub(super) fn report_total(&mut self, normalizer: &mut Normalizer) {
+        if let Some(summaries) = self.summaries.take() {
+            let replies = normalizer.reported_usage(self.key).unwrap_or_default();
+            let mut total = replies.clone();
+            total.add(&summaries);
+            normalizer.run_used(self.key, Usage::of(UsageScope::Run, None, &total), Covers::Run(Some(replies)));
+        }
+    }
+
+    /// Ends it.
+    pub(super) fn end(mut self, end: RunEnd, normalizer: &mut Normalizer) {
+        self.report_total(normalizer);
+        normalizer.end_run(self.key, end);
     }
 }
 
@@ -109,9 +140,9 @@ impl Runs {
         self.open.get_or_insert_with(|| Run::new(normalizer.open_run(""), false))
     }
 
-    /// Opens a run for a prompt in a session file.
-    pub(super) fn begin_of_file(&mut self, normalizer: &mut Normalizer) {
-        self.open = Some(Run::new(normalizer.open_run(""), true));
+    /// The open run of a session file; opens one if there is none.
+    pub(super) fn ensure_of_file(&mut self, normalizer: &mut Normalizer) -> &mut Run {
+        self.open.get_or_insert_with(|| Run::new(normalizer.open_run(""), true))
     }
 }
 

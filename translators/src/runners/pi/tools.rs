@@ -4,21 +4,26 @@
 //! each update repeats all output so far; a call of a broken reply reported as executed.
 
 use super::decoder::Pi;
+use super::extension::CallProgress;
 use super::message::text_of;
 use super::outcome::Verdict;
 use crate::frame::{Body, FileChangeKind, FileChanged, OutputStream, RawJson, SharedStr, Tool, ToolCall, ToolKind};
+use crate::hash::hasher;
 use crate::json::{Json, Kind, Object, to_raw};
 use crate::normalizer::{Normalizer, Target};
+use std::hash::{Hash, Hasher};
 use uuid::Uuid;
 
 /// A call without its result.
 #[derive(Debug)]
 pub(super) struct Call {
-    tool: Tool,
-    name: SharedStr,
+    pub(super) tool: Tool,
+    pub(super) name: SharedStr,
     args: RawJson,
-    is_started: bool,
+    pub(super) is_started: bool,
     output: Output,
+    /// Whether it is known to run: it showed some progress.
+    pub(super) shows_progress: bool,
 }
 
 /// What was reported of a call's output.
@@ -27,8 +32,8 @@ enum Output {
     /// Nothing yet.
     #[default]
     None,
-    /// This text, which the runner may replace with a longer one that begins with it.
-    Text(String),
+    /// A text of this length and hash, which the runner may replace with a longer one that begins with it.
+    Text { bytes: usize, hash: u64 },
     /// A text that the runner replaced with another one: it shows only the end of a long output. The rest comes with the result.
     Replaced,
 }
@@ -38,9 +43,9 @@ impl Output {
     fn grow(&mut self, text: &str) -> Option<String> {
         let new = match &*self {
             Self::None => text,
-            Self::Text(known) => match text.strip_prefix(known.as_str()) {
-                Some(new) => new,
-                None => {
+            Self::Text { bytes, hash } => match text.split_at_checked(*bytes) {
+                Some((known, new)) if hash_of(known) == *hash => new,
+                _ => {
                     *self = Self::Replaced;
                     return None;
                 }
@@ -49,14 +54,20 @@ impl Output {
         };
         let new = new.to_owned();
         if !text.is_empty() {
-            *self = Self::Text(text.to_owned());
+            *self = Self::Text { bytes: text.len(), hash: hash_of(text) };
         }
         Some(new).filter(|new| !new.is_empty())
     }
 }
 
+fn hash_of(text: &str) -> u64 {
+    let mut hasher = hasher();
+    text.hash(&mut hasher);
+    hasher.finish()
+}
+
 /// How a client displays a tool.
-fn kind_of(name: &str) -> ToolKind {
+pub(super) fn kind_of(name: &str) -> ToolKind {
     match name {
         "bash" => ToolKind::Shell,
         "read" => ToolKind::Read,
@@ -96,8 +107,8 @@ impl Pi {
         let (name, args) = (SharedStr::from(name), arguments(args));
         let call = ToolCall { tool: tool.clone(), name: name.clone(), kind: kind_of(&name), args: args.clone() };
         normalizer.tool_proposed(target, call);
-        let output = Output::None;
-        run.calls.insert(tool.call_id.clone(), Call { tool, name, args, is_started: false, output });
+        let call = Call { tool, name, args, is_started: false, output: Output::None, shows_progress: false };
+        run.calls.insert(call.tool.call_id.clone(), call);
     }
 
     /// Starts a call, which is proposed first if its reply was lost. Returns whether it runs.
@@ -107,7 +118,14 @@ impl Pi {
             return false;
         };
         self.know(target, &id, &fields.str("toolName").unwrap_or_default(), fields.get("args"), normalizer);
-        let Some(call) = self.runs.open.as_mut().and_then(|run| run.calls.get_mut(&*id)) else { return false };
+        self.start_known(&id, normalizer)
+    }
+
+    /// Starts a call that was proposed. Returns whether it runs.
+    pub(super) fn start_known(&mut self, id: &str, normalizer: &mut Normalizer) -> bool {
+        let Some(run) = self.runs.open.as_mut() else { return false };
+        let target = Target::main(run.key);
+        let Some(call) = run.calls.get_mut(id) else { return false };
         if !std::mem::replace(&mut call.is_started, true) {
             let kind = kind_of(&call.name);
             let seconds = Object::parse(call.args.get()).and_then(|args| args.f64("timeout"));
@@ -132,7 +150,9 @@ impl Pi {
         }
         let text = fields.object("partialResult").map(|result| text_of(&result.items("content"))).unwrap_or_default();
         let id = fields.str("toolCallId").unwrap_or_default();
+        self.answered(&id, CallProgress::Runs, normalizer);
         let Some(call) = self.runs.open.as_mut().and_then(|run| run.calls.get_mut(&*id)) else { return };
+        call.shows_progress = true;
         if let Some(new) = call.output.grow(&text) {
             normalizer.tool_output(target, &call.tool, OutputStream::Stdout, new);
         }
@@ -164,6 +184,7 @@ impl Pi {
         let text = text_of(&result.items("content"));
         let is_error = fields.bool("isError") == Some(true);
         let verdict = Verdict::of(is_error, &call.name, &text);
+        self.answered(&id, CallProgress::Over(verdict, &text), normalizer);
         if !is_error {
             changed(target, &call, result, normalizer);
         }
@@ -172,12 +193,12 @@ impl Pi {
             Output::Replaced => Some(text.clone()),
             _ => call.output.grow(&text).or_else(|| matches!(call.output, Output::Replaced).then(|| text.clone())),
         };
-        if let Some(rest) = rest.filter(|rest| !rest.is_empty() && verdict != Verdict::Failed) {
+        if let Some(rest) = rest.filter(|rest| !rest.is_empty() && matches!(verdict, Verdict::Ended(_))) {
             normalizer.tool_output(target, &call.tool, OutputStream::Stdout, rest);
         }
         match verdict {
             Verdict::Ended(exit_code) => normalizer.tool_ended(target, &call.tool, exit_code, None, None),
-            Verdict::Failed => normalizer.tool_failed(target, &call.tool, text),
+            Verdict::Aborted | Verdict::Refused => normalizer.tool_failed(target, &call.tool, text),
         }
     }
 }
