@@ -64,11 +64,11 @@ fn the_end_of_the_file_is_the_end_of_a_run_whose_last_reply_is_final() {
         (assistant(&json!([]), &failed("400: no")), "failed invalid_request"),
         (assistant(&json!([]), &json!({"stopReason": "aborted"})), "interrupted aborted"),
         (asks("c"), "interrupted stream_ended"),
-        (user("More"), "interrupted stream_ended"),
     ] {
         let seen = runs_of(&[user("One"), last]);
         assert_eq!(of(&seen, "session_ended"), [expected], "{seen:?}");
     }
+    assert_eq!(of(&runs_of(&[user("One")]), "session_ended"), ["interrupted stream_ended"]);
 }
 
 #[test]
