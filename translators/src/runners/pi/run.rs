@@ -57,7 +57,7 @@ pub(super) enum Last {
     Stopped(SharedStr),
     /// The request failed. `is_reported`: a frame says so, and that the run goes on.
     Failed { failure: Failure, is_reported: bool },
-    /// Somebody aborted it.
+    /// A client aborted it. The message may be empty.
     Aborted(String),
 }
 
