@@ -30,8 +30,14 @@ fn pi_gets_the_choices_that_its_extension_offered() {
         for line in fixture(&format!("pi/rpc-ui-{recording}.jsonl")).lines() {
             for request in host.receive(format!("{line}\n").as_bytes()) {
                 assert!(host.dialogue.question(&request.approval_id).unwrap().wants_answers);
-                assert!(matches!(host.answer(&request.approval_id, decided(Decision::Approved)), Err(SendError::InvalidAnswer(_))));
-                assert!(matches!(host.answer(&request.approval_id, chosen(&[&["Perhaps"]])), Err(SendError::InvalidAnswer(_))));
+                assert!(matches!(
+                    host.answer(&request.approval_id, decided(Decision::Approved)),
+                    Err(SendError::InvalidAnswer(_))
+                ));
+                assert!(matches!(
+                    host.answer(&request.approval_id, chosen(&[&["Perhaps"]])),
+                    Err(SendError::InvalidAnswer(_))
+                ));
                 host.answer(&request.approval_id, chosen(&[&[choice]])).unwrap();
                 id = Some(request.approval_id);
             }
@@ -54,7 +60,11 @@ fn pi_is_told_yes_no_and_texts() {
         (json!({"method": "input", "title": "Name?"}), chosen(&[&["Ann"]]), json!({"value": "Ann"})),
         (json!({"method": "editor", "title": "Text?"}), chosen(&[&["a\nb"]]), json!({"value": "a\nb"})),
         (json!({"method": "input", "title": "Name?"}), decided(Decision::TimedOut), json!({"cancelled": true})),
-        (json!({"method": "select", "title": "?", "options": ["a"]}), decided(Decision::Cancelled), json!({"cancelled": true})),
+        (
+            json!({"method": "select", "title": "?", "options": ["a"]}),
+            decided(Decision::Cancelled),
+            json!({"cancelled": true}),
+        ),
     ] {
         assert_eq!(asks(&mut host, "q", &request), 1);
         host.answer("q", answer).unwrap();
@@ -68,7 +78,10 @@ fn pi_is_told_yes_no_and_texts() {
     asks(&mut host, "s", &json!({"method": "confirm", "title": "Sure?"}));
     let always = Answer { scope: Some("always".into()), ..decided(Decision::Approved) };
     assert!(matches!(host.answer("s", always), Err(SendError::Unsupported(_))));
-    assert!(matches!(host.send(HostMessage::Answer { approval_id: "x".into(), answer: decided(Decision::Approved) }), Err(SendError::UnknownQuestion(_))));
+    assert!(matches!(
+        host.send(HostMessage::Answer { approval_id: "x".into(), answer: decided(Decision::Approved) }),
+        Err(SendError::UnknownQuestion(_))
+    ));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The decoder: tells the surfaces apart and passes each record to the module for its type.
+//! The decoder: tells entries of session files from records of the stream, and passes each to the module for its type.
 //!
 //! Input: records. Output: each record assigned to its run, or to its session's thread stream. Never: a record of an unknown type
 //! treated as an error of the stream; it is kept, with a note.
@@ -12,11 +12,11 @@ use crate::json::{Kind, Object};
 use crate::normalizer::{Normalizer, RunEnd, Target};
 use crate::sequence::StreamKey;
 
-/// Decodes all surfaces of pi.
+/// Decodes the stream and the session files of pi.
 #[derive(Debug, Default)]
 pub(super) struct Pi {
     pub(super) runs: Runs,
-    /// Most records have no time.
+    /// Most records of the stream have no time.
     pub(super) clock: Clock,
 }
 

@@ -1,6 +1,6 @@
 //! pi: `pi --mode json`, `pi --mode rpc`, and its session files, of versions 0.73 and 0.87.
 //!
-//! Input: records of any of the three surfaces. The shape of each record identifies its surface, so no setting is needed.
+//! Input: records of the two modes and lines of session files. The shape of each record shows which it is, so no setting is needed.
 //! Output: frames, through the normalizer. Never: a message reported again by the records that repeat it; a run that ends while the
 //! runner will still retry by itself; an error for a record of unknown shape (it is kept and marked).
 
@@ -33,22 +33,14 @@ pub(super) const RUNNER: Runner = Runner {
     genai_provider: "pi",
     about: "pi (pi --mode json, pi --mode rpc), and its session files",
     extensible: false,
-    surfaces: &[
-        Surface {
-            name: "stream",
-            source: "pi --mode json, or pi --mode rpc",
-            recognise: recognise::stream,
-            kind_of: schemas::kind_of_record,
-            schemas: schemas::STREAM,
-        },
-        Surface {
-            name: "session",
-            source: "~/.pi/agent/sessions/<directory>/<time>_<session>.jsonl",
-            recognise: recognise::session,
-            kind_of: schemas::kind_of_record,
-            schemas: schemas::SESSION,
-        },
-    ],
+    // The stream and the session file begin with the same line, so the first record does not tell them apart.
+    surfaces: &[Surface {
+        name: "records",
+        source: "pi --mode json, pi --mode rpc, or ~/.pi/agent/sessions/<directory>/<time>_<session>.jsonl",
+        recognise: recognise::of_pi,
+        kind_of: schemas::kind_of_record,
+        schemas: schemas::RECORDS,
+    }],
     pieces: &[Pieces { parent: &["assistantMessageEvent"], leaves: &[&["delta"]], above: &["type"] }],
     time: time_of,
     decoder: || Box::<decoder::Pi>::default(),

@@ -4,8 +4,13 @@ use super::entry;
 use crate::decode::Record;
 use crate::json::{Kind, Object};
 
+/// A record of pi.
+pub(super) fn of_pi(record: &Record<'_>) -> Option<&'static str> {
+    entry_of_file(record).or_else(|| stream(record))
+}
+
 /// A record of the JSON or RPC mode.
-pub(super) fn stream(record: &Record<'_>) -> Option<&'static str> {
+fn stream(record: &Record<'_>) -> Option<&'static str> {
     let fields = &record.fields;
     match &*fields.str("type")? {
         // Session files begin with it too.
@@ -37,7 +42,7 @@ pub(super) fn stream(record: &Record<'_>) -> Option<&'static str> {
 }
 
 /// A line of a session file.
-pub(super) fn session(record: &Record<'_>) -> Option<&'static str> {
+fn entry_of_file(record: &Record<'_>) -> Option<&'static str> {
     let fields = &record.fields;
     if !entry::is_entry(fields) || fields.str("timestamp").is_none() {
         return None;
