@@ -16,5 +16,6 @@ mod calls;
 mod ends;
 mod messages;
 mod questions;
+mod recordings;
 mod records;
 mod session_files;
