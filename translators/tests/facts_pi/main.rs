@@ -86,7 +86,7 @@ fn check(key: &str, fact: &Value, facts: &Map<String, Value>, seen: &FrameFacts,
         }
         "cost" => {
             let cost = seen.replies.cost_usd.unwrap_or_default();
-            assert!((cost - fact.as_f64().unwrap()).abs() < 1e-4, "{what}: {cost}");
+            assert!((cost - fact.as_f64().unwrap()).abs() < 6e-5, "{what}: {cost}");
         }
         "terminal" => {
             let reason = match fact.as_str().unwrap() {
@@ -203,7 +203,11 @@ fn figures_are(figures: &Figures, fact: &Value, what: &str) {
     let reasoning = of("reasoning");
     assert_eq!(figures.input_tokens, of("input"), "{what}: input");
     assert_eq!(figures.output_tokens, of("output") + reasoning, "{what}: output, with reasoning");
-    assert_eq!(figures.reasoning_tokens.unwrap_or_default(), reasoning, "{what}: reasoning");
+    if !what.starts_with("old-") {
+        assert_eq!(figures.reasoning_tokens.unwrap_or_default(), reasoning, "{what}: reasoning");
+    } else {
+        assert_eq!(figures.reasoning_tokens, None, "{what}: version 0.73 does not say it");
+    }
     assert_eq!(figures.cache_read_tokens.unwrap_or_default(), of("cache_read"), "{what}: cache_read");
     assert_eq!(figures.cache_creation_tokens.unwrap_or_default(), of("cache_write"), "{what}: cache_write");
 }

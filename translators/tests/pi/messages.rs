@@ -35,10 +35,10 @@ fn a_whole_message_is_enough() {
 }
 
 #[test]
-fn blocks_keep_their_places_and_empty_ones_are_left_out() {
+fn blocks_keep_their_places_and_empty_or_redacted_ones_are_left_out() {
     let content = json!([
         {"type": "thinking", "thinking": "Hm.", "thinkingSignature": "s"},
-        {"type": "thinking", "thinking": "", "thinkingSignature": "s", "redacted": true},
+        {"type": "thinking", "thinking": "[Reasoning redacted]", "thinkingSignature": "s", "redacted": true},
         {"type": "text", "text": ""},
         {"type": "text", "text": "A"},
         {"type": "text", "text": "B"}
@@ -49,6 +49,7 @@ fn blocks_keep_their_places_and_empty_ones_are_left_out() {
         &[
             BEGIN,
             &delta(0, "thinking_delta", "Hm."),
+            &update(&json!({"type": "thinking_end", "contentIndex": 1, "content": "[Reasoning redacted]"})),
             &delta(4, "text_delta", "B"),
             &delta(3, "text_delta", "A"),
             &reply(&content, &stop()),

@@ -48,13 +48,17 @@ impl Pi {
             "assistant" => {
                 self.report_failure(None, normalizer);
                 self.runs.ensure_of_file(normalizer);
+                // The calls of the reply before this one belong to its turn.
+                self.turn_end(normalizer);
                 // The message has the time at which it began, and its entry the time at which it was whole.
                 self.clock.at(message.u64("timestamp"), normalizer);
                 self.reply_begins(message, normalizer);
                 self.clock.at(written, normalizer);
                 self.reply(message, normalizer);
                 self.start_calls_of(message, normalizer);
-                self.turn_end(normalizer);
+                if self.runs.open.as_ref().is_some_and(|run| run.last.as_ref().is_some_and(Last::is_final)) {
+                    self.turn_end(normalizer);
+                }
             }
             "toolResult" => {
                 self.runs.ensure_of_file(normalizer);

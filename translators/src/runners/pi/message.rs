@@ -88,7 +88,7 @@ impl Pi {
         let run = self.runs.ensure(normalizer);
         let key = run.key;
         let id = run.next_message(normalizer);
-        run.reply = Some(Reply { id, calls: Vec::new() });
+        run.reply = Some(Reply::new(id));
         normalizer.turn_started(key, usage::model_of(message));
     }
 
@@ -105,23 +105,16 @@ impl Pi {
         for (index, block) in (0_u32..).zip(message.items("content")) {
             let Some(block) = block.object() else { continue };
             match &*block.str("type").unwrap_or_default() {
+                "text" | "thinking" if reply.ended.contains(&index) => {}
                 "text" => {
                     let text = block.str("text").unwrap_or_default();
-                    let at = Block::text(&reply.id, index);
-                    if !is_whole {
-                        normalizer.cut(target, at, Some(&text));
-                    } else if !text.is_empty() || normalizer.text_so_far(target, at).is_some() {
-                        normalizer.complete(target, at, Some(&text), None);
-                    }
+                    said(target, Block::text(&reply.id, index), &text, is_whole, normalizer);
                 }
                 "thinking" => {
-                    let text = block.str("thinking").unwrap_or_default();
-                    let at = Block::reasoning(&reply.id, index);
-                    if !is_whole {
-                        normalizer.cut(target, at, Some(&text));
-                    } else if !text.is_empty() || normalizer.text_so_far(target, at).is_some() {
-                        normalizer.complete(target, at, Some(&text), None);
-                    }
+                    // The text of redacted reasoning is a note of the runner.
+                    let is_redacted = block.bool("redacted") == Some(true);
+                    let text = block.str("thinking").filter(|_| !is_redacted).unwrap_or_default();
+                    said(target, Block::reasoning(&reply.id, index), &text, is_whole, normalizer);
                 }
                 // A call of a reply that broke off may not be whole, and is never run.
                 "toolCall" if is_whole => self.called(target, &block, normalizer),
@@ -138,6 +131,19 @@ impl Pi {
             run.stop_reason = SharedStr::from(&*message.str("stopReason").unwrap_or_default());
             run.last = Some(last);
         }
+    }
+}
+
+/// Reports a block, of which pieces may be known. An empty one is nothing.
+fn said(target: Target, block: Block<'_>, text: &str, is_whole: bool, normalizer: &mut Normalizer) {
+    if text.is_empty() && normalizer.text_so_far(target, block).is_none() {
+        return;
+    }
+    let snapshot = Some(text).filter(|text| !text.is_empty());
+    if is_whole {
+        normalizer.complete(target, block, snapshot, None);
+    } else {
+        normalizer.cut(target, block, snapshot);
     }
 }
 

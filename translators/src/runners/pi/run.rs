@@ -11,6 +11,7 @@ use crate::derived::numbered;
 use crate::frame::{Figures, SharedStr, Usage, UsageScope};
 use crate::normalizer::{Covers, Normalizer, RunEnd, STREAM_ENDED};
 use crate::sequence::StreamKey;
+use std::collections::BTreeSet;
 
 /// The open run.
 #[derive(Debug)]
@@ -48,6 +49,15 @@ pub(super) struct Reply {
     pub(super) id: SharedStr,
     /// The calls that the reply contains so far, by the place of their block.
     pub(super) calls: Vec<(u32, SharedStr, SharedStr)>,
+    /// The places of the blocks whose end was reported. The whole message repeats them.
+    pub(super) ended: BTreeSet<u32>,
+}
+
+impl Reply {
+    /// A reply that begins.
+    pub(super) fn new(id: SharedStr) -> Self {
+        Self { id, calls: Vec::new(), ended: BTreeSet::new() }
+    }
 }
 
 /// How a reply ended.

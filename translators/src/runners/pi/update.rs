@@ -17,14 +17,16 @@ impl Pi {
         if run.reply.is_none() {
             // The beginning of the reply is missing.
             let id = run.next_message(normalizer);
-            run.reply = Some(Reply { id, calls: Vec::new() });
+            run.reply = Some(Reply::new(id));
         }
         let Some(reply) = run.reply.as_mut() else { return };
         let target = Target::main(run.key);
         let index = event.u64("contentIndex").and_then(|index| u32::try_from(index).ok()).unwrap_or_default();
         let piece = event.get("delta").and_then(Json::utf16).filter(|piece| !is_empty(piece));
         let whole = event.str("content");
-        match &*event.str("type").unwrap_or_default() {
+        let kind = event.str("type").unwrap_or_default();
+        match &*kind {
+            "text_delta" | "text_end" | "thinking_delta" | "thinking_end" if reply.ended.contains(&index) => {}
             "text_delta" => {
                 if let Some(piece) = piece {
                     normalizer.delta(target, Block::text(&reply.id, index), piece);
@@ -35,14 +37,15 @@ impl Pi {
                     normalizer.delta(target, Block::reasoning(&reply.id, index), piece);
                 }
             }
-            "text_end" => {
-                if let Some(whole) = whole.filter(|whole| !whole.is_empty()) {
-                    normalizer.complete(target, Block::text(&reply.id, index), Some(&whole), None);
-                }
-            }
-            "thinking_end" => {
-                if let Some(whole) = whole.filter(|whole| !whole.is_empty()) {
-                    normalizer.complete(target, Block::reasoning(&reply.id, index), Some(&whole), None);
+            "text_end" | "thinking_end" => {
+                let is_text = kind == "text_end";
+                let block = if is_text { Block::text(&reply.id, index) } else { Block::reasoning(&reply.id, index) };
+                // Redacted reasoning has no pieces, and only the whole message says that the words at its end are the runner's.
+                let is_known = normalizer.text_so_far(target, block).is_some();
+                let whole = whole.filter(|whole| !whole.is_empty() && (is_text || is_known));
+                if let Some(whole) = whole.filter(|_| reply.ended.len() < normalizer.most_open()) {
+                    normalizer.complete(target, block, Some(&whole), None);
+                    reply.ended.insert(index);
                 }
             }
             "toolcall_start" => {

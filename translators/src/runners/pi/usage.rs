@@ -25,10 +25,9 @@ pub(super) fn of(usage: &Object<'_>, model: Option<SharedStr>) -> Option<Usage> 
     Some(Usage::of(UsageScope::Turn, model, &figures))
 }
 
-/// The model that answered: the one that the provider names, or else the one that was asked for.
+/// The model that was asked for. A provider may name another one (`responseModel`), but not before the reply is over.
 pub(super) fn model_of(message: &Object<'_>) -> Option<SharedStr> {
-    let named = |key: &str| message.str(key).filter(|name| !name.is_empty());
-    named("responseModel").or_else(|| named("model")).map(|name| SharedStr::from(&*name))
+    message.str("model").filter(|name| !name.is_empty()).map(|name| SharedStr::from(&*name))
 }
 
 #[cfg(test)]
