@@ -10,6 +10,7 @@ use crate::schema::SchemaFile;
 use std::borrow::Cow;
 
 mod claude_code;
+mod clock;
 mod codex;
 mod control_lines;
 mod demo;
@@ -18,6 +19,7 @@ mod mode;
 mod names;
 mod open_responses;
 mod opencode;
+mod pi;
 mod preset;
 mod qwen_code;
 mod stops;

@@ -19,3 +19,4 @@ mod forms;
 mod host;
 mod opencode;
 mod qwen_code;
+mod pi;
