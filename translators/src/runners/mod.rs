@@ -13,6 +13,7 @@ mod claude_code;
 mod codex;
 mod demo;
 mod elicitation;
+mod gemini_cli;
 mod mode;
 mod names;
 mod open_responses;
@@ -132,7 +133,8 @@ impl std::fmt::Debug for Runner {
 }
 
 /// Every runner, in the order of `--help` and of the documentation.
-pub const RUNNERS: &[Runner] = &[claude_code::RUNNER, codex::RUNNER, opencode::RUNNER, open_responses::RUNNER];
+pub const RUNNERS: &[Runner] =
+    &[claude_code::RUNNER, codex::RUNNER, opencode::RUNNER, open_responses::RUNNER, gemini_cli::RUNNER];
 
 /// The runner whose output upstreams of the kind `responses` have.
 pub const RESPONSES: &Runner = &open_responses::RUNNER;
