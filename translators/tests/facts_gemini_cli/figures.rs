@@ -1,0 +1,87 @@
+//! Turns, and the usage of runs.
+
+use crate::case::*;
+use framegate_translators::frame::{Body, UsageScope};
+
+#[test]
+fn the_usage_of_a_run_is_what_the_runner_counted() {
+    each(|case| {
+        let totals = case.usages(UsageScope::Run);
+        let facts = &case.facts["usage_reported"];
+        let figure = |key: &str| facts[key].as_u64().unwrap_or_default();
+        if !case.is_stream() {
+            return Ok(());
+        }
+        if figure("total_tokens") == 0 {
+            return same("no figures", &totals.len(), &0);
+        }
+        let [total] = totals.as_slice() else { return Err(format!("{} totals", totals.len())) };
+        let thoughts = figure("total_tokens") - figure("input_tokens") - figure("output_tokens");
+        same("input", &total.input_tokens, &figure("input"))?;
+        same("output", &total.output_tokens, &(figure("output_tokens") + thoughts))?;
+        same("cached", &total.cache_read_tokens, &Some(figure("cached")))?;
+        same("reasoning", &total.reasoning_tokens, &Some(thoughts))?;
+        same("not given", &(total.cache_creation_tokens, total.cost_usd), &(None, None))
+    });
+}
+
+#[test]
+fn the_scripted_tokens_are_those_of_documents_and_chat_files() {
+    each(|case| {
+        let totals = case.usages(UsageScope::Run);
+        let sum = totals.iter().fold((0, 0, 0, 0), |sum, usage| {
+            (
+                sum.0 + usage.input_tokens,
+                sum.1 + usage.output_tokens,
+                sum.2 + usage.cache_read_tokens.unwrap_or_default(),
+                sum.3 + usage.reasoning_tokens.unwrap_or_default(),
+            )
+        });
+        let of = |fact: &serde_json::Value, key: &str| fact[key].as_u64().unwrap_or_default();
+        if let fact @ serde_json::Value::Object(_) = &case.facts["tokens_sum"] {
+            let (cached, thoughts) = (of(fact, "cached"), of(fact, "thoughts"));
+            let theirs = (of(fact, "input") - cached, of(fact, "output") + thoughts, cached, thoughts);
+            same("tokens", &sum, &theirs)?;
+        }
+        if case.surface == "json" && case.facts["aux_requests"].is_null() {
+            let fact = &case.facts["usage_sum"];
+            let thoughts = of(fact, "reasoning");
+            let theirs = (of(fact, "input"), of(fact, "output") + thoughts, of(fact, "cache_read"), thoughts);
+            same("tokens", &sum, &theirs)?;
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn the_main_threads_part_of_a_document_leaves_subagents_out() {
+    let case = cases().into_iter().find(|case| case.name == "json-subagent.json").unwrap();
+    let totals = case.usages(UsageScope::Run);
+    let total = totals[0];
+    let main = total.main_thread.as_ref().unwrap();
+    let fact = &case.facts["usage_sum"];
+    assert_eq!(main.input_tokens, fact["input"].as_u64().unwrap());
+    assert!(total.input_tokens > main.input_tokens);
+}
+
+#[test]
+fn a_turn_is_a_reply() {
+    each(|case| {
+        let frames = case.own_frames();
+        let turns = frames.iter().filter(|frame| matches!(frame.body, Body::TurnStarted { .. })).count() as u64;
+        let ended = frames.iter().filter(|frame| matches!(frame.body, Body::TurnEnded { .. })).count() as u64;
+        same("ends", &ended, &turns)?;
+        if case.surface == "json" {
+            return same("one", &(turns <= 1), &true);
+        }
+        // Text of a reply that broke off or was stopped is a turn too; an empty reply leaves nothing.
+        let steps = case.facts["steps"].as_u64().unwrap();
+        let texts_of = |key: &str| list(&case.facts[key]).len() as u64;
+        let more = u64::from(texts_of("texts") > 0 && steps == 0) + texts_of("texts_in_broken_replies");
+        if turns == steps || (turns > steps && turns <= steps + more) {
+            Ok(())
+        } else {
+            Err(format!("{turns} turns, {steps} steps"))
+        }
+    });
+}

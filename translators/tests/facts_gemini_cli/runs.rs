@@ -1,0 +1,110 @@
+//! Sessions, models, errors, and how runs end.
+
+use crate::case::*;
+use framegate_translators::frame::{Body, EndReason};
+
+/// Recordings whose result says `success`, although the run was stopped.
+const STOPPED: &[(&str, &str)] = &[
+    ("loop-text.jsonl", "loop_detected"),
+    ("json-loop.json", "loop_detected"),
+    ("hook-block-prompt.jsonl", "stopped_by_hook"),
+    ("hook-stop-agent.jsonl", "no_answer"),
+];
+
+#[test]
+fn every_run_ends_as_it_did() {
+    each(|case| {
+        let ends = case.ends();
+        if case.count == 0 {
+            return same("ends", &ends.len(), &0);
+        }
+        let Some((_, end)) = ends.last() else { return Err("no end".to_owned()) };
+        if let Some((_, code)) = STOPPED.iter().find(|(name, _)| *name == case.name) {
+            same("result", &text(&case.facts["terminal"]), &"completed")?;
+            same("reason", &end.reason, &EndReason::Failed)?;
+            return same("code", &end.error_code.as_deref(), &Some(*code));
+        }
+        let theirs = match text(&case.facts["terminal"]) {
+            "completed" => EndReason::Completed,
+            // A chat file has no record for an error.
+            "error" if !case.is_chat_file() => EndReason::Failed,
+            _ => EndReason::Interrupted,
+        };
+        same("reason", &end.reason, &theirs)?;
+        same("code", &end.error_code.is_none(), &(theirs == EndReason::Completed))?;
+        if theirs == EndReason::Completed && !case.is_chat_file() {
+            let ours = end.final_text.as_deref().unwrap_or_default();
+            same(&format!("final text {ours:?}"), &is_text(ours, &case.facts["final_text"]), &true)?;
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn errors_are_reported_with_their_messages() {
+    each(|case| {
+        let frames = case.own_frames();
+        let reported: Vec<&str> = frames
+            .iter()
+            .filter_map(|frame| match &frame.body {
+                Body::ErrorReported(error) => Some(error.message.as_str()),
+                _ => None,
+            })
+            .collect();
+        let mut theirs: Vec<&str> = list(&case.facts["errors"]).iter().map(|error| text(&error["message"])).collect();
+        theirs.extend(list(&case.facts["warnings"]).iter().map(text));
+        theirs.extend(case.facts["error"]["message"].as_str());
+        same("errors", &reported, &theirs)?;
+        let part = case.facts["error_contains"].as_str().filter(|_| !case.is_chat_file()).unwrap_or_default();
+        let message = case.ends().last().and_then(|(_, end)| end.message.clone()).unwrap_or_default();
+        same(&format!("{part:?} in {message:?}"), &message.contains(part), &true)
+    });
+}
+
+#[test]
+fn sessions_and_models_are_those_of_the_runner() {
+    each(|case| {
+        for frame in case.own_frames() {
+            same("session", &&*frame.stream.session.name, &text(&case.facts["session_id"]))?;
+            if let (Body::TurnStarted { model, .. }, Some(fact)) = (&frame.body, case.facts["model"].as_str()) {
+                same("model", &model.as_deref(), &Some(fact))?;
+            }
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn every_record_is_kept_and_known() {
+    for case in cases() {
+        let records: Vec<_> = case
+            .frames
+            .iter()
+            .filter_map(|frame| match &frame.body {
+                Body::ProviderEvent(record) => Some(record),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(records.len(), case.count, "{}", case.name);
+        assert!(records.iter().all(|record| record.errors.is_empty()), "{}", case.name);
+    }
+}
+
+#[test]
+fn http_errors_have_the_servers_status() {
+    let status = |name: &str| {
+        let case = cases().into_iter().find(|case| case.name == name).unwrap();
+        let error = case.frames.iter().find_map(|frame| match &frame.body {
+            Body::ErrorReported(error) => Some((error.code.to_string(), error.http_status)),
+            _ => None,
+        });
+        error.unwrap()
+    };
+    assert_eq!(status("api-400.jsonl"), ("invalid_request".to_owned(), Some(400)));
+    assert_eq!(status("api-401.jsonl"), ("authentication_failed".to_owned(), Some(401)));
+    assert_eq!(status("api-403.jsonl"), ("authentication_failed".to_owned(), Some(403)));
+    assert_eq!(status("api-429-exhausted.jsonl"), ("rate_limit".to_owned(), None));
+    assert_eq!(status("stream-reset.jsonl"), ("api_error".to_owned(), None));
+    assert_eq!(status("safety.jsonl"), ("content_filter".to_owned(), None));
+    assert_eq!(status("empty-answer.jsonl"), ("invalid_stream".to_owned(), None));
+}
