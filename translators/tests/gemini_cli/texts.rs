@@ -34,8 +34,8 @@ fn replies_are_told_apart_by_what_is_between_them() {
             "turn over",
             "turn",
             "text \"Done.\"",
-            "turn over",
             "usage run 3/1",
+            "turn over",
             "end completed - \"Done.\"",
         ]
     );
