@@ -1,4 +1,4 @@
-//! How runs end: not every `success` is one, and not every run has a result.
+//! How runs end: not every `success` has an answer, and not every run has a result.
 
 use crate::records::*;
 use serde_json::{Value, json};
@@ -10,10 +10,14 @@ fn end(records: &[Value]) -> String {
 }
 
 #[test]
-fn a_loop_is_no_success() {
+fn a_loop_ends_a_run_with_a_code() {
     let warning = error("warning", "Loop detected, stopping execution");
-    let records = [init(), call("t", "glob", json!({})), returned("t", ""), warning, success()];
-    assert_eq!(end(&records), "end failed loop_detected \"-\"");
+    let records = [init(), call("t", "glob", json!({})), returned("t", ""), warning.clone(), success()];
+    assert_eq!(end(&records), "end completed loop_detected \"-\"");
+    let cut = [init(), says("Again. "), says("Again. "), warning.clone(), success()];
+    assert_eq!(end(&cut), "end completed loop_detected \"Again. Again. \"", "the text so far is the answer");
+    let went_on = [init(), says("Again. "), warning, says("Done."), success()];
+    assert_eq!(end(&went_on), "end completed - \"Done.\"");
 }
 
 #[test]
@@ -22,19 +26,20 @@ fn other_warnings_stop_nothing() {
 }
 
 #[test]
-fn silence_after_a_result_or_the_prompt_is_no_success() {
-    assert_eq!(end(&[init(), prompt("p"), success()]), "end failed no_answer \"-\"");
+fn silence_after_a_result_or_the_prompt_has_a_code() {
+    assert_eq!(end(&[init(), prompt("p"), success()]), "end completed no_answer \"-\"");
     let records = [init(), says("Look."), call("t", "glob", json!({})), returned("t", ""), success()];
-    assert_eq!(end(&records), "end failed no_answer \"Look.\"");
+    assert_eq!(end(&records), "end completed no_answer \"Look.\"");
 }
 
 #[test]
-fn a_hook_that_stops_the_run_is_no_success() {
+fn a_hook_that_stops_the_run_is_named() {
     let stop = failed("t", "stop_execution", "Agent execution stopped by hook: enough");
     let records = [init(), call("t", "glob", json!({})), stop, success()];
-    assert_eq!(end(&records), "end failed stopped_by_hook \"-\"");
+    assert_eq!(end(&records), "end completed stopped_by_hook \"-\"");
     let blocked = error("warning", "Agent execution blocked: not today");
-    assert_eq!(end(&[init(), prompt("p"), blocked, success()]), "end failed stopped_by_hook \"-\"");
+    assert_eq!(end(&[init(), prompt("p"), blocked.clone(), success()]), "end completed stopped_by_hook \"-\"");
+    assert_eq!(end(&[init(), prompt("p"), blocked, failure(None)]), "end failed stopped_by_hook \"-\"");
 }
 
 #[test]
@@ -53,6 +58,10 @@ fn a_run_without_a_result_was_interrupted() {
 fn an_error_without_a_field_is_explained_by_the_record_before() {
     let records = [init(), says("Half"), error("error", "No finish reason."), failure(None)];
     assert_eq!(end(&records), "end failed invalid_stream \"-\"");
+    let records = [init(), says("Half"), error("error", "No finish reason."), success()];
+    assert_eq!(end(&records), "end failed invalid_stream \"-\"", "a success does not take the error back");
+    let records = [init(), says("Half"), error("error", "No finish reason."), says("Whole."), success()];
+    assert_eq!(end(&records), "end completed - \"Whole.\"");
     assert_eq!(end(&[init(), failure(None)]), "end failed error \"-\"");
     let turns = failure(Some(("FatalTurnLimitedError", "Reached max session turns")));
     assert_eq!(end(&[init(), turns]), "end failed max_turns \"-\"");

@@ -36,13 +36,13 @@ impl Gemini {
             let message = self.message(normalizer);
             normalizer.complete(target, Block::text(&message, 0), Some(text), None);
         }
-        let mut failure = None;
+        let mut stopped = None;
         for warning in fields.items("warnings").into_iter().filter_map(Json::str) {
             let stop = Failure::of_warning(&warning);
             match stop {
                 Some(stop) => {
                     normalizer.push(target, stop.reported(ErrorScope::Turn));
-                    failure = Some(stop.run_end());
+                    stopped = Some(stop.run_end());
                 }
                 None => {
                     let body = Body::LogEmitted { level: LogLevel::Warn, message: warning.into_owned() };
@@ -57,7 +57,7 @@ impl Gemini {
         if let Some((usage, main)) = total {
             normalizer.run_used(target.stream, usage, Covers::Run(main));
         }
-        let end = end_of(error.is_some(), error, failure, response.is_some());
+        let end = end_of(error.is_some(), error, stopped, response.is_some());
         self.end_run(end, normalizer);
     }
 }

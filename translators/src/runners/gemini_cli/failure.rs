@@ -4,15 +4,15 @@
 //! has one. Never: an error without a message; a status that the server did not send.
 
 use super::super::stops::Stop;
-use crate::frame::{Body, ErrorReported, ErrorScope, SharedStr};
+use crate::frame::{Body, EndReason, ErrorReported, ErrorScope, SharedStr};
 use crate::json::{Json, Object};
 use crate::normalizer::RunEnd;
 
 /// The code of a run that the runner stopped because the model repeated itself.
-pub(super) const LOOP_DETECTED: &str = "loop_detected";
+const LOOP_DETECTED: &str = "loop_detected";
 
 /// The code of a run that a hook stopped.
-pub(super) const STOPPED_BY_HOOK: &str = "stopped_by_hook";
+const STOPPED_BY_HOOK: &str = "stopped_by_hook";
 
 /// The code of a reply that the runner could not use.
 const INVALID_STREAM: &str = "invalid_stream";
@@ -68,6 +68,11 @@ impl Failure {
         }
     }
 
+    /// A hook stopped the run with the result of a call.
+    pub(super) fn of_hook(message: &str) -> Self {
+        Self::new(STOPPED_BY_HOOK, message, None)
+    }
+
     fn new(code: &str, message: &str, http_status: Option<u16>) -> Self {
         let message = if message.trim().is_empty() { "an error without a message" } else { message };
         Self { code: SharedStr::from(code), message: message.to_owned(), http_status }
@@ -86,12 +91,15 @@ impl Failure {
         }))
     }
 
-    /// How a run ends with this error.
+    /// How a run ends with this error. A loop, and a stop by a hook, end a run that the runner reports as a success: the run is completed,
+    /// and the code says why its answer is incomplete.
     pub(super) fn run_end(self) -> RunEnd {
         if &*self.code == Stop::Filter.code() {
             return Stop::Filter.end(&self.code, Some(&self.message));
         }
-        RunEnd::failed(self.code, self.message)
+        let is_stop = matches!(&*self.code, LOOP_DETECTED | STOPPED_BY_HOOK);
+        let reason = if is_stop { EndReason::Completed } else { EndReason::Failed };
+        RunEnd { reason, ..RunEnd::failed(self.code, self.message) }
     }
 }
 

@@ -2,7 +2,7 @@
 //! files under `~/.gemini/tmp`.
 //!
 //! Input: records of any of these surfaces. Output: calls on the [`Normalizer`](crate::normalizer::Normalizer). Never: a stop because of
-//! an unknown field, type or version; a run that is completed only because the runner's last record says `success`.
+//! an unknown field, type or version; a run that ended without an answer reported like one with it.
 
 mod calls;
 mod chat;

@@ -2,9 +2,11 @@
 //!
 //! Input: the fields of a result. Output: a verdict on a call; how a run ends. A result says `success` also if the run was stopped, or if
 //! it went silent: after the result of a call, or the prompt, the model always says something, unless its context was full or a hook
-//! stopped it. Never: such a run reported as completed; a call that ran and failed reported as one that never ran.
+//! stopped it. Never: such a run reported as completed without a code that says why; a call that ran and failed reported as one that
+//! never ran.
 
-use super::failure::{Failure, STOPPED_BY_HOOK};
+use super::failure::Failure;
+use crate::frame::{EndReason, SharedStr};
 use crate::json::{Json, Kind, Object};
 use crate::normalizer::RunEnd;
 
@@ -79,7 +81,7 @@ impl Outcome {
     /// How the run ends because of this result; `None` if it does not.
     pub(super) fn stop(&self) -> Option<RunEnd> {
         let message = || if self.text.is_empty() { "a hook stopped the run" } else { &self.text };
-        self.stops_run.then(|| RunEnd::failed(STOPPED_BY_HOOK, message()))
+        self.stops_run.then(|| Failure::of_hook(message()).run_end())
     }
 }
 
@@ -133,19 +135,20 @@ fn exit_code(text: &str) -> Option<i32> {
     None
 }
 
-/// How a run ends. `error` is that of the result; `failure` is what an earlier record said.
-pub(super) fn end_of(is_error: bool, error: Option<Failure>, failure: Option<RunEnd>, is_answered: bool) -> RunEnd {
-    let failure = match error {
-        Some(error) if is_error => Some(error.run_end()),
-        _ => failure,
-    };
-    match failure {
-        Some(failure) => failure,
-        None if is_error => RunEnd::failed("error", "the runner reported an error without a message"),
-        None if !is_answered => RunEnd::failed(
-            NO_ANSWER,
-            "the runner reported success, but the model did not answer: its context was full, or a hook stopped the run",
-        ),
+/// How a run ends. `error` is that of the result; `stop` is what an earlier record said, unless the model spoke after it.
+pub(super) fn end_of(is_error: bool, error: Option<Failure>, stop: Option<RunEnd>, is_answered: bool) -> RunEnd {
+    if is_error {
+        let end = error.map(Failure::run_end).or(stop);
+        let end = end.unwrap_or_else(|| RunEnd::failed("error", "the runner reported an error without a message"));
+        return RunEnd { reason: EndReason::Failed, ..end };
+    }
+    match stop {
+        Some(stop) => stop,
+        None if !is_answered => RunEnd {
+            error_code: Some(SharedStr::from(NO_ANSWER)),
+            message: Some("the model did not answer: its context was full, or a hook stopped the run".to_owned()),
+            ..RunEnd::completed()
+        },
         None => RunEnd::completed(),
     }
 }
@@ -172,10 +175,20 @@ mod tests {
     }
 
     #[test]
-    fn silence_is_no_success() {
-        let code = |is_error, answered| end_of(is_error, None, None, answered).error_code;
-        assert_eq!(code(false, true), None);
-        assert_eq!(code(false, false).as_deref(), Some(NO_ANSWER));
-        assert_eq!(code(true, true).as_deref(), Some("error"));
+    fn a_success_without_an_answer_has_a_code() {
+        let of = |is_error, answered| {
+            let end = end_of(is_error, None, None, answered);
+            (end.reason, end.error_code)
+        };
+        assert_eq!(of(false, true), (EndReason::Completed, None));
+        assert_eq!(of(false, false), (EndReason::Completed, Some(SharedStr::from(NO_ANSWER))));
+        assert_eq!(of(true, true), (EndReason::Failed, Some(SharedStr::from("error"))));
+    }
+
+    #[test]
+    fn a_stop_is_a_failure_only_if_the_result_says_so() {
+        let of = |is_error| end_of(is_error, None, Some(Failure::of_hook("enough").run_end()), false);
+        assert_eq!((of(false).reason, of(true).reason), (EndReason::Completed, EndReason::Failed));
+        assert_eq!(of(false).error_code, of(true).error_code);
     }
 }

@@ -34,8 +34,8 @@ pub(super) struct Run {
     pub(super) is_answered: bool,
     /// Whether the next record of the model begins a new reply.
     is_reply_over: bool,
-    /// Why the run is not a success, whatever its result says.
-    pub(super) failure: Option<RunEnd>,
+    /// Why the runner stopped the run or rejected the last reply; `None` if the model spoke after that.
+    pub(super) stop: Option<RunEnd>,
 }
 
 impl Run {
@@ -51,7 +51,7 @@ impl Run {
             forget_at: 0,
             is_answered: false,
             is_reply_over: true,
-            failure: None,
+            stop: None,
         }
     }
 
@@ -65,6 +65,7 @@ impl Gemini {
     /// The model says something: begins a turn unless its reply is already open.
     pub(super) fn speaks(&mut self, normalizer: &mut Normalizer) -> Target {
         let run = self.ensure(normalizer);
+        run.stop = None;
         if std::mem::take(&mut run.is_reply_over) || !normalizer.in_turn(run.key) {
             normalizer.turn_started(run.key, run.model.clone());
         }

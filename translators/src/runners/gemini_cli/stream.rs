@@ -1,7 +1,7 @@
 //! The records of `--output-format stream-json`.
 //!
-//! Input: records by type. Output: texts, calls, errors, and the run's end. Never: text of a broken attempt taken back, or a success
-//! that is none: see [`outcome`](super::outcome).
+//! Input: records by type. Output: texts, calls, errors, and the run's end. Never: text of a broken attempt taken back; a success
+//! without an answer reported as one with it: see [`outcome`](super::outcome).
 
 use super::decoder::Gemini;
 use super::failure::{Failure, invalid};
@@ -80,7 +80,7 @@ impl Gemini {
             let stop = outcome.stop();
             self.returned(target, &id, &outcome, normalizer);
             let run = self.ensure(normalizer);
-            run.failure = stop.or_else(|| run.failure.take());
+            run.stop = stop.or_else(|| run.stop.take());
         } else {
             normalizer.add_error("a result without the id of its call");
         }
@@ -104,13 +104,13 @@ impl Gemini {
             }
         }
         let run = self.ensure(normalizer);
-        run.failure = failure.map(Failure::run_end).or_else(|| run.failure.take());
+        run.stop = failure.map(Failure::run_end).or_else(|| run.stop.take());
         run.reply_is_over();
     }
 
     fn result(&mut self, fields: &Object<'_>, normalizer: &mut Normalizer) {
         let is_error = fields.str("status").as_deref() != Some("success");
-        if is_error || self.run(normalizer).is_some_and(|run| run.failure.is_some()) {
+        if is_error || self.run(normalizer).is_some_and(|run| run.stop.is_some()) {
             self.cut_text(normalizer);
         } else {
             self.end_text(normalizer);
@@ -125,7 +125,7 @@ impl Gemini {
             normalizer.run_used(target.stream, usage, Covers::Run(None));
         }
         let run = self.ensure(normalizer);
-        let end = end_of(is_error, error, run.failure.take(), run.is_answered);
+        let end = end_of(is_error, error, run.stop.take(), run.is_answered);
         self.end_run(end, normalizer);
     }
 }
