@@ -54,6 +54,65 @@ fn the_scripted_tokens_are_those_of_documents_and_chat_files() {
 }
 
 #[test]
+fn the_usage_of_a_run_is_what_the_model_was_given_and_gave() {
+    each(|case| {
+        let fact = &case.facts["usage_sum"];
+        if case.facts["usage_reported_equals_scripted"] != true || fact["input"] == 0 {
+            return Ok(());
+        }
+        let of = |key: &str| fact[key].as_u64().unwrap();
+        let totals = case.usages(UsageScope::Run);
+        let [total] = totals.as_slice() else { return Err(format!("{} totals", totals.len())) };
+        same("input", &total.input_tokens, &of("input"))?;
+        same("output", &total.output_tokens, &(of("output") + of("reasoning")))?;
+        same("reasoning", &total.reasoning_tokens, &Some(of("reasoning")))?;
+        same("cache", &total.cache_read_tokens, &Some(of("cache_read")))
+    });
+    let compared = cases().iter().filter(|case| case.facts["usage_reported_equals_scripted"] == true).count();
+    assert!(compared > 60, "{compared}");
+}
+
+#[test]
+fn a_total_names_its_model_if_there_is_only_one() {
+    each(|case| {
+        let Some(models) = case.facts["usage_by_model"].as_object() else { return Ok(()) };
+        let used: Vec<&String> = models.iter().filter(|(_, used)| used["input"] != 0).map(|(name, _)| name).collect();
+        let theirs = if let [name] = used.as_slice() { Some(name.as_str()) } else { None };
+        case.usages(UsageScope::Run).iter().try_for_each(|total| {
+            let is_alone = case.facts["aux_requests"].is_null() || used.len() > 1;
+            if is_alone { same("model", &total.model.as_deref(), &theirs) } else { Ok(()) }
+        })
+    });
+}
+
+#[test]
+fn every_call_that_the_runner_counts_has_an_end() {
+    each(|case| {
+        let Some(counted) = case.facts["tool_calls_reported"].as_u64() else { return Ok(()) };
+        let frames = case.own_frames();
+        let over = |frame: &&&framegate_translators::frame::Frame| {
+            matches!(frame.body, Body::ToolEnded { .. } | Body::ToolFailed { .. })
+        };
+        let ended = frames.iter().filter(over).count() as u64;
+        let has_children = frames.iter().any(|frame| matches!(frame.body, Body::SubagentStarted { .. }));
+        // The calls of subagents are counted too, and are not on the stream.
+        if has_children { same("more", &(ended < counted), &true) } else { same("calls", &ended, &counted) }
+    });
+}
+
+#[test]
+fn no_record_says_why_the_model_stopped() {
+    each(|case| {
+        for frame in case.own_frames() {
+            if let Body::TurnEnded { stop_reason, .. } = &frame.body {
+                same("stop reason", &stop_reason.as_deref(), &None)?;
+            }
+        }
+        Ok(())
+    });
+}
+
+#[test]
 fn the_main_threads_part_of_a_document_leaves_subagents_out() {
     let case = cases().into_iter().find(|case| case.name == "json-subagent.json").unwrap();
     let totals = case.usages(UsageScope::Run);

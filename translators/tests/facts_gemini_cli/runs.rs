@@ -89,6 +89,27 @@ fn every_record_is_kept_and_known() {
 }
 
 #[test]
+fn a_status_is_reported_if_the_message_has_the_servers_answer() {
+    each(|case| {
+        let statuses: Vec<Option<u16>> = case
+            .frames
+            .iter()
+            .filter_map(|frame| match &frame.body {
+                Body::ErrorReported(error) => Some(error.http_status),
+                _ => None,
+            })
+            .collect();
+        let last = list(&case.facts["http_errors"]).last().and_then(serde_json::Value::as_u64);
+        let Some(message) = case.facts["error"]["message"].as_str().filter(|_| last.is_some()) else {
+            // An error that the runner asked again after is on no record.
+            return same("none", &statuses.iter().any(Option::is_some), &false);
+        };
+        let given = last.filter(|status| message.contains(&format!("\"code\":{status}")));
+        same("status", &statuses, &vec![given.and_then(|status| u16::try_from(status).ok())])
+    });
+}
+
+#[test]
 fn http_errors_have_the_servers_status() {
     let status = |name: &str| {
         let case = cases().into_iter().find(|case| case.name == name).unwrap();

@@ -44,6 +44,15 @@ fn a_message_that_is_written_again_adds_only_its_calls() {
 }
 
 #[test]
+fn usage_that_a_later_line_adds_is_reported_once() {
+    let mut uncounted = reply("g", "Wait.", Value::Null);
+    uncounted["tokens"] = Value::Null;
+    let records = [user("u", "Hi"), uncounted, reply("g", "Wait.", Value::Null), reply("g", "Wait.", shell("success"))];
+    let lines = frame_lines(&records);
+    assert_eq!(lines.iter().filter(|line| line.starts_with("usage turn 6/3")).count(), 1, "{lines:?}");
+}
+
+#[test]
 fn an_open_call_ends_with_a_later_line() {
     let records = [user("u", "Hi"), reply("g", "", shell("executing")), reply("g", "", shell("success"))];
     let lines = frame_lines(&records);
@@ -89,4 +98,31 @@ fn the_prompt_is_what_was_typed() {
     let record = json!({"id": "u", "timestamp": T, "type": "user", "content": [{"text": "See @a"}, {"text": "contents"}],
         "displayContent": [{"text": "See @a"}]});
     assert!(frame_lines(&[record]).contains(&"user \"See @a\"".to_owned()));
+}
+
+#[test]
+fn a_subagent_answers_with_its_last_call() {
+    let submit = |status: &str, result: Value| {
+        json!([{"id": "t", "name": "complete_task", "args": {"result": result}, "status": status, "timestamp": T,
+            "result": [{"functionResponse": {"id": "t", "name": "complete_task", "response": {"output": "Submitted."}}}]}])
+    };
+    let end = |calls: Value| {
+        let lines = frame_lines(&[user("u", "Find"), reply("g", "Looking.", Value::Null), reply("h", "", calls)]);
+        lines.last().unwrap().clone()
+    };
+    assert_eq!(end(submit("success", json!({"response": "Found."}))), "end completed - \"Found.\"");
+    assert_eq!(end(submit("success", json!("Found."))), "end completed - \"Found.\"");
+    assert_eq!(end(submit("success", json!({"files": 1}))), "end completed - \"{\\\"files\\\":1}\"");
+    assert_eq!(end(submit("error", json!("Found."))), "end interrupted stream_ended \"Looking.\"");
+    assert_eq!(end(shell("success")), "end interrupted stream_ended \"Looking.\"", "another call is no answer");
+}
+
+#[test]
+fn a_call_of_a_subagent_names_its_session() {
+    let delegate = json!([{"id": "t", "name": "invoke_agent", "args": {"agent_name": "generalist", "prompt": "Find"},
+        "agentId": "child", "status": "success", "timestamp": T,
+        "result": [{"functionResponse": {"id": "t", "name": "invoke_agent", "response": {"output": "Found."}}}]}]);
+    let lines = frame_lines(&[user("u", "Hi"), reply("g", "", delegate.clone()), reply("g", "", delegate)]);
+    let agents: Vec<&String> = lines.iter().filter(|line| line.starts_with("agent ")).collect();
+    assert_eq!(agents, ["agent child", "agent child completed"]);
 }

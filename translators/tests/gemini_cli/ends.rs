@@ -65,6 +65,8 @@ fn an_error_without_a_field_is_explained_by_the_record_before() {
     assert_eq!(end(&[init(), failure(None)]), "end failed error \"-\"");
     let turns = failure(Some(("FatalTurnLimitedError", "Reached max session turns")));
     assert_eq!(end(&[init(), turns]), "end failed max_turns \"-\"");
+    let turns = error("error", "Maximum session turns exceeded");
+    assert_eq!(end(&[init(), says("Look."), turns, success()]), "end failed max_turns \"-\"");
     let blocked = error("error", "The model response was blocked due to safety settings.");
     assert_eq!(end(&[init(), blocked, failure(None)]), "end failed content_filter \"-\"");
 }

@@ -89,3 +89,14 @@ fn effects_of_calls_come_from_their_arguments() {
     );
     assert!(of("write_todos", json!({"todos": []}), returned("t", "")).contains(&"plan of 0".to_owned()));
 }
+
+#[test]
+fn a_subagent_on_the_stream_has_the_id_of_its_call() {
+    let args = json!({"agent_name": "generalist", "prompt": "Find"});
+    let of = |result: serde_json::Value| {
+        let lines = frame_lines(&[init(), call("t", "invoke_agent", args.clone()), result, says("x"), success()]);
+        lines.into_iter().filter(|line| line.starts_with("agent ")).collect::<Vec<_>>()
+    };
+    assert_eq!(of(returned("t", "")), ["agent t", "agent t completed"]);
+    assert_eq!(of(failed("t", "execution_failed", "no")), ["agent t", "agent t failed"]);
+}

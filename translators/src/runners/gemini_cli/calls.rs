@@ -18,6 +18,9 @@ const MOST_ENTRIES: usize = 1000;
 /// The maximum size of a diff in bytes. A longer diff is left out; the record still contains it.
 const MOST_DIFF: usize = 1 << 20;
 
+/// The tool with which a subagent gives its answer and ends.
+const SUBMIT: &str = "complete_task";
+
 /// A call that awaits its result.
 #[derive(Clone, Debug)]
 pub(super) struct Call {
@@ -29,6 +32,8 @@ pub(super) struct Call {
     agent: Option<SharedStr>,
     /// The file that it changes, with the runner's own diff; `None` if only the arguments name it.
     pub(super) change: Option<Change>,
+    /// Whether a subagent gives its answer with it.
+    is_answer: bool,
 }
 
 /// What a chat file says of a changed file.
@@ -96,7 +101,7 @@ impl Gemini {
         let call = ToolCall { tool: tool.clone(), name: SharedStr::from(name), kind, args: args.clone() };
         normalizer.tool_proposed(target, call.clone());
         normalizer.tool_started(target, call, None);
-        let open = Call { tool, kind, target, args, agent: None, change: None };
+        let open = Call { tool, kind, target, args, agent: None, change: None, is_answer: name == SUBMIT };
         let Some(run) = self.run(normalizer) else { return };
         if run.calls.len() >= run.forget_at.max(normalizer.most_open()) {
             let key = run.key;
@@ -109,13 +114,27 @@ impl Gemini {
     /// A call of a subagent starts it. `agent` is the subagent's id, if the runner gives one.
     pub(super) fn delegates(&mut self, id: &str, agent: Option<&str>, normalizer: &mut Normalizer) {
         let Some(run) = self.run(normalizer) else { return };
-        let Some(call) = run.calls.get_mut(id).filter(|call| call.kind == ToolKind::Subagent) else { return };
+        let starts = |call: &&mut Call| call.kind == ToolKind::Subagent && call.agent.is_none();
+        let Some(call) = run.calls.get_mut(id).filter(starts) else { return };
         let args = Object::parse(call.args.get()).unwrap_or_default();
         let agent = SharedStr::from(agent.unwrap_or(id));
         let name = args.str("agent_name").map(|name| SharedStr::from(&*name));
         let task = args.str("prompt").or_else(|| args.str("objective")).map(|task| task.into_owned());
         call.agent = Some(agent.clone());
         normalizer.subagent_started(call.target, &agent, Some(call.tool.id), name, task, 1);
+    }
+
+    /// The answer of a subagent, which is the argument of its last call; `None` if the call is another one.
+    pub(super) fn submitted(&mut self, id: &str, normalizer: &Normalizer) -> Option<String> {
+        let call = self.run(normalizer)?.calls.get(id).filter(|call| call.is_answer)?;
+        let args = Object::parse(call.args.get())?;
+        let result = args.get("result")?;
+        match result.object() {
+            Some(fields) => {
+                Some(fields.str("response").map_or_else(|| result.text().to_owned(), |text| text.into_owned()))
+            }
+            None => result.str().map(|text| text.into_owned()),
+        }
     }
 
     /// A call has its result.

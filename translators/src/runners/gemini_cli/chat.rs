@@ -1,13 +1,13 @@
 //! Chat files under `~/.gemini/tmp`: a head, messages, and changes of the head.
 //!
 //! Input: lines of a file. Output: a run for each prompt, with texts, reasoning, calls and the usage of each reply. A file has no record for
-//! the end of a run: a run whose last reply has text and no open call is completed. The runner writes a message again when its calls
+//! the end of a run: a run whose last reply has text and no open call is completed, and so is that of a subagent that gave its answer. The runner writes a message again when its calls
 //! have ended; the last line with an id counts. Never: a message of a checkpoint as new content, because the lines before it, or an
 //! earlier file, have it; a text or a usage twice.
 
 use super::calls::Change;
 use super::decoder::Gemini;
-use super::outcome::Outcome;
+use super::outcome::{Outcome, Verdict};
 use super::usage;
 use crate::frame::{Attachment, Body, LogLevel, SharedStr, ToolKind, UserMessage};
 use crate::hash::HashSet;
@@ -30,6 +30,8 @@ pub(super) struct Chat {
     /// The messages whose text and usage were reported: the newest ones, in their order.
     told: HashSet<SharedStr>,
     order: VecDeque<SharedStr>,
+    /// The last reply, if its usage was not reported: the runner may add it when it writes the reply again.
+    uncounted: Option<SharedStr>,
     /// The summary of the last compression.
     snapshot: Option<String>,
 }
@@ -145,10 +147,22 @@ impl Gemini {
         if let Some(model) = fields.str("model") {
             run.model = Some(SharedStr::from(&*model));
         }
-        if self.chat.note(&id) {
+        let is_new = self.chat.note(&id);
+        if is_new {
             self.reply(&id, fields, normalizer);
         }
         let target = self.main(normalizer);
+        if is_new || self.chat.uncounted.as_deref() == Some(&*id) {
+            let tokens = fields.object("tokens").unwrap_or_default();
+            let model = self.ensure(normalizer).model.clone();
+            match usage::of_message(&tokens, model) {
+                Some(usage) => {
+                    normalizer.call_used(target, usage);
+                    self.chat.uncounted = None;
+                }
+                None => self.chat.uncounted = Some(SharedStr::from(&*id)),
+            }
+        }
         for call in fields.items("toolCalls").into_iter().filter_map(Json::object) {
             let Some(id) = call.str("id").filter(|id| !id.is_empty()) else { continue };
             self.called(target, &id, &call.str("name").unwrap_or_default(), call.get("args"), normalizer);
@@ -159,16 +173,20 @@ impl Gemini {
             self.delegates(&id, call.str("agentId").as_deref(), normalizer);
             self.ensure(normalizer).is_answered = false;
             if let Some(outcome) = Outcome::of_call(&call, is_shell) {
+                let answer = self.submitted(&id, normalizer).filter(|_| outcome.verdict == Verdict::Ended(0));
                 self.returned(target, &id, &outcome, normalizer);
+                let run = self.ensure(normalizer);
+                run.is_answered = answer.is_some();
+                run.answer = answer;
             }
         }
     }
 
-    /// A new reply: its reasoning, its text and its usage.
+    /// A new reply: its reasoning and its text.
     fn reply(&mut self, id: &str, fields: &Object<'_>, normalizer: &mut Normalizer) {
         let run = self.ensure(normalizer);
         run.reply_is_over();
-        let model = run.model.clone();
+        run.answer = None;
         let target = self.speaks(normalizer);
         let mut index = 0;
         for thought in fields.items("thoughts").into_iter().filter_map(Json::object) {
@@ -183,17 +201,13 @@ impl Gemini {
         if !text.is_empty() {
             normalizer.complete(target, Block::text(id, index), Some(&text), None);
         }
-        let tokens = fields.object("tokens").unwrap_or_default();
-        if let Some(usage) = usage::of_message(&tokens, model) {
-            normalizer.call_used(target, usage);
-        }
     }
 
     /// Ends the run of a file, because the next prompt follows or the file is over.
     pub(super) fn end_file_run(&mut self, normalizer: &mut Normalizer) {
         let Some(run) = self.run(normalizer) else { return };
         let end = if run.is_answered && run.calls.is_empty() {
-            RunEnd::completed()
+            RunEnd { final_text: run.answer.take(), ..RunEnd::completed() }
         } else {
             RunEnd::interrupted(STREAM_ENDED, "the file has no answer to this prompt")
         };

@@ -38,7 +38,7 @@ impl Gemini {
         }
         let mut stopped = None;
         for warning in fields.items("warnings").into_iter().filter_map(Json::str) {
-            let stop = Failure::of_warning(&warning);
+            let stop = Failure::of_stop(&warning);
             match stop {
                 Some(stop) => {
                     normalizer.push(target, stop.reported(ErrorScope::Turn));

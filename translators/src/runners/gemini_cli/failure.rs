@@ -55,8 +55,8 @@ impl Failure {
         Self::new(code_of(status, inner), &message, status)
     }
 
-    /// A warning that says why the run stops; `None` for every other one.
-    pub(super) fn of_warning(message: &str) -> Option<Self> {
+    /// A message that says why the runner stops the run; `None` for every other one.
+    pub(super) fn of_stop(message: &str) -> Option<Self> {
         if message.starts_with("Loop detected") {
             Some(Self::new(LOOP_DETECTED, message, None))
         } else if message.starts_with("Agent execution blocked") || message.starts_with("Agent execution stopped") {

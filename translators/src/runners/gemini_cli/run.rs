@@ -32,6 +32,8 @@ pub(super) struct Run {
     pub(super) forget_at: usize,
     /// Whether the model said something after the last result of a call, or after the prompt.
     pub(super) is_answered: bool,
+    /// What a subagent gave as its answer, which is no text of a message.
+    pub(super) answer: Option<String>,
     /// Whether the next record of the model begins a new reply.
     is_reply_over: bool,
     /// Why the runner stopped the run or rejected the last reply; `None` if the model spoke after that.
@@ -50,6 +52,7 @@ impl Run {
             calls: NameMap::default(),
             forget_at: 0,
             is_answered: false,
+            answer: None,
             is_reply_over: true,
             stop: None,
         }

@@ -67,7 +67,10 @@ impl Gemini {
         let target = self.speaks(normalizer);
         let name = fields.str("tool_name").unwrap_or_default();
         match fields.str("tool_id").filter(|id| !id.is_empty()) {
-            Some(id) => self.called(target, &id, &name, fields.get("parameters"), normalizer),
+            Some(id) => {
+                self.called(target, &id, &name, fields.get("parameters"), normalizer);
+                self.delegates(&id, None, normalizer);
+            }
             None => normalizer.add_error("a call without an id"),
         }
     }
@@ -95,7 +98,7 @@ impl Gemini {
         let target = self.main(normalizer);
         let message = fields.str("message").unwrap_or_default();
         let is_warning = fields.str("severity").as_deref() == Some("warning");
-        let failure = if is_warning { Failure::of_warning(&message) } else { Some(invalid(&message)) };
+        let failure = Failure::of_stop(&message).or_else(|| (!is_warning).then(|| invalid(&message)));
         match &failure {
             Some(failure) => normalizer.push(target, failure.reported(ErrorScope::Turn)),
             None => {
