@@ -43,7 +43,7 @@ fn the_scripted_tokens_are_those_of_documents_and_chat_files() {
             let theirs = (of(fact, "input") - cached, of(fact, "output") + thoughts, cached, thoughts);
             same("tokens", &sum, &theirs)?;
         }
-        if case.surface == "json" && case.facts["aux_requests"].is_null() {
+        if case.surface == "json" {
             let fact = &case.facts["usage_sum"];
             let thoughts = of(fact, "reasoning");
             let theirs = (of(fact, "input"), of(fact, "output") + thoughts, of(fact, "cache_read"), thoughts);
@@ -119,9 +119,21 @@ fn the_main_threads_part_of_a_document_leaves_subagents_out() {
     let total = totals[0];
     let main = total.main_thread.as_ref().unwrap();
     let fact = &case.facts["usage_sum"];
-    assert_eq!(main.input_tokens, fact["input"].as_u64().unwrap());
-    assert!(total.input_tokens > main.input_tokens);
+    assert_eq!(total.input_tokens, fact["input"].as_u64().unwrap());
+    assert!(main.input_tokens > 0 && main.input_tokens < total.input_tokens);
 }
+
+/// Recordings of which some replies leave no record, because the runner rejected them without a text.
+const WITH_EMPTY_REPLIES: &[&str] = &[
+    "empty-answer.jsonl",
+    "empty-answer.session.jsonl",
+    "empty-then-ok.jsonl",
+    "thought-only.jsonl",
+    "max-tokens-empty.jsonl",
+    "safety.jsonl",
+    "malformed-call.jsonl",
+    "prompt-blocked.jsonl",
+];
 
 #[test]
 fn a_turn_is_a_reply() {
@@ -133,8 +145,11 @@ fn a_turn_is_a_reply() {
         if case.surface == "json" {
             return same("one", &(turns <= 1), &true);
         }
-        // Text of a reply that broke off or was stopped is a turn too; an empty reply leaves nothing.
         let steps = case.facts["steps"].as_u64().unwrap();
+        if WITH_EMPTY_REPLIES.contains(&&*case.name) {
+            return same("fewer", &(turns < steps), &true);
+        }
+        // Text of a reply that broke off or was stopped is a turn too.
         let texts_of = |key: &str| list(&case.facts[key]).len() as u64;
         let more = u64::from(texts_of("texts") > 0 && steps == 0) + texts_of("texts_in_broken_replies");
         if turns == steps || (turns > steps && turns <= steps + more) {

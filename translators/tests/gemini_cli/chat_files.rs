@@ -88,8 +88,15 @@ fn a_snapshot_is_a_compaction_and_no_prompt() {
 #[test]
 fn the_context_and_results_are_no_prompts() {
     let result = json!({"id": "r", "timestamp": T, "type": "user", "content": [{"functionResponse": {"id": "t", "name": "x", "response": {}}}]});
-    let lines =
-        frame_lines(&[user("c", "<session_context>\nx"), user("u", "Hi"), result, reply("g", "Yes.", Value::Null)]);
+    let picture = json!({"id": "p", "timestamp": T, "type": "user", "content": [
+        {"functionResponse": {"id": "t", "name": "x", "response": {}}}, {"inlineData": {"mimeType": "image/png", "data": "AAAA"}}]});
+    let lines = frame_lines(&[
+        picture,
+        user("c", "<session_context>\nx"),
+        user("u", "Hi"),
+        result,
+        reply("g", "Yes.", Value::Null),
+    ]);
     assert_eq!(lines.iter().filter(|line| line.starts_with("start")).count(), 1, "{lines:?}");
 }
 

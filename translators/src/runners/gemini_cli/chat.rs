@@ -122,8 +122,8 @@ impl Gemini {
             return;
         }
         let parts: Vec<Object<'_>> = fields.items("content").into_iter().filter_map(Json::object).collect();
-        // The results of calls go back to the model in the user's role.
-        if !parts.is_empty() && parts.iter().all(|part| part.get("functionResponse").is_some()) {
+        // The results of calls go back to the model in the user's role, perhaps with a picture after them.
+        if parts.iter().any(|part| part.get("functionResponse").is_some()) {
             return;
         }
         let sent = text_of(fields.get("content"));
