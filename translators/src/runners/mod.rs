@@ -15,6 +15,7 @@ mod codex;
 mod control_lines;
 mod demo;
 mod elicitation;
+mod gemini_cli;
 mod mode;
 mod names;
 mod open_responses;
