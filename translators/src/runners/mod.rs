@@ -11,6 +11,7 @@ use std::borrow::Cow;
 
 mod claude_code;
 mod codex;
+mod copilot;
 mod demo;
 mod elicitation;
 mod mode;
@@ -132,7 +133,8 @@ impl std::fmt::Debug for Runner {
 }
 
 /// Every runner, in the order of `--help` and of the documentation.
-pub const RUNNERS: &[Runner] = &[claude_code::RUNNER, codex::RUNNER, opencode::RUNNER, open_responses::RUNNER];
+pub const RUNNERS: &[Runner] =
+    &[claude_code::RUNNER, codex::RUNNER, opencode::RUNNER, copilot::RUNNER, open_responses::RUNNER];
 
 /// The runner whose output upstreams of the kind `responses` have.
 pub const RESPONSES: &Runner = &open_responses::RUNNER;

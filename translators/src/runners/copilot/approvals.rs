@@ -1,0 +1,76 @@
+//! Permission questions and their answers. Only session files have them.
+//!
+//! Input: `permission.requested` and `permission.completed`. Output: one question and one answer for each. Never: a denial because no one
+//! could answer reported as a person's decision.
+
+use super::decoder::{Copilot, Event};
+use crate::frame::{ApprovalRequested, ApprovalResolved, Decision, SharedStr};
+use crate::json::{Object, empty_object};
+use crate::normalizer::Normalizer;
+use crate::sequence::StreamKey;
+
+/// A question that awaits its answer.
+#[derive(Debug)]
+pub(super) struct Question {
+    stream: StreamKey,
+}
+
+impl Copilot {
+    pub(super) fn permission_requested(&mut self, event: &Event<'_>, normalizer: &mut Normalizer) {
+        let Some(target) = self.speaker(event, normalizer) else { return };
+        let data = &event.data;
+        let request = data.object("permissionRequest").unwrap_or_default();
+        let id = SharedStr::from(&*data.str("requestId").unwrap_or_default());
+        let call_id = request.str("toolCallId").filter(|id| !id.is_empty());
+        let call = call_id.as_deref().and_then(|id| self.run_of(target.stream)?.calls.get(id));
+        let (target, tool_name, args) = match call {
+            Some(call) => (call.target, call.call.name.clone(), call.call.args.clone()),
+            None => {
+                let kind = request.str("toolName").or_else(|| request.str("kind")).unwrap_or_default();
+                (target, SharedStr::from(&*kind), request.get("args").map_or_else(empty_object, |args| args.to_raw()))
+            }
+        };
+        let tool_id = call_id.map(|id| self.tool(normalizer, target.stream, &id).id);
+        let reason = request.str("intention").filter(|reason| !reason.is_empty()).map(|reason| reason.into_owned());
+        if let Some(run) = self.run_of(target.stream) {
+            run.questions.insert(id.clone(), Question { stream: target.stream });
+        }
+        normalizer.approval_requested(target, ApprovalRequested { approval_id: id, tool_id, tool_name, args, reason });
+    }
+
+    pub(super) fn permission_completed(&mut self, event: &Event<'_>, normalizer: &mut Normalizer) {
+        let data = &event.data;
+        let id = data.str("requestId").unwrap_or_default();
+        let question = self.run.as_mut().and_then(|run| run.questions.remove(&*id));
+        let Some(Question { stream }) = question else { return };
+        let result = data.object("result").unwrap_or_default();
+        let (decision, scope) = decided(&result.str("kind").unwrap_or_default());
+        let answer = ApprovalResolved {
+            approval_id: SharedStr::from(&*id),
+            decision,
+            by: data.str("decisionSource").map(|source| SharedStr::from(&*source)),
+            reason: reason(&result),
+            scope: scope.map(SharedStr::from),
+        };
+        normalizer.approval_resolved(stream, answer);
+    }
+}
+
+/// The decision, and how far it reaches.
+fn decided(kind: &str) -> (Decision, Option<&'static str>) {
+    match kind {
+        "approved" => (Decision::Approved, Some("once")),
+        "approved-for-session" => (Decision::Approved, Some("session")),
+        "approved-for-location" => (Decision::Approved, Some("always")),
+        kind if kind.starts_with("approved") => (Decision::Approved, None),
+        "cancelled" => (Decision::Cancelled, None),
+        _ => (Decision::Rejected, None),
+    }
+}
+
+/// Why: a person's words, or else the runner's word for the decision if it is more than yes or no.
+fn reason(result: &Object<'_>) -> Option<String> {
+    let said = ["feedback", "message", "reason"].iter().find_map(|key| result.str(key));
+    let kind = || result.str("kind").filter(|kind| kind.starts_with("denied-"));
+    said.filter(|said| !said.is_empty()).or_else(kind).map(|reason| reason.into_owned())
+}
