@@ -51,7 +51,7 @@ pub(super) const RUNNER: Runner = Runner {
     ],
     pieces: &[Pieces {
         parent: &["data"],
-        leaves: &[&["deltaContent"], &["inputDelta"], &["text"], &["partialOutput"]],
+        leaves: &[&["deltaContent"], &["inputDelta"], &["text"]],
         above: &["type", "agentId"],
     }],
     time: time_of,
