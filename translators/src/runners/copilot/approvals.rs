@@ -5,7 +5,7 @@
 
 use super::decoder::{Copilot, Event};
 use crate::frame::{ApprovalRequested, ApprovalResolved, Decision, SharedStr};
-use crate::json::{Object, empty_object};
+use crate::json::{Json, Object, empty_object};
 use crate::normalizer::Normalizer;
 use crate::sequence::StreamKey;
 
@@ -22,12 +22,15 @@ impl Copilot {
         let request = data.object("permissionRequest").unwrap_or_default();
         let id = SharedStr::from(&*data.str("requestId").unwrap_or_default());
         let call_id = request.str("toolCallId").filter(|id| !id.is_empty());
-        let call = call_id.as_deref().and_then(|id| self.run_of(target.stream)?.calls.get(id));
+        let call = match &call_id {
+            Some(id) => self.run_of(target.stream).and_then(|run| run.calls.get(&**id)),
+            None => None,
+        };
         let (target, tool_name, args) = match call {
             Some(call) => (call.target, call.call.name.clone(), call.call.args.clone()),
             None => {
                 let kind = request.str("toolName").or_else(|| request.str("kind")).unwrap_or_default();
-                (target, SharedStr::from(&*kind), request.get("args").map_or_else(empty_object, |args| args.to_raw()))
+                (target, SharedStr::from(&*kind), request.get("args").map_or_else(empty_object, Json::to_raw))
             }
         };
         let tool_id = call_id.map(|id| self.tool(normalizer, target.stream, &id).id);

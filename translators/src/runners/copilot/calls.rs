@@ -131,7 +131,7 @@ impl Copilot {
             run.agents.clear();
         }
         let agents = &run.agents;
-        run.agent_calls.retain(|_, call_id| agents.contains_key(call_id));
+        run.agent_calls.retain(|_, call_id| agents.contains_key(&**call_id));
         run.questions.retain(|id, _| normalizer.approval_waits(key, id));
         run.forget_at = count_of([run.calls.len(), run.agents.len(), run.agent_calls.len(), run.questions.len()]) * 2;
     }

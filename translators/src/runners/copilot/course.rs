@@ -125,7 +125,8 @@ impl Copilot {
 
     /// Handles the last record of the stream, the only one with the session's id.
     pub(super) fn result(&mut self, fields: &Object<'_>, normalizer: &mut Normalizer) {
-        self.ensure(normalizer);
+        let key = self.ensure(normalizer).key;
+        normalizer.record_on(key);
         let exit = fields.i64("exitCode");
         if exit.is_none() {
             normalizer.add_error("a result without an exit code");
@@ -135,19 +136,26 @@ impl Copilot {
     }
 
     pub(super) fn session_starts(&mut self, event: &Event<'_>, normalizer: &mut Normalizer) {
-        self.end_run_as_it_went(None, normalizer);
-        self.session = Session::default();
         if let Some(id) = event.data.str("sessionId").filter(|id| !id.is_empty()) {
             normalizer.set_session(&id);
         }
+        self.process_begins(normalizer);
+        self.session = Session::default();
         // The session has used nothing yet, so its total is known.
         self.session.total = Some(crate::frame::Figures::default());
         self.session_selects(event);
     }
 
     pub(super) fn session_resumes(&mut self, event: &Event<'_>, normalizer: &mut Normalizer) {
-        self.end_run_as_it_went(None, normalizer);
+        self.process_begins(normalizer);
         self.session_selects(event);
+    }
+
+    /// A process begins to write to a session file. The record belongs to no run, even if it shows that one is over.
+    fn process_begins(&mut self, normalizer: &mut Normalizer) {
+        let thread = normalizer.thread();
+        normalizer.record_on(thread);
+        self.end_run_as_it_went(None, normalizer);
     }
 
     fn session_selects(&mut self, event: &Event<'_>) {
@@ -181,9 +189,11 @@ impl Copilot {
             let stop = course.finish_reason.as_deref().and_then(|reason| Some((Stop::of(reason)?, reason)));
             match (exit, stop) {
                 (Some(code), _) if code != 0 => Failure::of_exit(code).run_end(),
-                (_, Some((stop, reason))) if exit.is_some() || course.answered => stop.end(reason, None),
+                (_, Some((stop, reason))) if exit.is_some() || (course.answered && !course.is_live) => {
+                    stop.end(reason, None)
+                }
                 (Some(_), _) => RunEnd::completed(),
-                (None, _) if course.answered => RunEnd::completed(),
+                (None, _) if course.answered && !course.is_live => RunEnd::completed(),
                 (None, _) => {
                     RunEnd::interrupted(STREAM_ENDED, "the stream ended before the runner said how the run ended")
                 }

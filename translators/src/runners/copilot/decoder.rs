@@ -95,6 +95,7 @@ const SILENT: &[&str] = &[
     "system.message",
     "system.notification",
     "tool.execution_progress",
+    "tool.user_requested",
     "tool_search.activated",
 ];
 
@@ -116,6 +117,9 @@ impl Decoder for Copilot {
         }
         let stream = self.stream(normalizer);
         normalizer.record_on(stream);
+        if let Some(run) = self.run.as_mut().filter(|_| fields.bool("ephemeral") == Some(true)) {
+            run.course.is_live = true;
+        }
     }
 
     fn give_up(&mut self, run: StreamKey, end: RunEnd, normalizer: &mut Normalizer) {
@@ -147,7 +151,6 @@ impl Copilot {
             "tool.shell_output" => self.shell_output(event, normalizer),
             "tool.execution_partial_result" => self.output_so_far(event, normalizer),
             "tool.execution_complete" => self.call_ends(event, normalizer),
-            "tool.user_requested" => {}
             "subagent.started" => self.agent_started(event, normalizer),
             "subagent.completed" | "subagent.failed" => self.agent_is_done(kind, event, normalizer),
             "permission.requested" => self.permission_requested(event, normalizer),

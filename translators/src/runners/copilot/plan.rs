@@ -13,6 +13,9 @@ use crate::normalizer::Normalizer;
 /// The maximum number of entries of a plan; further ones are left out.
 const MOST_ENTRIES: usize = 1000;
 
+/// The maximum size of a text in bytes. A longer one is left out; the record still contains it.
+const MOST_TEXT: usize = 16 << 10;
+
 /// The rows of the table.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
@@ -123,6 +126,7 @@ impl Plan {
 impl Row {
     /// Sets a column. Returns whether the plan shows the change.
     fn set(&mut self, column: &str, value: Option<String>) -> bool {
+        let value = value.filter(|value| value.len() <= MOST_TEXT);
         match column {
             "id" => self.id = value.unwrap_or_default(),
             "title" => self.title = value,

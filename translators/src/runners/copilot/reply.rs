@@ -32,7 +32,10 @@ impl Copilot {
     fn reply(&mut self, target: Target) -> Option<&mut Reply> {
         let run = self.run_of(target.stream)?;
         let is_full = run.replies.len() >= MOST_SPEAKERS && !run.replies.contains_key(&target.parent);
-        (!is_full).then(|| run.replies.entry(target.parent).or_default())
+        if is_full {
+            return None;
+        }
+        Some(run.replies.entry(target.parent).or_default())
     }
 
     /// A model call begins: what the speaker said before and did not complete was abandoned.

@@ -56,6 +56,8 @@ pub(super) struct Course {
     pub(super) aborted: Option<String>,
     /// The run's error, unless the model answered after it.
     pub(super) failure: Option<Failure>,
+    /// The records are those of the stream, which has a record for the end.
+    pub(super) is_live: bool,
     /// Why the model stopped last; only session files say so.
     pub(super) finish_reason: Option<SharedStr>,
 }

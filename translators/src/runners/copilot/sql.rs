@@ -50,6 +50,9 @@ enum Token {
 
 /// The statements of a query that write to the plan, in order.
 pub(super) fn statements(query: &str) -> Vec<Statement> {
+    if !query.to_ascii_lowercase().contains("todos") {
+        return Vec::new();
+    }
     let Some(tokens) = tokens(query) else { return vec![Statement::Unclear] };
     let parts = tokens.split(|token| *token == Token::Mark(';')).filter(|part| is_about_plan(part));
     parts.filter_map(|part| Reader { tokens: part }.statement()).collect()
@@ -126,19 +129,30 @@ struct Reader<'t> {
 impl Reader<'_> {
     /// Reads one statement; `None` if it does not write to the plan.
     fn statement(mut self) -> Option<Statement> {
-        let Some(Token::Word(verb)) = self.next() else { return Some(Statement::Unclear) };
+        let Some(Token::Word(verb)) = self.token() else { return Some(Statement::Unclear) };
+        let table = match verb.as_str() {
+            "insert" | "replace" => self.word_after("into"),
+            "delete" => self.word_after("from"),
+            "update" => self.tokens.first(),
+            // The table exists already.
+            "select" | "pragma" | "explain" | "create" => return None,
+            _ => return Some(Statement::Unclear),
+        };
+        if matches!(table, Some(Token::Word(table)) if table != "todos") {
+            return None;
+        }
         let read = match verb.as_str() {
-            "insert" | "replace" => self.insert(verb == "replace"),
             "update" => self.update(),
             "delete" => self.delete(),
-            "select" | "pragma" | "explain" => return None,
-            _ => Some(Statement::Unclear),
+            verb => self.insert(verb == "replace"),
         };
-        match read {
-            // A write to another table that only reads the plan.
-            Some(Statement::Unclear) | None => Some(Statement::Unclear),
-            other => other,
-        }
+        Some(read.unwrap_or(Statement::Unclear))
+    }
+
+    /// The token after a keyword.
+    fn word_after(&self, keyword: &str) -> Option<&Token> {
+        let at = self.tokens.iter().position(|token| matches!(token, Token::Word(word) if word == keyword))?;
+        self.tokens.get(at + 1)
     }
 
     fn insert(&mut self, replaces: bool) -> Option<Statement> {
@@ -241,7 +255,7 @@ impl Reader<'_> {
         self.tokens.is_empty().then_some(Condition::Is { column, values, negated })
     }
 
-    fn next(&mut self) -> Option<Token> {
+    fn token(&mut self) -> Option<Token> {
         let (first, rest) = self.tokens.split_first()?;
         self.tokens = rest;
         Some(first.clone())
@@ -279,7 +293,7 @@ impl Reader<'_> {
     }
 
     fn word(&mut self) -> Option<String> {
-        match self.next()? {
+        match self.token()? {
             Token::Word(word) => Some(word),
             _ => None,
         }
@@ -287,7 +301,7 @@ impl Reader<'_> {
 
     /// Reads a literal; the inner `None` is SQL's NULL.
     fn value(&mut self) -> Option<Option<String>> {
-        match self.next()? {
+        match self.token()? {
             Token::Text(text) | Token::Number(text) => Some(Some(text)),
             Token::Word(word) if word == "null" => Some(None),
             _ => None,
@@ -358,7 +372,7 @@ mod tests {
         ] {
             assert_eq!(statements(unclear), [Statement::Unclear], "{unclear}");
         }
-        assert_eq!(statements("SELECT * FROM todos; INSERT INTO other (a) VALUES ('x')"), []);
+        assert_eq!(statements("SELECT * FROM todos; INSERT INTO other SELECT id FROM todos"), []);
         assert!(names_plan("select * from Todos") && !names_plan("select 'todos'"));
     }
 }
