@@ -14,6 +14,7 @@ mod acp_agent;
 mod acp_modes;
 mod ag_ui;
 mod agent_responses;
+mod agent_responses_packages;
 mod ai_sdk;
 mod approvals;
 mod chat_completions;

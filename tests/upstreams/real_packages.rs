@@ -3,6 +3,7 @@
 //! Each client sees a text, the reasoning, a tool that is allowed and one that is denied, an error of the model, an interrupt, and a further
 //! prompt of the same session, as far as its protocol has them.
 
+use crate::agent_responses_packages::ended;
 use crate::chat_completions::{answer_as_another_client, client, read_with};
 use crate::model::{Model, Say};
 use crate::proxy::Folder;
@@ -176,9 +177,6 @@ fn claude_code_is_the_model_of_the_agents_sdk_and_of_langchain() {
     let runner = Runner::claude_code();
     let said = runner.read_by(node("sdk_agents.mjs"));
     let tokens = |at: usize| said[at]["tokens"].as_u64().filter(|count| *count > 0);
-    // The SDK names only how the response ended.
-    let ended =
-        |how: &str| format!("OpenAI Responses request ended with unsuccessful terminal state \"response.{how}\".");
     let failed = |at: usize| {
         let failed = &said[at]["failed"];
         assert!(failed["error"].as_str().is_some_and(|error| error.contains("it broke")), "{said:#?}");

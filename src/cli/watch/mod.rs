@@ -207,8 +207,9 @@ impl Watch {
         {
             self.end = Some(end.reason);
         }
-        if self.keys.is_some() {
-            self.asking.frame(frame);
+        if self.keys.is_some() && self.asking.frame(frame) {
+            let run = label(frame.stream.id);
+            self.view.message(&format!("{run}: too many questions wait here; another one is left to other clients"));
         }
         self.view.frame(frame);
     }
