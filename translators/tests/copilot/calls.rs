@@ -43,6 +43,14 @@ fn the_exit_code_is_the_commands_although_the_runner_reports_success() {
 }
 
 #[test]
+fn an_error_follows_the_output_that_was_reported() {
+    let end = json!({"success": false, "error": {"message": "It took too long", "code": "timeout"}});
+    let records = [prompt("x"), message("m", "", bash("c")), starts("c"), piece("c", "stdout", "a\n"), ends("c", &end)];
+    let expected = ["proposed c", "started c", "out c \"a\\n\"", "out c \"It took too long\"", "ended c 1"];
+    assert_eq!(lines(&records)[..5], expected);
+}
+
+#[test]
 fn a_denied_call_never_ran() {
     let end = json!({"success": false, "error": {"message": "No.", "code": "denied"}});
     let records = [prompt("x"), message("m", "", bash("c")), starts("c"), ends("c", &end), result(0)];

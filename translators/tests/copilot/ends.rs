@@ -50,7 +50,42 @@ fn a_session_file_has_a_run_for_each_prompt() {
 
 #[test]
 fn what_is_said_while_the_model_works_is_a_part_of_the_run() {
-    let mut more = prompt("and this");
-    more["data"]["delivery"] = json!("steering");
-    assert_eq!(ends(&[prompt("x"), delta("m", "a"), more, result(0)]), ["end completed -"]);
+    let with = |key: &str, value: Value| {
+        let mut more = prompt("and this");
+        more["data"][key] = value;
+        ends(&[prompt("x"), message("m", "a", json!([])), more, message("n", "b", json!([])), result(0)])
+    };
+    let one = ["end completed -"];
+    assert_eq!(with("delivery", json!("steering")), one);
+    assert_eq!(with("source", json!("system")), one, "the runner itself wakes the model");
+    assert_eq!(with("isAutopilotContinuation", json!(true)), one);
+    assert_eq!(with("delivery", json!("queued")).len(), 2, "a prompt that waited has a run of its own");
+}
+
+#[test]
+fn a_subagent_that_is_aborted_or_fails_does_not_end_the_run() {
+    for kind in ["abort", "session.error"] {
+        let mut end = event(kind, json!({"reason": "user_initiated", "errorType": "query", "message": "no"}));
+        end["agentId"] = json!("agent");
+        end["data"]["parentToolCallId"] = json!("c");
+        assert_eq!(ends(&[prompt("x"), end, message("m", "Yes", json!([])), result(0)]), ["end completed -"], "{kind}");
+    }
+}
+
+#[test]
+fn a_result_without_its_exit_code_is_a_success_only_after_an_answer() {
+    let mut end = result(0);
+    end.as_object_mut().unwrap().remove("exitCode");
+    assert_eq!(ends(&[prompt("x"), message("m", "Yes", json!([])), end.clone()]), ["end completed -"]);
+    assert_eq!(ends(&[prompt("x"), delta("m", "Ye"), end]), ["end interrupted stream_ended"]);
+}
+
+#[test]
+fn a_crash_ends_the_run_of_a_session_file() {
+    let start = event("session.start", json!({"sessionId": "s", "copilotVersion": "1.0.102"}));
+    let crash = event("session.shutdown", json!({"shutdownType": "error", "errorReason": "out of memory"}));
+    let calls = json!([{"toolCallId": "c", "name": "bash", "arguments": {}}]);
+    let cut = [start.clone(), prompt("x"), message("m", "", calls), crash.clone()];
+    assert_eq!(ends(&cut), ["end failed crash"]);
+    assert_eq!(ends(&[start, prompt("x"), message("m", "Yes", json!([])), crash]), ["end completed -"]);
 }

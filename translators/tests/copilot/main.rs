@@ -14,5 +14,8 @@ mod support;
 
 mod calls;
 mod ends;
+mod questions;
+mod recordings;
 mod records;
 mod texts;
+mod usage;

@@ -53,6 +53,13 @@ fn line(frame: &Frame) -> Option<String> {
         Body::ToolStderr { tool, chunk } => format!("err {} {chunk:?}", tool.call_id),
         Body::ToolEnded { tool, exit_code, .. } => format!("ended {} {exit_code}", tool.call_id),
         Body::ToolFailed { tool, error } => format!("failed {} {error:?}", tool.call_id),
+        Body::ApprovalRequested(ask) => {
+            format!("ask {} {} {}", ask.approval_id, ask.tool_name, ask.reason.as_deref().unwrap_or("-"))
+        }
+        Body::ApprovalResolved(answer) => {
+            let scope = answer.scope.as_deref().unwrap_or("-");
+            format!("answer {} {} {scope}", answer.approval_id, answer.decision.as_str())
+        }
         Body::SessionEnded(end) => {
             format!("end {} {}", end.reason.as_str(), end.error_code.as_deref().unwrap_or("-"))
         }

@@ -11,8 +11,8 @@ use crate::frame::{Body, OutputStream, RawJson, SharedStr, SkillEvent, SkillMode
 use crate::json::{Json, Kind, Object, empty_object, to_raw};
 use crate::normalizer::{Normalizer, Target};
 
-/// The code of an error of a call that ran.
-const RAN: &str = "failure";
+/// The codes of errors of calls that did not run. Those that ran have others, such as `failure` and `timeout`.
+const REFUSED: &[&str] = &["denied", "rejected"];
 
 /// A call that awaits its result.
 #[derive(Debug)]
@@ -116,7 +116,7 @@ impl Copilot {
     }
 
     /// Forgets calls that are over for the normalizer, and subagents without a call.
-    fn forget(&mut self, normalizer: &Normalizer) {
+    pub(super) fn forget(&mut self, normalizer: &Normalizer) {
         let most = normalizer.most_open();
         let Some(run) = &mut self.run else { return };
         let count = run.calls.len().max(run.agents.len()).max(run.agent_calls.len()).max(run.questions.len());
@@ -193,7 +193,7 @@ impl Copilot {
             return normalizer.tool_failed(target, &tool, text);
         }
         let live = call.map(|call| call.live).unwrap_or_default();
-        let rest = live.rest(&text);
+        let rest = if failed { live.after(&text) } else { live.rest(&text) };
         if !rest.is_empty() {
             normalizer.tool_output(target, &tool, OutputStream::Stdout, rest);
         }
@@ -211,7 +211,10 @@ impl Copilot {
         let invoked = SkillEvent::Invoked {
             name: SharedStr::from(&*name),
             args: None,
-            mode: SkillMode::Auto,
+            mode: match event.data.str("trigger").as_deref() {
+                Some("user-invoked") => SkillMode::Manual,
+                _ => SkillMode::Auto,
+            },
             effective_allowed_tools: allowed
                 .map(|tools| tools.items().into_iter().filter_map(|tool| Some(tool.str()?.into_owned())).collect()),
         };
@@ -231,7 +234,7 @@ fn call_id<'a>(fields: &Object<'a>) -> Option<std::borrow::Cow<'a, str>> {
 fn never_ran(error: Option<&Object<'_>>, message: &str) -> bool {
     let code = error.and_then(|error| error.str("code"));
     let is_missing = message.strip_prefix("Tool '").is_some_and(|rest| rest.ends_with("' does not exist."));
-    is_missing || code.is_some_and(|code| code != RAN)
+    is_missing || code.is_some_and(|code| REFUSED.contains(&&*code))
 }
 
 /// The arguments: the object, or else a string with what the model wrote instead.
@@ -269,6 +272,7 @@ mod tests {
         assert!(never_ran(Some(&error(r#"{"code":"denied"}"#)), "Permission denied"));
         assert!(never_ran(Some(&error(r#"{"code":"failure"}"#)), "Tool 'frobnicate' does not exist."));
         assert!(!never_ran(Some(&error(r#"{"code":"failure"}"#)), "Path does not exist"));
+        assert!(!never_ran(Some(&error(r#"{"code":"timeout"}"#)), "It took too long"));
         assert!(!never_ran(None, ""));
     }
 }

@@ -22,8 +22,9 @@ impl Copilot {
         let data = &event.data;
         let text = data.str("content").unwrap_or_default();
         // What the runner itself says to the model, and what a person says while it works, is a part of the run.
-        let is_own = data.str("source").is_some_and(|source| !source.is_empty() && source != "user");
-        let is_within = is_own || data.str("delivery").is_some_and(|delivery| delivery != "idle");
+        let is_own = data.bool("isAutopilotContinuation") == Some(true)
+            || data.str("source").is_some_and(|source| !source.is_empty() && source != "user");
+        let is_within = is_own || data.str("delivery").as_deref() == Some("steering");
         let is_open = self.run.as_ref().is_some_and(|run| run.is_prompted);
         if !is_open || !is_within {
             self.next_run(&text, normalizer);
@@ -120,7 +121,11 @@ impl Copilot {
 
     pub(super) fn aborted(&mut self, event: &Event<'_>, normalizer: &mut Normalizer) {
         let reason = event.data.str("reason").unwrap_or_default().into_owned();
-        self.ensure(normalizer).course.aborted = Some(reason);
+        let run = self.ensure(normalizer);
+        // A subagent that is aborted does not stop its caller.
+        if event.agent.is_none() {
+            run.course.aborted = Some(reason);
+        }
     }
 
     /// Handles the last record of the stream, the only one with the session's id.
@@ -131,7 +136,9 @@ impl Copilot {
         if exit.is_none() {
             normalizer.add_error("a result without an exit code");
         }
-        self.end_run_as_it_went(Some(exit.unwrap_or(0)), normalizer);
+        // Without its code, only an answer shows that the run succeeded.
+        let answered = self.run.as_ref().is_some_and(|run| run.course.answered);
+        self.end_run_as_it_went(exit.or(answered.then_some(0)), normalizer);
         self.session = Session::default();
     }
 
@@ -170,6 +177,9 @@ impl Copilot {
             normalizer.record_on(run.key);
         }
         self.totalled(&event.data, normalizer);
+        if let Some(run) = self.run.as_mut().filter(|run| run.course.failure.is_none() && !run.course.answered) {
+            run.course.failure = Failure::of_crash(&event.data);
+        }
         self.end_run_as_it_went(None, normalizer);
     }
 

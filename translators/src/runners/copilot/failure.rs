@@ -35,6 +35,12 @@ impl Failure {
         Self::new("exit_code", &format!("the runner ended with exit code {code}"), None)
     }
 
+    /// The error of a process that crashed; `None` if it ended normally.
+    pub(super) fn of_crash(shutdown: &Object<'_>) -> Option<Self> {
+        let is_crash = shutdown.str("shutdownType").as_deref() == Some("error");
+        is_crash.then(|| Self::new("crash", &shutdown.str("errorReason").unwrap_or_default(), None))
+    }
+
     fn reported(&self, scope: ErrorScope, attempt: Option<u32>) -> Body {
         Body::ErrorReported(Box::new(ErrorReported {
             scope,
@@ -69,6 +75,11 @@ impl Copilot {
     /// Handles an error of the run.
     pub(super) fn session_error(&mut self, event: &Event<'_>, normalizer: &mut Normalizer) {
         let failure = Failure::read(&event.data, "errorType", "message");
+        if event.agent.is_some() {
+            // The caller of the subagent goes on.
+            let Some(target) = self.speaker(event, normalizer) else { return };
+            return normalizer.push(target, failure.reported(ErrorScope::Turn, None));
+        }
         let run = self.ensure(normalizer);
         let target = Target::main(run.key);
         run.course.failure = Some(failure.clone());
@@ -76,17 +87,21 @@ impl Copilot {
     }
 }
 
-/// The stable code: by the HTTP status, or else by the runner's word.
+/// The stable code: by the runner's word if it names a cause, or else by the HTTP status.
 fn code_of(status: Option<u16>, word: &str) -> &str {
-    match (status, word) {
-        (Some(401 | 403), _) | (_, "authentication" | "authorization") => "authentication_failed",
-        (Some(429), _) => "rate_limit",
-        (Some(503 | 529), _) => "overloaded",
-        (Some(500..), _) => "server_error",
-        (Some(400..), _) => "invalid_request",
-        (_, "transport") => "connection",
-        (_, "" | "api" | "query") => "api_error",
-        (_, other) => other,
+    match (word, status) {
+        ("authentication" | "authorization", _) => "authentication_failed",
+        ("" | "api" | "query" | "transport", Some(status)) => match status {
+            401 | 403 => "authentication_failed",
+            429 => "rate_limit",
+            503 | 529 => "overloaded",
+            500.. => "server_error",
+            400.. => "invalid_request",
+            _ => "api_error",
+        },
+        ("transport", None) => "connection",
+        ("" | "api" | "query", None) => "api_error",
+        (cause, _) => cause,
     }
 }
 
@@ -95,12 +110,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_are_by_status_then_by_word() {
+    fn codes_are_by_cause_then_by_status() {
         assert_eq!(code_of(Some(429), "query"), "rate_limit");
         assert_eq!(code_of(Some(400), "query"), "invalid_request");
         assert_eq!(code_of(None, "authentication"), "authentication_failed");
         assert_eq!(code_of(None, "transport"), "connection");
-        assert_eq!(code_of(None, "quota"), "quota");
+        assert_eq!(code_of(Some(400), "context_limit"), "context_limit");
+        assert_eq!(code_of(Some(402), "quota"), "quota");
+        assert_eq!(code_of(Some(401), "api"), "authentication_failed");
         assert_eq!(code_of(None, ""), "api_error");
     }
 

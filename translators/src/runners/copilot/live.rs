@@ -46,6 +46,12 @@ impl Live {
         Some(new)
     }
 
+    /// The part of an error's message that was not reported.
+    pub(super) fn after(&self, message: &str) -> String {
+        let is_other = self.form != Form::None && !message.starts_with(&self.text) && !self.text.contains(message);
+        if is_other { message.to_owned() } else { self.rest(message) }
+    }
+
     fn keep(&mut self, text: &str) {
         if self.bytes == self.text.len() && self.bytes + text.len() <= MOST_KEPT {
             self.text.push_str(text);
@@ -112,6 +118,16 @@ mod tests {
         assert_eq!(live.rest("\n<shellId: 0 completed with exit code 0>"), "");
         assert_eq!(live.rest("a\n<shellId: 12 completed with exit code 127>"), "a\n");
         assert_eq!(live.rest("<shellId: 0 is still running>"), "<shellId: 0 is still running>");
+    }
+
+    #[test]
+    fn an_error_is_reported_although_it_does_not_continue_the_output() {
+        let mut live = Live::default();
+        assert_eq!(live.after("No such shell"), "No such shell");
+        assert!(live.piece("tick\n"));
+        assert_eq!(live.after("It took too long"), "It took too long");
+        assert_eq!(live.after("tick\nIt took too long"), "It took too long");
+        assert_eq!(live.after("tick\n"), "");
     }
 
     #[test]

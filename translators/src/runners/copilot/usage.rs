@@ -1,7 +1,8 @@
-//! Tokens, in the runner's counting: cached tokens are part of the input, reasoning tokens are part of the output. Only session files have
-//! them.
+//! Tokens, in the runner's counting: cached tokens are part of the input, reasoning tokens are part of the output. The stream has
+//! none for a provider of one's own.
 //!
-//! Input: `session.usage_record` of each model call, and the session's running total in `session.shutdown`. Output: figures as frames
+//! Input: `session.usage_record` of each model call in a session file, `assistant.usage` in the stream, and the session's running
+//! total in `session.shutdown`. Output: figures as frames
 //! have them, with the input outside the cache. Never: zeros of a provider that reported nothing about its cache; the runner's `cost`,
 //! which counts premium requests, taken for money; a session's total reported as the usage of one run.
 
@@ -40,22 +41,28 @@ fn total(metrics: &Object<'_>) -> Option<Figures> {
 }
 
 impl Copilot {
-    /// Handles the figures of one model call, which precede its message.
-    pub(super) fn usage_record(&mut self, event: &Event<'_>, normalizer: &mut Normalizer) {
+    /// Handles the figures of one model call, which precede its message in a session file.
+    pub(super) fn call_used(&mut self, event: &Event<'_>, usage: &Object<'_>, normalizer: &mut Normalizer) {
         let Some(target) = self.speaker(event, normalizer) else { return };
-        let usage = event.data.object("usage").unwrap_or_default();
         let model = usage.str("model").map(|model| SharedStr::from(&*model));
         let is_main = target.parent.is_none();
-        if is_main {
+        // A summary, or the request of an MCP server, is no part of the conversation.
+        let is_turn = is_main
+            && usage
+                .str("interactionType")
+                .is_none_or(|kind| matches!(&*kind, "conversation-agent" | "conversation-user"));
+        if is_turn {
             self.session.model = model.clone().or_else(|| self.session.model.take());
             self.in_turn(target, normalizer);
         }
         let reason = usage.str("finishReason").map(|reason| SharedStr::from(&*reason));
         let has_cache = usage.bool("cacheDetailsReported") != Some(false);
-        let figures = figures(&usage, has_cache);
+        let figures = figures(usage, has_cache);
         if let Some(run) = self.run_of(target.stream).filter(|_| is_main) {
-            run.stop_reason = reason.clone();
-            run.course.finish_reason = reason;
+            if is_turn {
+                run.stop_reason = reason.clone();
+                run.course.finish_reason = reason;
+            }
             if let Some(figures) = &figures {
                 run.spent.get_or_insert_default().add(figures);
             }
