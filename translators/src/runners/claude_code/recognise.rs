@@ -1,6 +1,7 @@
 //! Recognition of Claude Code's records.
 //!
-//! Its stream has `session_id` on nearly every record, its transcripts have `sessionId`. No other runner uses either.
+//! Its stream has `session_id` on nearly every record, its transcripts have `sessionId`. No other runner has the former, or the
+//! latter on other records than a result.
 
 use super::transcript;
 use crate::decode::Record;
@@ -30,7 +31,8 @@ pub(super) fn transcript(record: &Record<'_>) -> Option<&'static str> {
     let kind = fields.str("type")?;
     if !transcript::is_entry(fields) {
         None
-    } else if fields.str("sessionId").is_some() {
+    } else if fields.str("sessionId").is_some() && kind != "result" {
+        // Transcripts have no result.
         Some("type and sessionId")
     } else {
         (kind == "summary" && fields.str("leafUuid").is_some()).then_some("a summary with a leafUuid")

@@ -6,7 +6,7 @@
 use super::super::stops::Stop;
 use super::decoder::{Copilot, Event};
 use crate::frame::{Body, ErrorReported, ErrorScope, SharedStr};
-use crate::json::Object;
+use crate::json::{Json, Object};
 use crate::normalizer::{Normalizer, RunEnd, Target};
 
 /// An error of a run, or of one model call.
@@ -22,7 +22,10 @@ impl Failure {
         let status = data.u64("statusCode").and_then(|status| u16::try_from(status).ok());
         let word = data.str(word).unwrap_or_default();
         let message = data.str(message).unwrap_or_default();
-        Self::new(code_of(status, &word), &message, status)
+        // The message of a broken connection is in quotes, as JSON.
+        let quoted = Json::parse(&message).ok().and_then(|message| message.str());
+        let message = quoted.as_deref().unwrap_or(&message);
+        Self::new(code_of(status, &word), message, status)
     }
 
     fn new(code: &str, message: &str, http_status: Option<u16>) -> Self {
@@ -123,7 +126,9 @@ mod tests {
 
     #[test]
     fn an_error_always_has_a_message() {
-        let failure = Failure::read(&Object::parse("{}").unwrap(), "errorType", "message");
-        assert!(!failure.message.is_empty());
+        let read = |data: &str| Failure::read(&Object::parse(data).unwrap(), "errorType", "message").message;
+        assert!(!read("{}").is_empty());
+        assert_eq!(read(r#"{"message":"\"reset\""}"#), "reset");
+        assert_eq!(read(r#"{"message":"\"reset\" by peer"}"#), "\"reset\" by peer");
     }
 }

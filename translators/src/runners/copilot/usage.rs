@@ -2,9 +2,9 @@
 //! none for a provider of one's own.
 //!
 //! Input: `session.usage_record` of each model call in a session file, `assistant.usage` in the stream, and the session's running
-//! total in `session.shutdown`. Output: figures as frames
-//! have them, with the input outside the cache. Never: zeros of a provider that reported nothing about its cache; the runner's `cost`,
-//! which counts premium requests, taken for money; a session's total reported as the usage of one run.
+//! total in `session.shutdown`. Output: figures as frames have them, with the input outside the cache. Never: zeros of a provider
+//! that reported nothing about its cache; the runner's `cost`, which counts premium requests, taken for money; a session's total
+//! reported as the usage of one run.
 
 use super::decoder::{Copilot, Event};
 use crate::frame::{Body, Figures, SharedStr, Usage, UsageScope};
