@@ -11,6 +11,7 @@ use std::borrow::Cow;
 
 mod claude_code;
 mod codex;
+mod control_lines;
 mod copilot;
 mod demo;
 mod elicitation;
@@ -19,6 +20,7 @@ mod names;
 mod open_responses;
 mod opencode;
 mod preset;
+mod qwen_code;
 mod stops;
 
 pub use demo::{DEMO_COMMAND, DEMO_PRESET, DemoAgent, DemoStart, DemoStep, MakeDemo};
@@ -134,7 +136,7 @@ impl std::fmt::Debug for Runner {
 
 /// Every runner, in the order of `--help` and of the documentation.
 pub const RUNNERS: &[Runner] =
-    &[claude_code::RUNNER, codex::RUNNER, opencode::RUNNER, copilot::RUNNER, open_responses::RUNNER];
+    &[claude_code::RUNNER, codex::RUNNER, opencode::RUNNER, open_responses::RUNNER, qwen_code::RUNNER, copilot::RUNNER];
 
 /// The runner whose output upstreams of the kind `responses` have.
 pub const RESPONSES: &Runner = &open_responses::RUNNER;
