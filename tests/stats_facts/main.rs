@@ -7,6 +7,7 @@
 
 mod claude_code;
 mod codex;
+mod copilot;
 mod open_responses;
 mod opencode;
 mod qwen_code;
@@ -25,7 +26,7 @@ use std::sync::Arc;
 
 /// The runners' own readers of manifests.
 const READERS: &[Reader] =
-    &[claude_code::READER, codex::READER, opencode::READER, open_responses::READER, qwen_code::READER];
+    &[claude_code::READER, codex::READER, opencode::READER, open_responses::READER, qwen_code::READER, copilot::READER];
 
 struct Reader {
     runner: &'static str,

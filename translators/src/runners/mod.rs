@@ -13,6 +13,7 @@ mod claude_code;
 mod clock;
 mod codex;
 mod control_lines;
+mod copilot;
 mod demo;
 mod elicitation;
 mod gemini_cli;
@@ -138,7 +139,7 @@ impl std::fmt::Debug for Runner {
 
 /// Every runner, in the order of `--help` and of the documentation.
 pub const RUNNERS: &[Runner] =
-    &[claude_code::RUNNER, codex::RUNNER, opencode::RUNNER, open_responses::RUNNER, qwen_code::RUNNER];
+    &[claude_code::RUNNER, codex::RUNNER, opencode::RUNNER, open_responses::RUNNER, qwen_code::RUNNER, copilot::RUNNER];
 
 /// The runner whose output upstreams of the kind `responses` have.
 pub const RESPONSES: &Runner = &open_responses::RUNNER;
