@@ -9,10 +9,12 @@ use crate::redact::Pieces;
 use crate::schema::SchemaFile;
 use std::borrow::Cow;
 
+mod acp;
 mod claude_code;
 mod codex;
 mod demo;
 mod elicitation;
+mod json_rpc;
 mod mode;
 mod names;
 mod open_responses;
@@ -132,7 +134,8 @@ impl std::fmt::Debug for Runner {
 }
 
 /// Every runner, in the order of `--help` and of the documentation.
-pub const RUNNERS: &[Runner] = &[claude_code::RUNNER, codex::RUNNER, opencode::RUNNER, open_responses::RUNNER];
+pub const RUNNERS: &[Runner] =
+    &[claude_code::RUNNER, codex::RUNNER, opencode::RUNNER, open_responses::RUNNER, acp::RUNNER];
 
 /// The runner whose output upstreams of the kind `responses` have.
 pub const RESPONSES: &Runner = &open_responses::RUNNER;

@@ -1,0 +1,116 @@
+//! The recordings, with and without the lines of their clients.
+
+use crate::support::{fixtures_dir, frames};
+use framegate_translators::frame::Frame;
+use framegate_translators::runners::{Runner, runner};
+use serde_json::Value;
+
+pub struct Case {
+    pub name: String,
+    /// The entry of the manifest.
+    pub recording: Value,
+}
+
+fn read(name: &str) -> Vec<u8> {
+    std::fs::read(fixtures_dir("acp").join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+fn acp() -> &'static Runner {
+    runner("acp").unwrap()
+}
+
+pub fn cases() -> Vec<Case> {
+    let manifest: Value = serde_json::from_slice(&read("MANIFEST.json")).unwrap();
+    let recordings = manifest["recordings"].as_array().unwrap().clone();
+    assert!(recordings.len() > 100);
+    let name = |recording: &Value| recording["file"].as_str().unwrap().to_owned();
+    recordings.into_iter().map(|recording| Case { name: name(&recording), recording }).collect()
+}
+
+/// The lines, each with its end.
+fn lines(bytes: &[u8]) -> Vec<&[u8]> {
+    bytes.split_inclusive(|byte| *byte == b'\n').collect()
+}
+
+impl Case {
+    pub fn facts(&self) -> &Value {
+        &self.recording["facts"]
+    }
+
+    pub fn prompts(&self) -> &Vec<Value> {
+        self.facts()["prompts"].as_array().unwrap()
+    }
+
+    fn stem(&self) -> &str {
+        self.name.strip_suffix(".jsonl").unwrap()
+    }
+
+    /// The recording as it went through the client.
+    pub fn both(&self) -> Vec<u8> {
+        let (agent, client) = (read(&self.name), read(&format!("client/{}.jsonl", self.stem())));
+        let order: Value = serde_json::from_slice(&read(&format!("client/{}.order.json", self.stem()))).unwrap();
+        let (mut agent, mut client) = (lines(&agent).into_iter(), lines(&client).into_iter());
+        let mut both = Vec::new();
+        for part in order.as_array().unwrap() {
+            let count = usize::try_from(part[1].as_u64().unwrap()).unwrap();
+            let side = if part[0] == "client" { &mut client } else { &mut agent };
+            side.take(count).for_each(|line| both.extend_from_slice(line));
+        }
+        agent.for_each(|line| both.extend_from_slice(line));
+        both
+    }
+
+    pub fn frames_with_client(&self) -> Vec<Frame> {
+        frames(acp(), &self.both())
+    }
+
+    pub fn frames_of_agent(&self) -> Vec<Frame> {
+        frames(acp(), &read(&self.name))
+    }
+
+    fn agent(&self) -> &str {
+        self.recording["agent"].as_str().unwrap()
+    }
+
+    fn scenario(&self) -> &str {
+        self.recording["scenario"].as_str().unwrap()
+    }
+
+    /// The agent says something that is in no script: an error as a message, a repeated answer.
+    pub fn says_more(&self) -> bool {
+        self.scenario().starts_with("api_error")
+            || matches!(
+                self.scenario(),
+                "max_tokens" | "empty_reply" | "bad_requests" | "slash_command" | "cancel_text"
+            )
+    }
+
+    /// The tool as the agent told it.
+    pub fn wire_tool(&self, call: &Value) -> Option<Value> {
+        let id = call["id"].as_str().unwrap();
+        let tools = self.recording["wire"]["tools"].as_array().unwrap();
+        let is_it = |tool: &&Value| {
+            let own = tool["id"].as_str().unwrap();
+            own == id || own.ends_with(&format!(":{id}")) || own.ends_with(&format!("__{id}"))
+        };
+        tools.iter().find(is_it).cloned()
+    }
+
+    /// Whether the agent tells what its tools return.
+    pub fn tells_output(&self) -> bool {
+        self.agent() != "gemini-cli"
+    }
+
+    /// Whether the exit code of a command is anywhere in the recording.
+    pub fn tells_exit_code(&self) -> bool {
+        !matches!(self.agent(), "gemini-cli" | "claude-agent-acp" | "mistral-vibe")
+    }
+
+    /// Whether the agent's lines alone leave something open: which answer is whose, or what a client said.
+    pub fn needs_client(&self) -> bool {
+        matches!(
+            self.scenario(),
+            "bad_requests" | "early_and_late_b" | "unknown" | "client_terminal" | "client_fs" | "perm_cancelled"
+        )
+    }
+}
