@@ -110,7 +110,13 @@ impl Case {
     pub fn needs_client(&self) -> bool {
         matches!(
             self.scenario(),
-            "bad_requests" | "early_and_late_b" | "unknown" | "client_terminal" | "client_fs" | "perm_cancelled"
-        )
+            "bad_requests"
+                | "early_and_late_b"
+                | "unknown"
+                | "client_terminal"
+                | "client_fs"
+                | "perm_cancelled"
+                | "answer_without_reason"
+        ) || self.stem() == "mode.gemini"
     }
 }

@@ -59,7 +59,7 @@ fn each_prompt_is_a_run_with_its_text() {
     for case in cases() {
         let runs = with_client(&case);
         let inputs: Vec<&str> = runs.iter().map(|run| run.input.as_str()).collect();
-        let expected: Vec<&str> = case.prompts().iter().map(|prompt| prompt["text"].as_str().unwrap_or("")).collect();
+        let expected: Vec<String> = case.sent();
         findings.equal(&case, "inputs", &inputs, &expected);
     }
     findings.finish();
@@ -70,15 +70,20 @@ fn texts_and_thoughts_are_told_once() {
     let mut findings = Findings::default();
     for case in cases() {
         for (run, prompt) in with_client(&case).iter().zip(case.prompts()) {
-            let mut expected = strings(&prompt["texts"]);
-            expected.extend(strings(&prompt["unfinished"]));
-            // Texts that the agent itself says, such as an error, are in no script.
+            let (expected, unfinished) = (strings(&prompt["texts"]), strings(&prompt["unfinished"]));
             let found: Vec<String> = run.texts.clone();
-            let all = |texts: &[String]| texts.concat();
-            let is_there = expected.iter().all(|text| all(&found).contains(text.trim()));
+            if unfinished.is_empty() && !case.says_more() {
+                findings.equal(&case, "texts", &found, &expected);
+                continue;
+            }
+            // Texts that the agent itself says, such as an error, are in no script.
+            let is_there = expected.iter().all(|text| found.concat().contains(text.trim()));
             findings.check(&case, "texts", is_there, &(&found, &expected));
-            let is_exact = found == expected || case.says_more() || !strings(&prompt["unfinished"]).is_empty();
-            findings.check(&case, "exact texts", is_exact, &(&found, &expected));
+            let is_cut =
+                unfinished.is_empty() || found.iter().any(|text| unfinished.iter().any(|all| all.starts_with(text)));
+            findings.check(&case, "unfinished texts", is_cut, &(&found, &unfinished));
+        }
+        for (run, prompt) in with_client(&case).iter().zip(case.prompts()) {
             let thinking = strings(&prompt["thinking"]);
             let told = run.thoughts.concat();
             findings.check(
@@ -140,15 +145,18 @@ fn tools_have_their_arguments_output_and_outcome() {
                 continue;
             };
             let name = wire["name"].as_str().unwrap_or_default();
-            if !name.is_empty() {
+            // A call that is first heard of in a question may be named later.
+            if !name.is_empty() && wire["announced_by"] != "session/request_permission" {
                 findings.equal(&case, "name", &&*tool.name, &name);
             }
             findings.check(&case, "a name", !tool.name.is_empty(), &tool.call_id);
             if wire["has_input"] == true {
                 let expected: Vec<(&String, &Value)> = call["input"].as_object().into_iter().flatten().collect();
-                // Agents add fields, and some rename them.
-                let is_there = expected.iter().all(|(_, value)| {
-                    !value.is_string() || tool.args.to_string().contains(value.to_string().trim_matches('"'))
+                // Agents add and rename fields, and leave out those that are for people.
+                let for_people = ["description", "justification", "sandbox_permissions"];
+                let is_there = expected.iter().all(|(key, value)| {
+                    let told = || tool.args.to_string().contains(value.to_string().trim_matches('"'));
+                    for_people.contains(&key.as_str()) || !value.is_string() || told()
                 });
                 findings.check(&case, "arguments", is_there, &(&tool.args, &call["input"]));
             }
@@ -220,7 +228,9 @@ fn usage_is_that_of_the_prompt_or_absent() {
             let read = |value: &Value, keys: [&str; 2]| keys.iter().find_map(|key| value[*key].as_u64());
             let input = read(&prompt["usage"], ["input_tokens", "inputTokens"]);
             let output = read(&prompt["usage"], ["output_tokens", "outputTokens"]);
-            if let (Some(input), Some(output)) = (input, output) {
+            if let (Some(input), Some(output)) = (input, output)
+                && !case.asks_more()
+            {
                 findings.equal(&case, "usage", &found, &(input, output));
             }
         }

@@ -42,6 +42,8 @@ pub(super) struct Call {
     is_started: bool,
     /// The agent said that it runs.
     is_running: bool,
+    /// What looks like its arguments while the model writes them.
+    written: Option<String>,
     /// The output so far.
     shown: String,
     /// A later output that does not continue it.
@@ -83,8 +85,13 @@ impl Call {
         self.name.clone().or_else(of_id).or(title).unwrap_or_else(|| SharedStr::from(""))
     }
 
+    /// The arguments: those that the agent told, otherwise those that it showed while the model wrote them.
     pub(super) fn args(&self) -> RawJson {
-        self.args.clone().unwrap_or_else(empty_object)
+        let written = || {
+            let json = Json::parse(self.written.as_deref()?.trim()).ok()?;
+            json.object().map(|_| json.to_raw())
+        };
+        self.args.clone().or_else(written).unwrap_or_else(empty_object)
     }
 
     /// How a client displays the tool.
@@ -184,6 +191,9 @@ impl Turn {
         }
         let is_being_written = call.args.is_none()
             && content.as_ref().and_then(|content| content.text.as_deref()).is_some_and(|text| call.is_args(text));
+        if is_being_written {
+            call.written = content.as_ref().and_then(|content| content.text.clone());
+        }
         if call.is_running && !is_being_written {
             self.start(&mut call, place);
         }
@@ -251,6 +261,7 @@ impl Turn {
             args: None,
             is_started: false,
             is_running: false,
+            written: None,
             shown: String::new(),
             other: None,
             is_streamed: false,
@@ -321,7 +332,8 @@ impl Turn {
         let (is_ok, stream) = (status == "completed", call.target.stream);
         let is_shell = call.kind() == ToolKind::Shell;
         let said = text.as_deref().or(Some(&*call.shown)).filter(|_| is_shell).and_then(exit_code::of_text);
-        let code = call.exit_code.or(said);
+        // A command that failed although it exited with 0 was stopped.
+        let code = call.exit_code.or(said).filter(|code| is_ok || *code != 0);
         if let Some(text) = &text {
             call.show_last(text, place);
         }

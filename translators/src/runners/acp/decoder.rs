@@ -15,7 +15,7 @@ use super::usage::{Cost, Counting};
 use crate::decode::{Decoder, Record};
 use crate::derived::numbered;
 use crate::frame::{Body, ErrorReported, ErrorScope, SharedStr, UserMessage};
-use crate::json::{Json, Object};
+use crate::json::{Json, Kind, Object};
 use crate::normalizer::{Normalizer, Target};
 
 /// Decodes the messages of a connection.
@@ -103,7 +103,7 @@ impl Acp {
                 }
                 ClientRequest::Load(name)
             }
-            ("session/prompt", Some(name)) => {
+            ("session/prompt", Some(name)) if self.is_prompt(&name, params) => {
                 self.prompt(&name, id.clone(), params, normalizer);
                 ClientRequest::Prompt(name)
             }
@@ -111,6 +111,12 @@ impl Acp {
         };
         self.connection.client.insert(id, request);
         self.settle(normalizer);
+    }
+
+    /// Whether a prompt may begin a turn: it has content, and the client has the session. The agent refuses others.
+    fn is_prompt(&mut self, name: &str, params: &Object<'_>) -> bool {
+        let is_known = !self.is_whole || self.sessions.get(name).is_some_and(|session| session.is_open);
+        is_known && params.get("prompt").is_some_and(|prompt| prompt.kind() == Kind::Array)
     }
 
     /// A prompt of the client begins a turn, or waits for the one that runs.
@@ -308,6 +314,7 @@ impl Acp {
             }
             ClientRequest::Initialize => self.greeted(result),
             ClientRequest::New => self.opened(result, normalizer),
+            ClientRequest::Load(name) if error.is_some() => self.sessions.live(&name),
             ClientRequest::Load(name) => self.loaded(&name, result, normalizer),
             ClientRequest::Other(name) if !name.is_empty() => {
                 self.sessions.enter(&name, normalizer).configured(result);
@@ -322,6 +329,10 @@ impl Acp {
     /// An answer to a request that is not in the input, because the client's lines are not.
     fn unseen(&mut self, id: &SharedStr, result: &Object<'_>, error: Option<Json<'_>>, normalizer: &mut Normalizer) {
         let is_own = id.strip_prefix('"').is_some_and(|id| id.starts_with(OWN_PROMPT));
+        if id.starts_with('"') && !is_own && self.connection.answered.are_numbers() {
+            // The client of this connection numbers its requests.
+            return normalizer.add_error("an answer to a request that does not wait for one");
+        }
         if let Some(error) = error {
             match self.failed_turn(id, is_own, error) {
                 Some(name) => self.end_unseen(&name, result, Some(error), normalizer),
@@ -335,7 +346,10 @@ impl Acp {
             self.is_whole = true;
             self.greeted(result);
         } else if result.str("sessionId").is_some() {
-            self.opened(result, normalizer);
+            match self.replaying.take().filter(|name| result.str("sessionId").as_deref() == Some(&**name)) {
+                Some(name) => self.loaded(&name, result, normalizer),
+                None => self.opened(result, normalizer),
+            }
         } else if result.str("messageId").is_none() {
             if let Some(name) = self.replaying.take() {
                 self.loaded(&name, result, normalizer);
@@ -384,8 +398,13 @@ impl Acp {
     /// A session whose history was replayed, or which just continues.
     fn loaded(&mut self, name: &SharedStr, result: &Object<'_>, normalizer: &mut Normalizer) {
         let session = self.sessions.enter(name, normalizer);
-        (session.replay, session.is_open) = (Replay::No, true);
+        session.is_open = true;
         session.configured(result);
+        // Only the next prompt of the client shows that the history is over.
+        if !self.connection.has_client {
+            session.replay =
+                if session.replay == Replay::Runs && !session.has_ids { Replay::MayGoOn } else { Replay::No };
+        }
     }
 
     /// An error that ends no turn.

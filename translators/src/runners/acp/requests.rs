@@ -130,6 +130,11 @@ impl Answered {
         true
     }
 
+    /// Whether requests have numbers.
+    pub(super) fn are_numbers(&self) -> bool {
+        self.low.is_some()
+    }
+
     /// The smallest number that is not answered and for which `is_taken` is false.
     pub(super) fn next_unanswered(&self, is_taken: impl Fn(u64) -> bool) -> Option<u64> {
         let low = self.low?;

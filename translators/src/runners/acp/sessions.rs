@@ -40,8 +40,14 @@ pub(super) struct Running {
 pub(super) enum Replay {
     #[default]
     No,
-    /// Until the answer to `session/load`.
+    /// The history is being told: until the next prompt if the client's lines are there, otherwise until the answer to
+    /// `session/load`.
     Runs,
+    /// The answer is there, but the history may go on behind it: some agents do not wait for it. Messages of the history have no
+    /// ids then.
+    MayGoOn,
+    /// The history goes on behind the answer: until the list of commands.
+    GoesOn,
 }
 
 /// What belongs to one turn, or to the time between turns.
@@ -75,6 +81,10 @@ pub(super) struct Session {
     pub(super) is_new: bool,
     /// The client has it: it is new, or the answer to its loading was seen.
     pub(super) is_open: bool,
+    /// The messages of its history have ids.
+    pub(super) has_ids: bool,
+    /// It tells its state (version 2), so that other updates begin no turn.
+    pub(super) has_states: bool,
     /// A state ended the last turn (version 2), so that an answer with a stop reason ends nothing.
     pub(super) has_idled: bool,
     pub(super) model: Option<SharedStr>,
@@ -135,6 +145,13 @@ impl Sessions {
 
     pub(super) fn get(&mut self, name: &str) -> Option<&mut Session> {
         self.all.get_mut(name)
+    }
+
+    /// The session's history is over; what follows is live.
+    pub(super) fn live(&mut self, name: &str) {
+        if let Some(session) = self.all.get_mut(name) {
+            session.replay = Replay::No;
+        }
     }
 
     /// A session does something.

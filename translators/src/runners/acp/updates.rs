@@ -68,8 +68,23 @@ impl Acp {
         }
         let session = self.sessions.enter(&name, normalizer);
         session.note(&kind, &update);
-        if session.replay == Replay::Runs {
-            return;
+        session.has_ids |= is_of_turn && update.some("messageId").is_some();
+        match session.replay {
+            Replay::Runs => return,
+            Replay::GoesOn => {
+                if kind == "available_commands_update" {
+                    session.replay = Replay::No;
+                }
+                return;
+            }
+            Replay::MayGoOn if is_of_turn => {
+                let goes_on = kind == "user_message_chunk" && update.some("messageId").is_none();
+                session.replay = if goes_on { Replay::GoesOn } else { Replay::No };
+                if goes_on {
+                    return;
+                }
+            }
+            Replay::MayGoOn | Replay::No => {}
         }
         if kind == "state_update" {
             return self.state(&name, &update, normalizer);
@@ -82,6 +97,9 @@ impl Acp {
                 self.replaying = Some(name);
                 return;
             }
+            if session.has_states && !is_user {
+                return session.tell(&kind, &update, normalizer);
+            }
             let input = if is_user { update.get("content").map(text_of) } else { None };
             session.has_idled = false;
             self.begin(&name, None, input.unwrap_or_default(), normalizer);
@@ -90,12 +108,8 @@ impl Acp {
             self.sessions.works(&name);
         }
         let session = self.sessions.enter(&name, normalizer);
-        let model = session.model.clone();
-        let mut place = session.place(normalizer);
-        if kind == "usage_update" || (kind == "notice" && session.running.is_some()) || is_of_turn {
-            session.turn.told(&kind, &update, model, &mut place);
-        } else if kind == "notice" {
-            notice(&update, &mut place);
+        if is_of_turn || matches!(&*kind, "usage_update" | "notice") {
+            session.tell(&kind, &update, normalizer);
         }
     }
 
@@ -112,6 +126,7 @@ impl Acp {
         self.connection.is_v2 = true;
         let state = update.str("state").unwrap_or_default();
         let session = self.sessions.enter(name, normalizer);
+        session.has_states = true;
         let is_running = session.running.is_some();
         match &*state {
             "idle" => {
@@ -158,6 +173,13 @@ fn notice(update: &Object<'_>, place: &mut Place<'_>) {
 }
 
 impl Session {
+    /// Reports an update, in the running turn or between turns.
+    fn tell(&mut self, kind: &str, update: &Object<'_>, normalizer: &mut Normalizer) {
+        let model = self.model.clone();
+        let mut place = self.place(normalizer);
+        self.turn.told(kind, update, model, &mut place);
+    }
+
     /// Notes what an update says about the session itself.
     fn note(&mut self, kind: &str, update: &Object<'_>) {
         match kind {
