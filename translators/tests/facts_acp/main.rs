@@ -107,7 +107,7 @@ fn turns_end_as_the_answer_says() {
             let reason = prompt["stop_reason"].as_str();
             let expected = match reason {
                 Some("cancelled") => EndReason::Interrupted,
-                Some("refusal") => EndReason::Failed,
+                Some("refusal" | "max_turn_requests") => EndReason::Failed,
                 Some(_) => EndReason::Completed,
                 None if prompt["error_contains"].is_string() => EndReason::Failed,
                 None if case.facts()["cut"] == true || case.facts()["terminal"] == "died" => EndReason::Interrupted,

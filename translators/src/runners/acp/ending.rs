@@ -49,6 +49,8 @@ fn end_of(reason: Option<&str>) -> RunEnd {
     match reason {
         Some("cancelled") => RunEnd::interrupted(CANCELLED, "the turn was cancelled"),
         Some("error") => RunEnd::failed(FAILED, "the turn failed"),
+        // The work was not done.
+        Some("max_turn_requests") => RunEnd::failed("error_max_turns", "the run reached its limit of turns"),
         Some(word) => Stop::of(word).map_or_else(RunEnd::completed, |stop| stop.end(word, None)),
         None => RunEnd::completed(),
     }
