@@ -78,11 +78,31 @@ impl Case {
 
     /// The agent says something that is in no script: an error as a message, a repeated answer.
     pub fn says_more(&self) -> bool {
-        self.scenario().starts_with("api_error")
-            || matches!(
-                self.scenario(),
-                "max_tokens" | "empty_reply" | "bad_requests" | "slash_command" | "cancel_text"
-            )
+        let scenario = self.scenario().starts_with("api_error")
+            || matches!(self.scenario(), "max_tokens" | "empty_reply" | "slash_command" | "cancel_text" | "v2");
+        let of_agent =
+            ["perm_reject.copilot", "perm_cancelled.gemini", "mode.claude", "queued.gemini", "broken_lines.fake"];
+        scenario || of_agent.contains(&self.stem())
+    }
+
+    /// The agent asked the model more often than the script has answers for.
+    pub fn asks_more(&self) -> bool {
+        matches!(self.stem(), "empty_reply.claude" | "perm_cancelled.gemini")
+    }
+
+    /// The texts of the prompts that the client sent to its sessions.
+    pub fn sent(&self) -> Vec<String> {
+        let client = read(&format!("client/{}.jsonl", self.stem()));
+        let lines = client.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+        let lines = lines.map(|line| serde_json::from_slice::<Value>(line).unwrap());
+        let prompts = lines.filter(|line| line["method"] == "session/prompt" && line["params"]["prompt"].is_array());
+        let text = |line: Value| -> String {
+            let blocks = line["params"]["prompt"].as_array().unwrap();
+            let texts =
+                blocks.iter().filter(|block| block["type"] == "text").filter_map(|block| block["text"].as_str());
+            texts.collect::<Vec<_>>().join("\n")
+        };
+        prompts.filter(|line| line["params"]["sessionId"] != "no-such-session").map(text).collect()
     }
 
     /// The tool as the agent told it.
@@ -108,15 +128,15 @@ impl Case {
 
     /// Whether the agent's lines alone leave something open: which answer is whose, or what a client said.
     pub fn needs_client(&self) -> bool {
-        matches!(
-            self.scenario(),
-            "bad_requests"
-                | "early_and_late_b"
-                | "unknown"
-                | "client_terminal"
-                | "client_fs"
-                | "perm_cancelled"
-                | "answer_without_reason"
-        ) || self.stem() == "mode.gemini"
+        let scenarios = [
+            "bad_requests",
+            "early_and_late_b",
+            "unknown",
+            "client_terminal",
+            "client_fs",
+            "perm_cancelled",
+            "answer_without_reason",
+        ];
+        scenarios.contains(&self.scenario()) || self.stem() == "mode.gemini"
     }
 }

@@ -27,7 +27,7 @@ const QWEN: Preset = Preset {
 const COPILOT: Preset = Preset {
     name: "copilot-acp",
     program: "copilot",
-    environment: &["COPILOT_*", "GH_*", "GITHUB_TOKEN"],
+    environment: &["COPILOT_*", "GH_*"],
     mode_options: &["--allow-all-tools", "--allow-all", "--yolo", "--mode"],
     arguments: |start| start.arguments(&["--acp"], &[]),
     ..AGENT
