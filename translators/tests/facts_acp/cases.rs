@@ -130,7 +130,7 @@ impl Case {
     pub fn needs_client(&self) -> bool {
         let scenarios = [
             "bad_requests",
-            "early_and_late_b",
+            "early_and_late",
             "unknown",
             "client_terminal",
             "client_fs",

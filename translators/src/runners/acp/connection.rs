@@ -20,8 +20,13 @@ pub(super) fn is_of_client(method: &str) -> bool {
         && (CLIENT.contains(&method) || CLIENT_FAMILIES.iter().any(|family| method.starts_with(family)))
 }
 
-/// The prefix of the ids of prompts that framegate's own client sends, as JSON text. Its answers are known by their id alone.
+/// The prefix of the ids of prompts that framegate's own client sends. The answers to them are known by their ids alone.
 pub(super) const OWN_PROMPT: &str = "prompt-";
+
+/// Whether an id, as JSON text, is that of a prompt of framegate's own client.
+pub(super) fn is_own_prompt(id: &str) -> bool {
+    id.strip_prefix('"').is_some_and(|id| id.starts_with(OWN_PROMPT))
+}
 
 /// The state of a connection.
 #[derive(Debug, Default)]
@@ -65,7 +70,12 @@ impl Connection {
         if let Some(request) = self.client.remove(id) {
             return Answers::Client(request);
         }
-        if self.has_client || !self.answered.note(id) { Answers::Nothing } else { Answers::Unseen }
+        // An agent that sends requests of a client cannot hide the answers to framegate's own prompts.
+        if (self.has_client && !is_own_prompt(id)) || !self.answered.note(id) {
+            Answers::Nothing
+        } else {
+            Answers::Unseen
+        }
     }
 }
 

@@ -7,7 +7,7 @@
 use super::super::json_rpc::METHOD_NOT_FOUND;
 use super::approvals;
 use super::calls::Place;
-use super::connection::{Answers, Connection, OWN_PROMPT, is_of_client};
+use super::connection::{Answers, Connection, is_of_client, is_own_prompt};
 use super::content::prompt_of;
 use super::requests::{AgentRequest, ClientRequest, id_of};
 use super::sessions::{Prompt, Replay, Session, Sessions};
@@ -328,7 +328,7 @@ impl Acp {
 
     /// An answer to a request that is not in the input, because the client's lines are not.
     fn unseen(&mut self, id: &SharedStr, result: &Object<'_>, error: Option<Json<'_>>, normalizer: &mut Normalizer) {
-        let is_own = id.strip_prefix('"').is_some_and(|id| id.starts_with(OWN_PROMPT));
+        let is_own = is_own_prompt(id);
         if id.starts_with('"') && !is_own && self.connection.answered.are_numbers() {
             // The client of this connection numbers its requests.
             return normalizer.add_error("an answer to a request that does not wait for one");
