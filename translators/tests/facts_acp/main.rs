@@ -58,7 +58,7 @@ fn each_prompt_is_a_run_with_its_text() {
     let mut findings = Findings::default();
     for case in cases() {
         let runs = with_client(&case);
-        let inputs: Vec<&str> = runs.iter().map(|run| run.input.as_str()).collect();
+        let inputs: Vec<String> = runs.iter().map(|run| run.input.clone()).collect();
         let expected: Vec<String> = case.sent();
         findings.equal(&case, "inputs", &inputs, &expected);
     }
