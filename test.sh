@@ -151,8 +151,19 @@ else
     not_done+=("node or npm is missing: ui/ was NOT built and compared with ui/dist, and the page was NOT tested (https://nodejs.org)")
 fi
 
+# Installs the Python libraries of tests/clients, unless they are those that requirements.txt lists.
+install_python_clients() {
+    command -v python3 >/dev/null && python3 -m pip --version >/dev/null 2>&1 || return 1
+    if cmp -s tests/clients/requirements.txt tests/clients/python_modules/requirements.txt; then return; fi
+    rm -rf tests/clients/python_modules
+    python3 -m pip install --quiet --disable-pip-version-check --root-user-action ignore --no-deps \
+        --require-hashes --only-binary :all: --target tests/clients/python_modules -r tests/clients/requirements.txt || exit
+    cp tests/clients/requirements.txt tests/clients/python_modules/
+}
+
 stage "real runners"
-# The proxy starts real runners against a scripted model. If the system allows it, they can only reach loopback.
+# The proxy starts real runners against a scripted model, also for the client libraries installed above and in Python. If the system allows
+# it, they can only reach loopback. The tests of Python clients with real runners are named `…_in_python`.
 if command -v node >/dev/null && command -v npm >/dev/null; then
     runners=ready
     if ! npm ls --prefix tests/runners --all >/dev/null 2>&1; then
@@ -160,6 +171,16 @@ if command -v node >/dev/null && command -v npm >/dev/null; then
         npm install --prefix tests/runners --no-package-lock --no-audit --no-fund || runners=missing
     fi
     if [ "$runners" = ready ]; then
+        left_out=(--skip npm_ --skip python_ --skip curl_)
+        if ! install_python_clients; then
+            left_out+=(--skip in_python)
+            not_done+=("python3 or pip is missing: openai and claude-agent-sdk in Python were NOT run with real runners (https://www.python.org)")
+        fi
+        find_chromium
+        if [ -z "$CHROMIUM" ]; then
+            left_out+=(--skip in_a_browser)
+            not_done+=("Chromium was not found: examples/react-chat was NOT run with a real runner (apt-get install chromium, or set CHROMIUM)")
+        fi
         alone=()
         if unshare --map-root-user --net sh -c 'ip link set lo up' 2>/dev/null; then
             alone=(unshare --map-root-user --net sh -c 'ip link set lo up && exec "$@"' sh)
@@ -167,8 +188,7 @@ if command -v node >/dev/null && command -v npm >/dev/null; then
             not_done+=("no network namespace is available: the real runners were NOT isolated from the network")
         fi
         "${tests[@]}" --test upstreams --no-run
-        ${alone[@]+"${alone[@]}"} "${tests[@]}" --test upstreams --offline -- --ignored --skip npm_ --skip python_ --skip curl_ \
-            --test-threads 2
+        ${alone[@]+"${alone[@]}"} "${tests[@]}" --test upstreams --offline -- --ignored "${left_out[@]}" --test-threads 2
     else
         not_done+=("npm could not install tests/runners: the real runners were NOT started")
     fi
@@ -176,13 +196,7 @@ else
     not_done+=("node or npm is missing: the real runners of tests/runners were NOT started (https://nodejs.org)")
 fi
 stage "clients in Python"
-if command -v python3 >/dev/null && python3 -m pip --version >/dev/null 2>&1; then
-    if ! cmp -s tests/clients/requirements.txt tests/clients/python_modules/requirements.txt; then
-        rm -rf tests/clients/python_modules
-        python3 -m pip install --quiet --disable-pip-version-check --root-user-action ignore --no-deps \
-            --require-hashes --only-binary :all: --target tests/clients/python_modules -r tests/clients/requirements.txt
-        cp tests/clients/requirements.txt tests/clients/python_modules/
-    fi
+if install_python_clients; then
     ignored_clients httpx_sse
     ignored_clients python_openai
     ignored_clients python_claude_agent_sdk

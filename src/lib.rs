@@ -25,3 +25,4 @@ pub mod suggest;
 pub mod telemetry;
 pub mod ui;
 pub mod upstream;
+mod visible;

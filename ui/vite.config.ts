@@ -24,6 +24,8 @@ export default defineConfig({
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   build: {
     target: "es2022",
+    // The first versions with `light-dark()` and `:has()`, which are left as they are.
+    cssTarget: ["chrome123", "firefox121", "safari17.5"],
     sourcemap: false,
     modulePreload: false,
     cssCodeSplit: false,

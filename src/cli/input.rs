@@ -3,6 +3,7 @@
 //! Input: a path. Output: chunks of bytes as they arrive, and whether more is available. Never: bytes in a form that no runner
 //! writes (compressed, UTF-16). These are an error that names the command that converts them to text.
 
+use crate::visible;
 use framegate_translators::foreign::{Foreign, ForeignDetector};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -59,14 +60,14 @@ pub(super) fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// The path as shown to users.
+/// The path as shown to users. A file name may have line ends and escape sequences, which become visible.
 pub(super) fn shown(path: &Path) -> String {
-    if is_stdin(path) { "standard input".to_owned() } else { path.display().to_string() }
+    if is_stdin(path) { "standard input".to_owned() } else { visible::line(&path.display().to_string()).into_owned() }
 }
 
 /// The path as the prefix of a message about a position in the input.
 pub(super) fn name_of(path: &Path) -> String {
-    if is_stdin(path) { "stdin".to_owned() } else { path.display().to_string() }
+    if is_stdin(path) { "stdin".to_owned() } else { visible::line(&path.display().to_string()).into_owned() }
 }
 
 impl Input {
@@ -78,7 +79,7 @@ impl Input {
         let source = if is_stdin(path) { Source::Stdin(io::stdin().lock()) } else { Source::File(File::open(path)?) };
         if kind_of(source.as_fd()).is_some_and(|kind| kind.is_dir()) {
             let files = path.join("*");
-            let message = format!("it is a directory; name the files in it, for example {}", files.display());
+            let message = format!("it is a directory; name the files in it, for example {}", shown(&files));
             return Err(io::Error::new(ErrorKind::IsADirectory, message));
         }
         let path = path.to_owned();

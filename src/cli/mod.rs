@@ -6,6 +6,7 @@ mod acp;
 mod artifacts;
 mod bad;
 mod bridge;
+mod browser;
 mod check;
 mod claude_code;
 mod demo_agent;

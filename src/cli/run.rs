@@ -15,7 +15,7 @@ use crate::config::{Config, Sources};
 use crate::gate::Gate;
 use crate::log::MemoryLog;
 use crate::runs::labels::{Label, Labels};
-use crate::runs::{FrameFollower, IngestFollower, RunStatus, Runs, Wire};
+use crate::runs::{FrameFollower, IngestFollower, Ingested, RunStatus, Runs, Wire};
 use crate::shutdown::Phase;
 use crate::upstream::Host;
 use crate::upstream::command::{CommandUpstream, Launched};
@@ -138,19 +138,24 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         .relaying_stderr();
     let runtime = super::threads::runtime(0)?;
     let code = runtime.block_on(async {
-        let launched = upstream.launch(opening, Arc::<Restriction>::default(), &labels)?;
-        let mut options = EncoderOptions { experimental: args.experimental, ..encoder_options(&config) };
-        options.user_messages |= args.user_messages;
-        let wire = if args.form == Some(Form::Sse) { Wire::Sse } else { Wire::Ndjson };
-        let ingested = launched.ingested.clone();
-        let output = match to {
+        let begin: Box<dyn FnOnce(&Ingested) -> Output> = match to {
             OutputName::Contract(contract) => {
-                Output::Events(Box::new(ingested.follow(runs.clone(), contract.0, options, wire)))
+                let mut options = EncoderOptions { experimental: args.experimental, ..encoder_options(&config) };
+                options.user_messages |= args.user_messages;
+                let wire = if args.form == Some(Form::Sse) { Wire::Sse } else { Wire::Ndjson };
+                let runs = runs.clone();
+                Box::new(move |ingested| Output::Events(Box::new(ingested.follow(runs, contract.0, options, wire))))
             }
             OutputName::Text => {
-                Output::Text(ingested.follow_frames(runs.clone()), Box::new(View::new(&args.text, false, false)))
+                // From here on, the view has what the runner writes to standard error. It must not reach the terminal as it is.
+                let view = Box::new(View::new(&args.text, false, false));
+                let runs = runs.clone();
+                Box::new(move |ingested| Output::Text(ingested.follow_frames(runs), view))
             }
         };
+        let launched = upstream.launch(opening, Arc::<Restriction>::default(), &labels)?;
+        let ingested = launched.ingested.clone();
+        let output = begin(&ingested);
         let ending = follow(launched, output, &host).await?;
         let entries = ingested.entries();
         let code = ending.tell(&runs, &entries).await;

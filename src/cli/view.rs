@@ -5,6 +5,8 @@
 //! that changes anything; a browser that is opened without being asked for.
 
 use super::bridge::{Embedded, Guest};
+use super::browser::{self, Signpost};
+use super::input::shown;
 use super::names::{self, From};
 use super::recordings::Recordings;
 use super::{EXIT_CLEAN, EXIT_FAILED};
@@ -14,7 +16,7 @@ use crate::runs::Ingested;
 use anyhow::Context;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::ExitCode;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
@@ -27,7 +29,7 @@ pub(super) struct Args {
     /// The runner that wrote the files; auto detects it from the first records
     #[arg(long, value_name = "RUNNER", value_parser = names::runner_or_auto(), default_value = "auto")]
     from: From,
-    /// Open the link in a browser: the program in $BROWSER, else xdg-open or open
+    /// Open the link in a browser: the first command in $BROWSER that starts, else xdg-open or open
     #[arg(long)]
     open: bool,
     /// The configuration file, for [redaction], [gate], [log], [artifacts] and the limits of [ingest] [default: config.toml, if it
@@ -72,6 +74,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         reading.spawn(move || read(&recordings, files, &reports)).context("cannot start a thread")?;
         let link = format!("http://{}/#code={}", embedded.address(), guest.code);
         let (mut is_shown, mut has_failed) = (false, false);
+        let mut signpost = None;
         loop {
             // Ctrl-C often ends the writer of the pipe too. That its recording is incomplete is then no failure.
             let report = tokio::select! {
@@ -82,10 +85,10 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             match report {
                 Some(Report::Begun) if !is_shown => {
                     is_shown = true;
-                    show(&link, args.open)?;
+                    signpost = show(&link, args.open)?;
                 }
                 Some(Report::Begun) => {}
-                Some(Report::File(Ok((path, runs)))) => tell(&format!("{}: {}", path.display(), counted(runs))),
+                Some(Report::File(Ok((path, runs)))) => tell(&format!("{}: {}", shown(&path), counted(runs))),
                 Some(Report::File(Err(why))) => {
                     has_failed = true;
                     tell(&format!("error: {why}"));
@@ -98,6 +101,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             }
         }
         embedded.stop().await;
+        drop(signpost);
         anyhow::Ok(ExitCode::from(if has_failed { EXIT_FAILED } else { EXIT_CLEAN }))
     })
 }
@@ -123,36 +127,21 @@ fn counted(runs: usize) -> String {
 }
 
 /// Prints the link, and opens it if that was asked for.
-fn show(link: &str, open: bool) -> anyhow::Result<()> {
+fn show(link: &str, open: bool) -> anyhow::Result<Option<Signpost>> {
     let mut stdout = std::io::stdout().lock();
     writeln!(stdout, "{link}")?;
     stdout.flush()?;
     if std::io::stderr().is_terminal() {
         tell("The link works once, in one browser. Ctrl-C ends the command and forgets the recordings.");
     }
-    if open && let Err(error) = browse(link) {
+    if !open {
+        return Ok(None);
+    }
+    let opened = browser::open(link);
+    if let Err(error) = &opened {
         tell(&format!("cannot open a browser: {error}; open the link yourself"));
     }
-    Ok(())
-}
-
-/// Starts a browser with the link.
-fn browse(link: &str) -> std::io::Result<()> {
-    let chosen = std::env::var("BROWSER").ok().filter(|browser| !browser.is_empty());
-    let candidates = chosen.map_or_else(|| vec!["xdg-open".to_owned(), "open".to_owned()], |browser| vec![browser]);
-    let mut failed = None;
-    for program in candidates {
-        let null = (Stdio::null(), Stdio::null(), Stdio::null());
-        match Command::new(&program).arg(link).stdin(null.0).stdout(null.1).stderr(null.2).spawn() {
-            Ok(mut browser) => {
-                // Waits for the browser, so that no zombie is left.
-                std::thread::spawn(move || browser.wait());
-                return Ok(());
-            }
-            Err(error) => failed = Some(std::io::Error::new(error.kind(), format!("{program}: {error}"))),
-        }
-    }
-    Err(failed.unwrap_or_else(|| std::io::ErrorKind::NotFound.into()))
+    Ok(opened.ok())
 }
 
 /// Writes a line to stderr.

@@ -4,6 +4,7 @@
 //! more threads than the setting allows. They are kept only in memory.
 
 use super::digest::Digest;
+use crate::clock::Clock;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use uuid::Uuid;
@@ -25,10 +26,19 @@ pub(super) struct Thread {
     pub(super) identity: Digest,
     /// What identifies the prompts of its session as they were sent, which a client may have from a snapshot.
     pub(super) shown: Digest,
-    /// The numbers of the events at which a response ended because the run waited for a person, oldest first.
-    pub(super) waits: Vec<u64>,
+    /// Where responses ended because the run waited for a person, oldest first.
+    pub(super) waits: Vec<Wait>,
     /// What identifies the questions of the last of them.
     pub(super) asked: Digest,
+}
+
+/// The end of a response whose run waited for a person.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Wait {
+    /// The number of the event before which the response ended.
+    pub(super) position: u64,
+    /// When it ended, in Unix epoch seconds.
+    pub(super) at: u64,
 }
 
 impl Thread {
@@ -85,9 +95,9 @@ impl Threads {
     pub(super) fn waits(&self, name: Digest, run: Uuid, position: u64, asked: Digest) {
         let mut known = self.known();
         let Some(thread) = known.threads.get_mut(&name).filter(|thread| thread.run == run) else { return };
-        let is_new = thread.waits.last().is_none_or(|last| *last < position && thread.asked != asked);
+        let is_new = thread.waits.last().is_none_or(|last| last.position < position && thread.asked != asked);
         if is_new && thread.waits.len() < MAX_WAITS {
-            thread.waits.push(position);
+            thread.waits.push(Wait { position, at: Clock::System.now_ms() / 1000 });
             thread.asked = asked;
         }
     }
@@ -120,7 +130,10 @@ mod tests {
         for (position, asked) in [(7, 1), (7, 1), (8, 1), (9, 2)] {
             threads.waits(one, Uuid::from_u128(1), position, [asked; 32]);
         }
-        assert_eq!(threads.find(one), Some(Thread { waits: vec![7, 9], asked: [2; 32], ..thread(1) }));
+        let found = threads.find(one).unwrap();
+        let positions: Vec<u64> = found.waits.iter().map(|wait| wait.position).collect();
+        assert_eq!((positions, found.asked), (vec![7, 9], [2; 32]));
+        assert!(found.waits[0].at > 0 && found.waits[0].at <= found.waits[1].at, "{found:?}");
         threads.begun(one, thread(2));
         threads.waits(one, Uuid::from_u128(1), 11, [3; 32]);
         assert_eq!(threads.find(one), Some(thread(2)), "the position is of an earlier run");
@@ -154,6 +167,6 @@ mod tests {
             );
         }
         let waits = threads.find([1; 32]).unwrap().waits;
-        assert_eq!((waits.len(), waits.last()), (MAX_WAITS, Some(&(MAX_WAITS as u64 - 1))));
+        assert_eq!((waits.len(), waits.last().unwrap().position), (MAX_WAITS, MAX_WAITS as u64 - 1));
     }
 }

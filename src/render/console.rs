@@ -123,8 +123,9 @@ impl Console {
         } else if self.earlier == 0
             && let Some(first) = self.lines.front_mut().or(Some(&mut self.current))
         {
-            first.text.insert_str(0, &front.current.text);
-            first.text.truncate(first.text.floor_char_boundary(LINE_BYTES * 2));
+            let rest = std::mem::replace(first, std::mem::take(&mut front.current));
+            rest.text.chars().for_each(|char| first.push(char));
+            first.is_cut |= rest.is_cut;
         }
         let mut earlier = front.earlier;
         while let Some(line) = front.lines.pop_back() {

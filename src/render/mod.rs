@@ -5,7 +5,7 @@
 //! dependencies.
 //!
 //! `conversation` decides what a reader sees and in which order; `terminal` and `markdown` decide how it looks. `blocks` cuts streamed
-//! Markdown, `console` reduces output to what a terminal would show, `safe` makes characters visible that would act or hide.
+//! Markdown, `console` reduces output to what a terminal would show. `crate::visible` makes characters visible that would act or hide.
 
 mod blocks;
 mod console;
@@ -13,7 +13,6 @@ mod conversation;
 mod describe;
 mod figures;
 pub mod markdown;
-mod safe;
 #[cfg(test)]
 mod sample;
 mod style;

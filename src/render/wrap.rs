@@ -113,14 +113,25 @@ pub(crate) fn wrap(spans: &[Span], columns: usize, breaks: Breaks) -> Vec<Line> 
     let columns = columns.max(1);
     let mut lines = Vec::new();
     let mut rest: &[Cell<'_>] = &cells;
+    let mut begins = true;
     loop {
+        if begins && breaks == Breaks::Words {
+            rest = indented_at_most(rest, columns / 2);
+        }
         let (taken, next, is_end) = first_line(rest, columns, breaks);
+        begins = next.checked_sub(1).and_then(|last| rest.get(last)).is_some_and(|cell| cell.kind == Kind::LineEnd);
         lines.push(joined(rest.get(..taken).unwrap_or_default()));
         if is_end {
             return lines;
         }
         rest = rest.get(next..).unwrap_or_default();
     }
+}
+
+/// The cells without the part of their indentation that is wider than `columns`: it would fill lines that have no text.
+fn indented_at_most<'c, 't>(cells: &'c [Cell<'t>], columns: usize) -> &'c [Cell<'t>] {
+    let spaces = cells.iter().take_while(|cell| cell.kind == Kind::Space).count();
+    cells.get(spaces.saturating_sub(columns)..).unwrap_or_default()
 }
 
 /// The cells of the first line, where the next one begins, and whether there is none.
@@ -215,6 +226,9 @@ mod tests {
         assert_eq!(wrapped("你好 世界", 4, Breaks::Words), ["你好", "世界"]);
         assert_eq!(wrapped("", 4, Breaks::Words), [""]);
         assert_eq!(wrapped("  in", 4, Breaks::Words), ["  in"]);
+        assert_eq!(wrapped("a\n         in", 6, Breaks::Words), ["a", "   in"]);
+        assert_eq!(wrapped("   in", 6, Breaks::Words), ["   in"]);
+        assert_eq!(wrapped("    in", 6, Breaks::Words), ["   in"]);
     }
 
     #[test]

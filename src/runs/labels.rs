@@ -4,6 +4,7 @@
 //! once, in the order of the keys. Never: a label that a runner's output sets; a key or value of unbounded length; an invalid label
 //! that is silently left out.
 
+use crate::visible;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -31,8 +32,10 @@ pub enum LabelError {
          digit"
     )]
     Key(String),
-    /// The value is empty, too long, or has control characters.
-    #[error("the value of the label {0:?} is invalid: a value has 1 to {VALUE_BYTES} bytes and no control characters")]
+    /// The value is empty, too long, or has characters that cannot be seen.
+    #[error(
+        "the value of the label {0:?} is invalid: a value has 1 to {VALUE_BYTES} bytes and no control or invisible characters"
+    )]
     Value(String),
     /// A key occurs twice.
     #[error("the label {0:?} is given twice; a run has one value for each key")]
@@ -60,7 +63,8 @@ impl Label {
         if !begins || key.len() > KEY_BYTES || !key.bytes().all(is_of_key) {
             return Err(LabelError::Key(shown(key)));
         }
-        if value.is_empty() || value.len() > VALUE_BYTES || value.chars().any(char::is_control) {
+        // Two values that look the same would be two groups of figures.
+        if value.is_empty() || value.len() > VALUE_BYTES || visible::line(value) != value {
             return Err(LabelError::Value(key.to_owned()));
         }
         Ok(Self { key: key.into(), value: value.into() })
@@ -208,8 +212,10 @@ mod tests {
             ("a b:x", "the label key \"a b\" is invalid"),
             ("ä:x", "the label key \"ä\" is invalid"),
             ("a:", "the value of the label \"a\" is invalid"),
-            ("a:x\ny", "no control characters"),
-            ("a:\u{85}", "no control characters"),
+            ("a:x\ny", "no control or invisible characters"),
+            ("a:\u{85}", "no control or invisible characters"),
+            ("a:x\u{202e}y", "no control or invisible characters"),
+            ("a:x\u{200b}", "no control or invisible characters"),
         ] {
             let error = text.parse::<Label>().unwrap_err().to_string();
             assert!(error.contains(says), "{text}: {error}");
@@ -218,6 +224,15 @@ mod tests {
         assert!(long.len() < 300, "{}", long.len());
         let twice = ["a:1", "b:1", "a:2"].map(|text| text.parse().unwrap());
         assert_eq!(Labels::of(twice), Err(LabelError::Twice("a".to_owned())));
+    }
+
+    #[test]
+    fn a_value_may_have_whatever_can_be_seen() {
+        for text in ["a:b c:d", "a:über", "a:עברית", "a:👩\u{200d}💻", "a:❤\u{fe0f}"] {
+            assert_eq!(text.parse::<Label>().map(|label| label.to_string()).as_deref(), Ok(text));
+        }
+        let longest = format!("a:{}", "x".repeat(VALUE_BYTES));
+        assert!(longest.parse::<Label>().is_ok() && format!("{longest}x").parse::<Label>().is_err());
     }
 
     #[test]

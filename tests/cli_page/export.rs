@@ -151,6 +151,41 @@ fn a_file_is_replaced_only_with_force() {
     assert!(Path::new(&new).exists());
     let nowhere = format!("{}/no/folder.html", scratch.missing());
     run(&["export", &path("text_plain.ndjson"), "--html", &nowhere], "").exits(2).says(&["cannot write"]);
+    run(&["export", &path("text_plain.ndjson"), "--md", "/dev/null"], "").exits(0);
+}
+
+#[test]
+fn a_replaced_file_keeps_its_permissions_and_links_and_pipes_stay() {
+    use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
+    let scratch = Scratch::new("export-kinds");
+    let secret = scratch.file("secret.md", "mine");
+    std::fs::set_permissions(&secret, std::fs::Permissions::from_mode(0o600)).unwrap();
+    let link = scratch.missing();
+    symlink(&secret, &link).unwrap();
+    let recording = path("text_plain.ndjson");
+    run(&["export", &recording, "--md", &link, "--force"], "").exits(0);
+    assert!(Path::new(&link).is_symlink());
+    assert!(std::fs::read_to_string(&secret).unwrap().contains("# Claude Code"));
+    assert_eq!(std::fs::metadata(&secret).unwrap().permissions().mode() & 0o777, 0o600);
+    let pipe = format!("{link}.pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let reader = std::thread::spawn({
+        let pipe = pipe.clone();
+        move || std::fs::read_to_string(pipe).unwrap()
+    });
+    run(&["export", &recording, "--md", &pipe], "").exits(0);
+    assert!(reader.join().unwrap().contains("# Claude Code"));
+    assert!(std::fs::metadata(&pipe).unwrap().file_type().is_fifo());
+}
+
+#[test]
+fn the_name_of_a_file_cannot_act_on_the_terminal() {
+    let scratch = Scratch::new("export-name");
+    let odd = scratch.file("a\nb\u{1b}[2J.md", "mine");
+    let ended = run(&["export", &path("text_plain.ndjson"), "--md", &odd], "").exits(2).says(&["a⏎b␛[2J.md exists"]);
+    assert!(!ended.err.contains('\u{1b}'));
+    let ended = run(&["export", &odd, "--md", "-"], "").exits(2);
+    assert!(!ended.err.contains('\u{1b}') && ended.err.contains("a⏎b␛[2J.md"), "{}", ended.err);
 }
 
 #[test]

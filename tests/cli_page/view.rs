@@ -205,10 +205,20 @@ fn secrets_are_redacted_and_a_browser_is_opened_only_if_asked() {
     assert_eq!(std::fs::read_to_string(&opened).unwrap(), "");
     drop(view);
     let view = start(&["--open", &file]);
-    let expected = format!("http://{}/#code={}\n", view.address, view.code);
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
-    while std::fs::read_to_string(&opened).unwrap() != expected {
-        assert!(std::time::Instant::now() < deadline, "{:?}", std::fs::read_to_string(&opened));
+    let shown = loop {
+        let opened = std::fs::read_to_string(&opened).unwrap();
+        if let Some(path) = opened.strip_suffix('\n') {
+            break std::path::PathBuf::from(path);
+        }
+        assert!(std::time::Instant::now() < deadline, "{opened:?}");
         std::thread::sleep(std::time::Duration::from_millis(20));
-    }
+    };
+    // Other users must not see the code, neither in the arguments of the browser nor in the file.
+    let link = format!("http://{}/#code={}", view.address, view.code);
+    let page = std::fs::read_to_string(&shown).unwrap();
+    assert!(page.contains(&format!("http-equiv=\"refresh\" content=\"0; url={link}\"")), "{page}");
+    assert_eq!(std::os::unix::fs::PermissionsExt::mode(&shown.metadata().unwrap().permissions()) & 0o777, 0o600);
+    assert_eq!(view.end().0, Some(0));
+    assert!(!shown.exists());
 }

@@ -8,7 +8,8 @@ import Ajv from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { plan, say } from './plan.mjs';
 
-const { program, arguments: programArguments, cwd } = plan();
+// `unoffered` is a mode that the agent does not offer.
+const { program, arguments: programArguments, cwd, unoffered = 'bypassPermissions' } = plan();
 const complaints = [];
 console.error = (...what) => complaints.push(what.map(String).join(' '));
 console.warn = console.error;
@@ -108,7 +109,7 @@ await app.connectWith(ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(c
   await agent.request('session/set_mode', { sessionId, modeId: 'plan' });
   await agent.request('session/set_config_option', { sessionId, configId: 'mode', value: 'default' });
   onUpdate = () => {};
-  mode.refused = await agent.request('session/set_mode', { sessionId, modeId: 'bypassPermissions' }).then(() => null, (error) => error.code);
+  mode.refused = await agent.request('session/set_mode', { sessionId, modeId: unoffered }).then(() => null, (error) => error.code);
   await turn('hello');
   begin();
   await agent.request('session/load', { sessionId, cwd, mcpServers: [] });

@@ -1,9 +1,9 @@
 // The agent of `@ag-ui/client` talks to a coding agent. Its own checks of the events' order are on. Says one JSON object for each step.
 import { writeFileSync } from 'node:fs';
 import { HttpAgent } from '@ag-ui/client';
-import { plan, say } from './plan.mjs';
+import { interruptNewest, plan, say } from './plan.mjs';
 
-const url = new URL('/ag-ui/fake', plan().base_url).href;
+const url = new URL(`/ag-ui/${plan().upstream ?? 'fake'}`, plan().base_url).href;
 const warnings = [];
 console.warn = (...what) => warnings.push(what.map(String).join(' '));
 console.error = console.warn;
@@ -35,6 +35,23 @@ for (const payload of [{ decision: 'approved' }, false]) {
 const failing = new HttpAgent({ url, threadId: 'failing' });
 ask(failing, 'badly');
 await failing.runAgent({}, { onRunErrorEvent: ({ event }) => say({ failed: event.message }) }).catch(() => {});
+complaints();
+
+// Another client interrupts the run, and the thread goes on.
+const stopped = new HttpAgent({ url, threadId: 'stopped' });
+ask(stopped, 'slowly');
+const begun = new Promise((done) => {
+  stopped.subscribe({ onTextMessageContentEvent: done });
+});
+let outcome = null;
+const working = stopped.runAgent({}, { onRunFinishedEvent: ({ event }) => void (outcome = event.outcome?.type) });
+await begun;
+await interruptNewest();
+await working;
+say({ interrupted: stopped.messages.at(-1).content, outcome });
+ask(stopped, 'quickly');
+await stopped.runAgent();
+say({ text: stopped.messages.at(-1).content });
 complaints();
 
 // A page that is left and opened again: the thread is read with GET.
@@ -69,6 +86,6 @@ say({
   warnings: complaints(),
 });
 
-const refused = new HttpAgent({ url: new URL('/ag-ui/fame', url).href, threadId: 'refused' });
+const refused = new HttpAgent({ url: new URL(`/ag-ui/${plan().upstream ?? 'fak'}s`, url).href, threadId: 'refused' });
 ask(refused, 'x');
 await refused.runAgent().catch((error) => say({ refused: String(error.message ?? error).includes('did you mean') }));

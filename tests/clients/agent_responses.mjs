@@ -3,9 +3,8 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import OpenAI from 'openai';
 import { plan, say } from './plan.mjs';
 
-const { base_url: baseURL, release } = plan();
+const { base_url: baseURL, release, upstream: model = 'fake' } = plan();
 const client = new OpenAI({ apiKey: 'none', baseURL });
-const model = 'fake';
 
 async function failing(body) {
   try {

@@ -10,7 +10,7 @@ import openai
 plan = json.loads(sys.argv[1])
 client = openai.OpenAI(base_url=plan["base_url"], api_key="none", timeout=60)
 release = pathlib.Path(plan["release"])
-model = "fake"
+model = plan.get("upstream", "fake")
 
 
 def say(**what):

@@ -1,9 +1,9 @@
 // The engine of the AI SDK's `useChat` chats with a coding agent. Says one JSON object for each step.
 import { writeFileSync } from 'node:fs';
 import { AbstractChat, DefaultChatTransport } from 'ai';
-import { plan, say } from './plan.mjs';
+import { interruptNewest, plan, say } from './plan.mjs';
 
-const api = new URL('/ai-sdk/fake', plan().base_url).href;
+const api = new URL(`/ai-sdk/${plan().upstream ?? 'fake'}`, plan().base_url).href;
 
 // Waits for a condition, at most half a minute.
 async function until(what, isSo) {
@@ -58,13 +58,23 @@ for (const approved of [true, false]) {
   await chat.addToolApprovalResponse({ id: tools[0].approval.id, approved });
   // The answer is sent by itself.
   await until('the message does not go on', () => chat.status === 'ready' && chat.texts('text').length > 0);
-  const codes = chat.parts('dynamic-tool').map((part) => part.output.exit_code);
+  const codes = chat.parts('dynamic-tool').map((part) => part.output?.exit_code ?? part.state);
   say({ status: chat.status, text: chat.texts('text'), exit_codes: codes, messages: chat.messages.length });
 }
 
 const failing = new Chat('failing');
 await failing.sendMessage({ text: 'badly' });
 say({ status: failing.status, error: failing.error?.message });
+
+// Another client interrupts the run, and the chat goes on.
+const stopped = new Chat('stopped');
+const working = stopped.sendMessage({ text: 'slowly' });
+await until('no answer', () => stopped.lastMessage?.role === 'assistant' && stopped.texts('text').join(''));
+await interruptNewest();
+await working;
+say({ interrupted: stopped.texts('text'), status: stopped.status });
+await stopped.sendMessage({ text: 'quickly' });
+say({ status: stopped.status, text: stopped.texts('text') });
 
 // A page that is left and opened again.
 const left = new Chat('left');
@@ -80,6 +90,6 @@ writeFileSync(plan().release, '');
 await resuming;
 say({ resumed: opened.texts('text').join(''), status: opened.status });
 
-const refused = new Chat('refused', new URL('/ai-sdk/fame', api).href);
+const refused = new Chat('refused', new URL(`/ai-sdk/${plan().upstream ?? 'fak'}s`, api).href);
 await refused.sendMessage({ text: 'x' });
 say({ status: refused.status, refused: refused.error.message.includes('did you mean') });

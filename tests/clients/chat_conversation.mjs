@@ -1,14 +1,14 @@
 // The `openai` package holds a conversation with a coding agent. Says one JSON object for each step.
 import OpenAI from 'openai';
+import { interruptNewest, plan, say } from './plan.mjs';
 
-const { base_url: baseURL } = JSON.parse(process.argv[2]);
+const { base_url: baseURL, upstream = 'fake' } = plan();
 const client = new OpenAI({ apiKey: 'none', baseURL });
-const say = (what) => console.log(JSON.stringify(what));
 const messages = [];
 
 async function failing(body) {
   try {
-    const stream = await client.chat.completions.create({ model: 'fake', ...body });
+    const stream = await client.chat.completions.create({ model: upstream, ...body });
     if (body.stream) for await (const chunk of stream) void chunk;
     say({ error: null });
   } catch (error) {
@@ -22,14 +22,14 @@ for await (const model of client.models.list()) models.push(model.id);
 say({ models });
 
 messages.push({ role: 'user', content: 'secretly' });
-const whole = await client.chat.completions.create({ model: 'fake', messages });
+const whole = await client.chat.completions.create({ model: upstream, messages });
 const [{ message, finish_reason }] = whole.choices;
 say({ content: message.content, reasoning: message.reasoning_content, finish_reason, total_tokens: whole.usage.total_tokens });
 messages.push(message);
 
-for (const prompt of ['quickly', 'carefully']) {
+for (const prompt of ['quickly', 'carefully', 'carefully']) {
   messages.push({ role: 'user', content: prompt });
-  const stream = client.chat.completions.stream({ model: 'fake', messages, stream_options: { include_usage: true } });
+  const stream = client.chat.completions.stream({ model: upstream, messages, stream_options: { include_usage: true } });
   let reasoning = '';
   stream.on('chunk', (chunk) => (reasoning += chunk.choices[0]?.delta.reasoning_content ?? ''));
   const completion = await stream.finalChatCompletion();
@@ -38,6 +38,20 @@ for (const prompt of ['quickly', 'carefully']) {
   say({ content: choice.message.content, finish_reason: choice.finish_reason, total_tokens: completion.usage.total_tokens, work });
   messages.push({ role: 'assistant', content: choice.message.content });
 }
+
+// Another client interrupts the run, and the conversation goes on.
+const stopped = [{ role: 'user', content: 'slowly' }];
+const working = client.chat.completions.stream({ model: upstream, messages: stopped });
+let seen = '';
+working.on('content', (delta) => {
+  if (!seen) void interruptNewest();
+  seen += delta;
+});
+const end = await working.finalChatCompletion().catch((error) => error);
+say({ interrupted: seen, code: end.code ?? null });
+stopped.push({ role: 'assistant', content: seen }, { role: 'user', content: 'quickly' });
+const after = await client.chat.completions.create({ model: upstream, messages: stopped });
+say({ content: after.choices[0].message.content });
 
 const prompt = [{ role: 'user', content: 'badly' }];
 await failing({ model: 'fale', messages: prompt });

@@ -2,10 +2,14 @@
 
 import json
 import sys
+import urllib.parse
+import urllib.request
 
 import openai
 
-client = openai.OpenAI(base_url=json.loads(sys.argv[1])["base_url"], api_key="none", timeout=60)
+plan = json.loads(sys.argv[1])
+upstream = plan.get("upstream", "fake")
+client = openai.OpenAI(base_url=plan["base_url"], api_key="none", timeout=60)
 messages = []
 
 
@@ -15,7 +19,7 @@ def say(**what):
 
 def failing(**body):
     try:
-        stream = client.chat.completions.create(**{"model": "fake", **body})
+        stream = client.chat.completions.create(**{"model": upstream, **body})
         if body.get("stream"):
             for _ in stream:
                 pass
@@ -26,10 +30,19 @@ def failing(**body):
         say(error=type(error).__name__, message=error.message)
 
 
+def interrupt_newest():
+    """Interrupts the newest run, as another client does."""
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    with opener.open(urllib.parse.urljoin(plan["base_url"], "/v1/runs")) as answer:
+        run = json.load(answer)["data"][0]["run_id"]
+    path = f"/v1/runs/{run}/interrupt"
+    opener.open(urllib.request.Request(urllib.parse.urljoin(plan["base_url"], path), method="POST")).close()
+
+
 say(models=[model.id for model in client.models.list()])
 
 messages.append({"role": "user", "content": "secretly"})
-whole = client.chat.completions.create(model="fake", messages=messages)
+whole = client.chat.completions.create(model=upstream, messages=messages)
 choice = whole.choices[0]
 say(
     content=choice.message.content,
@@ -39,10 +52,10 @@ say(
 )
 messages.append(choice.message)
 
-for prompt in ["quickly", "carefully"]:
+for prompt in ["quickly", "carefully", "carefully"]:
     messages.append({"role": "user", "content": prompt})
     options = {"include_usage": True}
-    with client.chat.completions.stream(model="fake", messages=messages, stream_options=options) as stream:
+    with client.chat.completions.stream(model=upstream, messages=messages, stream_options=options) as stream:
         reasoning = ""
         for event in stream:
             if event.type == "chunk" and event.chunk.choices:
@@ -56,6 +69,23 @@ for prompt in ["quickly", "carefully"]:
         work=[line for line in reasoning.split("\n\n") if "pproval" in line],
     )
     messages.append({"role": "assistant", "content": choice.message.content})
+
+# Another client interrupts the run, and the conversation goes on.
+stopped = [{"role": "user", "content": "slowly"}]
+text, code = "", None
+try:
+    with client.chat.completions.stream(model=upstream, messages=stopped) as stream:
+        for event in stream:
+            if event.type == "content.delta":
+                if not text:
+                    interrupt_newest()
+                text += event.delta
+except openai.APIError as error:
+    code = error.code
+say(interrupted=text, code=code)
+stopped += [{"role": "assistant", "content": text}, {"role": "user", "content": "quickly"}]
+after = client.chat.completions.create(model=upstream, messages=stopped)
+say(content=after.choices[0].message.content)
 
 prompt = [{"role": "user", "content": "badly"}]
 failing(model="fale", messages=prompt)

@@ -24,6 +24,12 @@ from claude_agent_sdk import (
 
 plan = json.loads(sys.argv[1])
 prompts = plan["prompts"]
+# The names of the steps; without them, all are taken.
+only = plan.get("only")
+
+
+def is_wanted(step):
+    return only is None or step in only
 
 
 def options(**more):
@@ -72,6 +78,8 @@ async def typed(*texts):
 
 async def once(step, prompt, decision=None, **more):
     """One prompt in a process of its own."""
+    if not is_wanted(step):
+        return None
     seen = Seen()
 
     async def decide(name, tool_input, context):
@@ -132,11 +140,14 @@ async def main():
         seen.said["asked"].append({"name": name, "input": tool_input, "toolUseID": context.tool_use_id})
         return PermissionResultAllow()
 
-    async for message in query(prompt=typed(prompts["tool"], prompts["tool"]), options=options(can_use_tool=decide)):
-        seen.take(message)
-        results += [message.result] if isinstance(message, ResultMessage) else []
-    seen.said["results"] = results
-    seen.told("both")
+    if is_wanted("both"):
+        async for message in query(prompt=typed(prompts["tool"], prompts["tool"]), options=options(can_use_tool=decide)):
+            seen.take(message)
+            results += [message.result] if isinstance(message, ResultMessage) else []
+        seen.said["results"] = results
+        seen.told("both")
+    if not is_wanted("end"):
+        return
 
     async with ClaudeSDKClient(options(can_use_tool=decide)) as client:
         await turn("first", client, seen, prompts["text"])

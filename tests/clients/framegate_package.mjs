@@ -357,6 +357,27 @@ const cases = {
     await rejects(client.sendMessage('00000000-0000-4000-8000-000000000000', 'hello'), framegate.ApiError);
   },
 
+  async batches_have_the_same_events_also_after_cuts() {
+    const { runs } = await client.ingest('claude-code', another('claude-code', 'bash_ok.partial.ndjson'));
+    const run = runs[0].run_id;
+    const expected = (await replay(run, 'frames.v2')).map((event) => event.seq);
+    const cutting = await relay();
+    cutting.cut = (number) => (number < 3 ? 2_500 : undefined);
+    const stream = cutting.client().events(run, { contract: 'frames.v2' });
+    const read = [];
+    let most = 0;
+    for await (const events of stream.batches()) {
+      read.push(...events.map((event) => event.seq));
+      most = Math.max(most, events.length);
+      assert.equal(stream.cursor, `${read.at(-1)}`);
+    }
+    assert.deepEqual(read, expected);
+    assert(most > 1, 'events that arrive together are given together');
+    assert(cutting.connections >= 4, `${cutting.connections}`);
+    assert.throws(() => stream[Symbol.asyncIterator](), framegate.FramegateError);
+    cutting.close();
+  },
+
   async the_feed_of_all_runs_continues_after_cuts() {
     const cutting = await relay();
     cutting.cut = (number) => (number < 4 ? 2_500 : undefined);

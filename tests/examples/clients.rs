@@ -2,11 +2,12 @@
 
 use crate::client::get;
 use crate::proxy::Proxy;
+use crate::react_page::Page;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 
 fn demo() -> Proxy {
     Proxy::with_arguments(&["--demo"], &[])
@@ -113,38 +114,11 @@ fn curl_starts_follows_answers_and_interrupts() {
     }
 }
 
-/// The page's server, which ends with the test.
-struct Page {
-    child: Child,
-    url: String,
-}
-
-impl Page {
-    fn start(proxy: &Proxy) -> Self {
-        let mut command = Command::new("node");
-        command.arg("start.mjs").current_dir(root("examples/react-chat")).env("PORT", "0").env("NO_PROXY", "*");
-        command.env("FRAMEGATE_URL", format!("http://{}", proxy.address));
-        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let url = line.split([' ', ',']).find(|word| word.starts_with("http://localhost:"));
-        let url = url.unwrap_or_else(|| panic!("no address in {line:?}")).to_owned();
-        Self { child, url }
-    }
-}
-
-impl Drop for Page {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
 #[test]
 #[ignore = "needs node and examples/react-chat/node_modules: ./test.sh runs it"]
 fn npm_react_page_passes_on_only_its_own_requests() {
     let proxy = demo();
-    let page = Page::start(&proxy);
+    let page = Page::start(proxy.address);
     let address = page.url.replace("http://localhost:", "127.0.0.1:").parse().unwrap();
     let host = page.url.trim_start_matches("http://");
     let body = br#"{"id":"c","messages":[{"id":"u","role":"user","parts":[{"type":"text","text":"hello"}]}]}"#;
@@ -182,7 +156,7 @@ fn send(address: SocketAddr, line: &str, headers: &[(&str, &str)], body: &[u8]) 
 fn browsers_chat_in_react() {
     assert!(std::env::var_os("CHROMIUM").is_some(), "CHROMIUM must be the path of a Chromium");
     let proxy = demo();
-    let page = Page::start(&proxy);
+    let page = Page::start(proxy.address);
     let plan = json!({"url": page.url}).to_string();
     let text = said(&proxy, "../tests/clients", &["node", "react_chat.mjs", &plan], "");
     let steps: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();

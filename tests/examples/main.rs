@@ -17,3 +17,4 @@ mod editors;
 mod programs;
 #[path = "../serve/proxy.rs"]
 mod proxy;
+mod react_page;

@@ -1,9 +1,13 @@
 // Tokens: the form, what a token's scopes allow, and where the token may be.
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { after, test } from 'node:test';
 import { close, FAILED_REQUESTS, open } from './support/browser.mjs';
+import { atEnd } from './support/cleanup.mjs';
 import { folder, Proxy, until } from './support/proxy.mjs';
 import { recording } from './support/recordings.mjs';
 import { questions, ready, tools } from './support/views.mjs';
@@ -149,4 +153,69 @@ test('without tokens, nothing is asked for', async (t) => {
   assert.equal(await page.getByLabel('Token', { exact: true }).count(), 0);
   assert.equal(await page.evaluate(() => JSON.stringify(sessionStorage)), '{}');
   await until('requests', () => page.watch.requests.some(({ url }) => url.endsWith('/v1/access')));
+});
+
+/** `framegate view` with a recording; the result: the link that it prints. */
+async function viewing(t) {
+  const path = await folder(t);
+  await writeFile(join(path, 'session.ndjson'), recording('claude-code', 'bash_ok.partial.ndjson'));
+  const child = spawn(process.env.FRAMEGATE, ['view', 'session.ndjson'], { cwd: path, stdio: ['ignore', 'pipe', 'ignore'] });
+  const ended = once(child, 'exit');
+  atEnd(t, async () => {
+    child.kill();
+    await ended;
+  });
+  const { value: link } = await createInterface({ input: child.stdout })[Symbol.asyncIterator]().next();
+  assert.match(link ?? '', /^http:\/\/127\.0\.0\.1:\d+\/#code=\w+$/);
+  return link;
+}
+
+const redemptions = (page) => page.watch.requests.filter(({ url }) => new URL(url).pathname === '/v1/access/redeem');
+const USED = /This link was used already/;
+
+test('the link of `framegate view` works once, and neither its code nor the token stays in an address', async (t) => {
+  const link = await viewing(t);
+  const code = link.split('code=')[1];
+  const page = await open(t, link, { allow: FAILED_REQUESTS });
+  await ready(page, 'runs');
+  await page.locator('[data-run]').first().waitFor();
+  assert.equal(page.url(), `${link.split('#')[0]}#/runs`);
+  assert.deepEqual(redemptions(page).map(({ method }) => method), ['POST']);
+  const tokens = new Set(page.watch.requests.flatMap(({ headers }) => headers.authorization?.replace('Bearer ', '') ?? []));
+  assert.equal(tokens.size, 1, 'one token');
+  const [token] = tokens;
+  await checkSecret(page, token);
+  assert.notEqual(token, code);
+  const session = await page.context().newCDPSession(page);
+  const { entries } = await session.send('Page.getNavigationHistory');
+  for (const { url } of [...entries, ...page.watch.requests]) assert.ok(!url.includes(code), `an address has the code: ${url}`);
+  assert.ok(!(await page.evaluate(() => JSON.stringify([{ ...sessionStorage }, { ...localStorage }, document.cookie, document.documentElement.outerHTML]))).includes(code));
+
+  // The tab keeps its token, and asks for no other one.
+  await page.reload();
+  await page.locator('[data-run]').first().waitFor();
+  assert.equal(redemptions(page).length, 1);
+  // The same link again in this tab: it says that the code was used, and the runs are still there.
+  await page.goto(link);
+  await page.getByRole('status').getByText(USED).waitFor();
+  await page.locator('[data-run]').first().waitFor();
+  assert.ok(!page.url().includes(code));
+  assert.equal(redemptions(page).length, 2);
+
+  // Another browser gets nothing with it.
+  const other = await open(t, link, { allow: FAILED_REQUESTS });
+  await other.getByRole('alert').getByText(USED).waitFor();
+  await other.getByLabel('Token', { exact: true }).first().waitFor();
+  assert.equal(await other.locator('[data-run]').count(), 0);
+  assert.ok(!other.url().includes(code));
+  assert.equal(await other.evaluate(() => JSON.stringify(sessionStorage)), '{}');
+});
+
+test('a link in the tab of a page that asks for a token lets it in', async (t) => {
+  const link = await viewing(t);
+  const page = await open(t, link.split('#')[0], { allow: FAILED_REQUESTS });
+  await page.getByLabel('Token', { exact: true }).first().waitFor();
+  await page.goto(link);
+  await page.locator('[data-run]').first().waitFor();
+  assert.ok(!page.url().includes('code='));
 });

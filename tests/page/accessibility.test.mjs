@@ -4,10 +4,11 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { after, test } from 'node:test';
 import { close, open } from './support/browser.mjs';
+import { ClaudeRun } from './support/claude.mjs';
 import { unfold } from './support/inspect.mjs';
 import { Proxy, until } from './support/proxy.mjs';
 import { recording } from './support/recordings.mjs';
-import { checkWidth, conversation, questions, ready, runsList, stats, timeline, trace } from './support/views.mjs';
+import { checkWidth, conversation, items, questions, ready, runsList, stats, timeline, trace } from './support/views.mjs';
 
 after(close);
 
@@ -34,6 +35,10 @@ async function proxyWithRuns(t) {
   for (const [runner, name] of SHOWN) runs.push((await proxy.ingest(runner, recording(runner, name)))[0]);
   return { proxy, runs };
 }
+
+const run = new ClaudeRun();
+/** Records that are not valid, between others. */
+const BROKEN = run.begin() + run.say('One.') + 'not json\n' + run.say('Two.') + '{"type":\n[1,\n' + run.end();
 
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
@@ -83,6 +88,39 @@ for (const colorScheme of ['light', 'dark']) {
     assert.deepEqual(found, []);
   });
 }
+
+test('axe finds nothing in places of records that are not valid', async (t) => {
+  const proxy = await Proxy.start(t);
+  const [run] = await proxy.ingest('claude-code', BROKEN);
+  for (const colorScheme of ['light', 'dark']) {
+    const page = await open(t, `${proxy.url}/#/runs/${run}`, { colorScheme, viewport: PHONE });
+    await items(page, 'invalid').nth(1).waitFor();
+    await check(page, colorScheme);
+    await checkWidth(page, colorScheme);
+  }
+});
+
+test('a theme has the same colours, whether the system or the reader chose it', async (t) => {
+  const { proxy, runs } = await proxyWithRuns(t);
+  const colours = async (page) => {
+    await conversation(page, runs[1]);
+    return page.evaluate(() => [...document.querySelectorAll('body, body *')].map((element) => {
+      const { color, backgroundColor, borderColor, boxShadow } = getComputedStyle(element);
+      return `${element.tagName} ${color} ${backgroundColor} ${borderColor} ${boxShadow}`;
+    }));
+  };
+  const system = {};
+  for (const colorScheme of ['light', 'dark']) system[colorScheme] = await colours(await open(t, `${proxy.url}/`, { colorScheme }));
+  assert.notDeepEqual(system.light, system.dark);
+  for (const [colorScheme, chosen] of [['light', 'dark'], ['dark', 'light']]) {
+    const page = await open(t, `${proxy.url}/`, { colorScheme });
+    while (!(await page.getByRole('button', { name: `Theme: ${chosen}` }).count())) await page.keyboard.press('t');
+    const found = await colours(page);
+    assert.ok(found.length > 100 && found.length === system[chosen].length, `${found.length} elements`);
+    // What the pointer and the focus mark differs.
+    assert.ok(found.filter((one, index) => one !== system[chosen][index]).length < 3, `${chosen}, chosen while the system is ${colorScheme}`);
+  }
+});
 
 test('a phone of 360 px shows every view without scrolling sideways, and axe finds nothing', async (t) => {
   const { proxy, runs } = await proxyWithRuns(t);

@@ -4,9 +4,9 @@ import { after, test } from 'node:test';
 import { close, open } from './support/browser.mjs';
 import { ClaudeRun } from './support/claude.mjs';
 import { checkDocument, scrollThrough, unfold } from './support/inspect.mjs';
-import { Proxy } from './support/proxy.mjs';
+import { Proxy, Trickle, until } from './support/proxy.mjs';
 import { names, recording, RUNNERS } from './support/recordings.mjs';
-import { connection, conversation, items, letters, tools } from './support/views.mjs';
+import { connection, conversation, items, letters, ready, tools } from './support/views.mjs';
 
 after(close);
 
@@ -249,4 +249,39 @@ test('a key leads to the end and to the beginning of a run that has ended', asyn
   await page.keyboard.press('g');
   await page.keyboard.press('g');
   await page.getByText('Answer 0', { exact: true }).waitFor();
+});
+
+test('records that were not valid or too large are where they arrived, with a way to the three columns', async (t) => {
+  const proxy = await Proxy.start(t, { settings: { 'ingest.max_record_bytes': 2048 } });
+  const run = new ClaudeRun();
+  const lines = [run.begin(), 'not json <b>at all</b>\n', run.say('The first answer.'), '{"type": bad\n', '{"type": worse\n', run.say('The second answer.')];
+  const input = new Trickle(proxy, 'claude-code');
+  await input.write(lines.join(''));
+  const id = await proxy.newRun();
+  const page = await open(t, `${proxy.url}/#/runs/${id}`);
+  const order = () => items(page).evaluateAll((items) => items.map((item) => item.dataset.item).filter((kind) => kind === 'text' || kind === 'invalid').join(' '));
+  await until('two places', async () => (await order()) === 'invalid text invalid text', 5000);
+  const [first, second] = [items(page, 'invalid').nth(0), items(page, 'invalid').nth(1)];
+  assert.match(await first.innerText(), /A record of the runner was left out here — not JSON.*\s+not json <b>at all<\/b>/);
+  assert.match(await second.innerText(), /2 records of the runner were left out here/);
+  await checkDocument(page, 'records that are not valid');
+
+  // One that comes while the page is open is shown when the turn has ended.
+  await input.write(run.say('x'.repeat(5000)) + run.end());
+  await input.end();
+  await until('the third place', async () => (await order()).startsWith('invalid text invalid text invalid'), 5000);
+  assert.match(await items(page, 'invalid').nth(2).innerText(), /more than the limit/);
+
+  const frames = await proxy.frames(id);
+  const { seq } = frames.find((frame) => frame.status === 'invalid_json' && frame.raw.includes('bad'));
+  await second.getByRole('link', { name: 'Show in Frames' }).click();
+  await ready(page, 'frame');
+  await page.locator(`[data-place="${seq} left 0"]`).waitFor();
+  await page.locator('.trace-row.is-selected [data-finding~=invalid_record]').first().waitFor();
+  // A run without such records is not searched.
+  const [plain] = await proxy.ingest('claude-code', run.begin() + run.say('Hello.') + run.end());
+  page.watch.requests.length = 0;
+  await conversation(page, plain);
+  await connection(page, 'ended').waitFor();
+  assert.equal(page.watch.requests.filter(({ url }) => url.includes('event_type=provider_event')).length, 0);
 });

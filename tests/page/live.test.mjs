@@ -173,3 +173,40 @@ test('frames that were dropped are announced', async (t) => {
   assert.ok(pruned > 0);
   await page.getByRole('status').getByText(`${pruned.toLocaleString('en')} frames of this run are no longer stored`).waitFor();
 });
+
+test('a call is readable while the model writes it', async (t) => {
+  const proxy = await Proxy.start(t);
+  const run = new ClaudeRun();
+  const input = new Trickle(proxy, 'claude-code');
+  await input.write(run.begin());
+  const id = await proxy.newRun();
+  const page = await open(t, `${proxy.url}/#/runs/${id}`);
+  await ready(page, 'conversation');
+  let index = -1;
+  const begin = (name) => {
+    index += 1;
+    return run.event({ type: 'content_block_start', index, content_block: { type: 'tool_use', id: `call${index}`, name, input: {} } });
+  };
+  const piece = (text) => run.event({ type: 'content_block_delta', index, delta: { type: 'input_json_delta', partial_json: text } });
+  await input.write(run.event({ type: 'message_start', message: { id: 'm', type: 'message', role: 'assistant', model: 'm', content: [], usage: { input_tokens: 1, output_tokens: 1 } } }));
+
+  await input.write(begin('Bash') + piece('{"command": "cargo te'));
+  const shell = tools(page, 'shell', 'writing').first();
+  await shell.getByText(/^cargo te$/).first().waitFor();
+  await input.write(piece('st --all \\"a b\\" \\'));
+  await shell.getByText(/^cargo test --all "a b"$/).first().waitFor();
+  assert.doesNotMatch(await shell.innerText(), /[{}]|command/);
+
+  await input.write(begin('Write') + piece('{"file_path": "/workspace/src/ma'));
+  const write = tools(page, 'write', 'writing').first();
+  await write.getByText('/workspace/src/ma', { exact: true }).waitFor();
+  await input.write(piece('in.rs", "content": "fn main() {\\n    println!(\\"hel'));
+  await write.locator('.code').getByText('println!("hel').waitFor();
+  assert.doesNotMatch(await write.innerText(), /file_path|\\n/);
+  // A tool of which nothing is known has its arguments by name, and texts that are no JSON stay as they are.
+  await input.write(begin('mcp__files__move') + piece('{"from": "a.txt", "to": {"folder": "<b>arch'));
+  const other = tools(page, 'mcp', 'writing').first();
+  await other.getByText(/files · move/).waitFor();
+  await other.getByText(/from: a\.txt/).waitFor();
+  await input.end();
+});

@@ -1,6 +1,10 @@
-// Measures the page: its size, the time to open a long run, the memory of its tab during a live run.
+// Measures the page: its size, the time to open a long run and to scroll through it, the memory of its tab during a live run.
 //
-// node tests/page/measure.mjs [MINUTES]      (10 by default; FRAMEGATE: the built program, CHROMIUM: the browser)
+// FRAMEGATE: the program, as it is released (`cargo build --release`); CHROMIUM: the browser.
+//
+// node tests/page/measure.mjs [MINUTES] [FRAMES] [ROUNDS]
+//
+// MINUTES of the live run (10; 0 for none), FRAMES of the long run (100,000), how often that is opened (3).
 import { readFileSync } from 'node:fs';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { open } from './support/browser.mjs';
@@ -9,7 +13,8 @@ import { Proxy, sleep, Trickle } from './support/proxy.mjs';
 import { standalone } from './support/standalone.mjs';
 
 const minutes = Number(process.argv[2] ?? 10);
-const FRAMES = 100_000;
+const FRAMES = Number(process.argv[3] ?? 100_000);
+const ROUNDS = Number(process.argv[4] ?? 3);
 const FRAMES_PER_SECOND = 200;
 
 const kib = (bytes) => `${(bytes / 1024).toFixed(1)} KiB`;
@@ -35,8 +40,61 @@ function* work(run, pieces) {
   }
 }
 
+/** Waits until the browser has drawn what it has. */
+const drawn = (page) => page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))));
+
+/** Notes in the page when something is there and drawn, in ms since the navigation began: `wanted` has selectors by name. */
+function noting(wanted) {
+  window.times = {};
+  const look = () => {
+    for (const [name, selector] of Object.entries(wanted)) {
+      if (window.times[name] !== undefined || !document.querySelector(selector)) continue;
+      window.times[name] = Infinity;
+      requestAnimationFrame(() => setTimeout(() => (window.times[name] = performance.now())));
+    }
+  };
+  new MutationObserver(look).observe(document, { childList: true, subtree: true, attributes: true, attributeFilter: ['data-connection'] });
+}
+
+/** Turns the wheel for some seconds. Out: the times between two pictures, in ms, in order of size. */
+async function scrolling(page, seconds) {
+  await page.mouse.move(640, 400);
+  await page.evaluate(() => {
+    window.pictures = [];
+    let before = performance.now();
+    const next = (now) => {
+      window.pictures.push(now - before);
+      before = now;
+      window.pending = requestAnimationFrame(next);
+    };
+    window.pending = requestAnimationFrame(next);
+  });
+  const begun = Date.now();
+  while (Date.now() - begun < seconds * 1000) await page.mouse.wheel(0, -400);
+  return page.evaluate(() => {
+    cancelAnimationFrame(window.pending);
+    return window.pictures.slice(1).sort((one, other) => one - other);
+  });
+}
+
+/** What the tab uses: `{heap, nodes, listeners, busy}` in bytes and seconds of a processor. */
+async function usage(session, { collects = true } = {}) {
+  if (collects) await session.send('HeapProfiler.collectGarbage');
+  const { metrics } = await session.send('Performance.getMetrics');
+  const value = (name) => metrics.find((metric) => metric.name === name)?.value ?? 0;
+  return { heap: value('JSHeapUsedSize'), nodes: value('Nodes'), listeners: value('JSEventListeners'), busy: value('TaskDuration') };
+}
+
+async function watching(page) {
+  const session = await page.context().newCDPSession(page);
+  // The time on a processor, which does not depend on what else the machine does.
+  await session.send('Performance.enable', { timeDomain: 'threadTicks' });
+  return session;
+}
+
 async function opening(t) {
-  const proxy = await Proxy.start(t, { settings: { 'log.max_bytes': 4 * 2 ** 30 } });
+  const settings = { 'log.max_bytes': 16 * 2 ** 30, 'limits.max_records_per_run': 10_000_000 };
+  const proxy = await Proxy.start(t, { settings });
   const run = new ClaudeRun();
   const upload = new Trickle(proxy, 'claude-code');
   await upload.write(run.begin());
@@ -51,17 +109,30 @@ async function opening(t) {
   await upload.write(run.say('The very last answer.') + run.end());
   await upload.end();
   ({ frames } = await proxy.json(`/v1/runs/${id}`));
-  for (let round = 0; round < 3; round += 1) {
-    const begun = Date.now();
-    const page = await open(t, `${proxy.url}/#/runs/${id}`, { allow: [/./] });
+  console.log(`a run of ${frames} frames:`);
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const page = await open(t, 'about:blank', { allow: [/./] });
     page.setDefaultTimeout(120_000);
-    await page.locator('[data-view=conversation] [data-item]').first().waitFor();
-    const first = Date.now() - begun;
+    const session = await watching(page);
+    await page.addInitScript(noting, { first: '[data-view=conversation] [data-item]', whole: '[data-connection=ended]' });
+    await page.goto(`${proxy.url}/#/runs/${id}`);
     await page.locator('[data-connection=ended]').first().waitFor();
-    const whole = Date.now() - begun;
+    await drawn(page);
+    const { busy } = await usage(session, { collects: false });
+    const { first, whole } = await page.evaluate(() => window.times);
+    const pressed = Date.now();
     await page.keyboard.press('Shift+G');
     await page.getByText('The very last answer.').first().waitFor();
-    console.log(`a run of ${frames} frames: its beginning after ${first} ms, all of it after ${whole} ms, its end on screen after ${Date.now() - begun} ms`);
+    await drawn(page);
+    const end = Date.now() - pressed;
+    const pictures = await scrolling(page, 5);
+    const late = pictures.filter((time) => time > 50).length;
+    const { heap, nodes } = await usage(session);
+    console.log(
+      `  its beginning on screen after ${first.toFixed()} ms, all of it after ${whole.toFixed()} ms, its end ${end} ms after a key; the main thread of the page took ` +
+        `${Math.round(busy * 1000)} ms of a processor; scrolling: ${pictures.length} pictures, the median after ${pictures[pictures.length >> 1].toFixed(0)} ms, the slowest after ` +
+        `${pictures.at(-1).toFixed(0)} ms, ${late} after more than 50 ms; heap ${mib(heap)}, ${nodes} nodes`,
+    );
     await page.context().close();
   }
 }
@@ -74,14 +145,11 @@ async function memory(t) {
   const id = await proxy.newRun();
   const page = await open(t, `${proxy.url}/#/runs/${id}`, { allow: [/./] });
   await page.locator('[data-view=conversation]').waitFor();
-  const session = await page.context().newCDPSession(page);
-  await session.send('Performance.enable');
+  const session = await watching(page);
   const measure = async (when) => {
-    await session.send('HeapProfiler.collectGarbage');
-    const { metrics } = await session.send('Performance.getMetrics');
-    const value = (name) => metrics.find((metric) => metric.name === name)?.value ?? 0;
+    const { heap, nodes, listeners, busy } = await usage(session);
     const { frames } = await proxy.json(`/v1/runs/${id}`);
-    console.log(`${when}: ${frames} frames of the run, heap ${mib(value('JSHeapUsedSize'))}, ${value('Nodes')} nodes, ${value('JSEventListeners')} listeners, busy ${value('TaskDuration').toFixed(1)} s`);
+    console.log(`${when}: ${frames} frames of the run, heap ${mib(heap)}, ${nodes} nodes, ${listeners} listeners, busy ${busy.toFixed(1)} s`);
   };
   const records = work(run, 60);
   const begun = Date.now();
@@ -102,6 +170,6 @@ async function memory(t) {
 }
 
 size();
-await standalone(opening);
-await standalone(memory);
+if (ROUNDS > 0) await standalone(opening);
+if (minutes > 0) await standalone(memory);
 process.exit(0);

@@ -106,6 +106,21 @@ test('the contract is chosen on the page, and two contracts can be compared', as
   await until('events on both sides', async () => (await page.locator('[data-place*=" left "]').count()) > 0 && (await page.locator('[data-place*=" right "]').count()) > 0);
 });
 
+test('a contract of the address that does not exist is named until another one is chosen', async (t) => {
+  const { page } = await shown(t, 'claude-code', recording('claude-code', 'bash_ok.partial.ndjson'), 'hecate.v99&beside=sse.v99');
+  const notes = page.locator('.trace [role=status]').filter({ hasText: 'There is no contract' });
+  assert.deepEqual(await notes.allInnerTexts(), [
+    'There is no contract hecate.v99; sse.v1 is shown.',
+    "There is no contract sse.v99; the runner's records are on the left.",
+  ]);
+  assert.equal(await page.getByLabel('Right').inputValue(), 'sse.v1');
+  assert.ok((await page.locator('[data-place*=" right "]').count()) > 0, 'the events of sse.v1 are shown');
+  await page.getByLabel('Right').selectOption('hecate.v1');
+  await until('one note', async () => (await notes.count()) === 1);
+  await page.getByLabel('Left').selectOption('sse.v1');
+  await until('no note', async () => (await notes.count()) === 0);
+});
+
 test('the three columns of runs of every runner open in every contract', async (t) => {
   const proxy = await Proxy.start(t);
   const { data } = await proxy.json('/v1/contracts').then((answer) => ({ data: answer.contracts ?? answer.data }));

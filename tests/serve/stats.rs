@@ -85,7 +85,8 @@ fn labels_come_with_a_body_or_a_request_and_select_runs() {
         (format!("label={}:v", "k".repeat(65)), "a key has 1 to 64 of the characters"),
         (format!("label=k:{}", "v".repeat(257)), "a value has 1 to 256 bytes"),
         ("label=k".to_owned(), "write it as key:value, for example team:web"),
-        ("label=k:%00".to_owned(), "no control characters"),
+        ("label=k:a%E2%80%AEb".to_owned(), "no control or invisible characters"),
+        ("label=k:%00".to_owned(), "no control or invisible characters"),
         ("label=k:1&label=k:2".to_owned(), "the label \"k\" is given twice"),
     ] {
         let said = detail(send(&format!("?{query}"), "5"), 400);

@@ -1,12 +1,11 @@
 //! Responses of coding agents over the Responses API.
 
-use crate::chat_completions::{agent, agent_with, client, read_by};
+use crate::chat_completions::{agent, agent_with};
 use crate::client::{Answer, connect, get, post};
 use crate::model::Model;
 use crate::started::{PATIENCE, Started};
 use serde_json::{Value, json};
 use std::io::Write as _;
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 const PATH: &str = "/v1/responses";
@@ -170,6 +169,50 @@ fn a_question_completes_the_response_and_the_answer_begins_the_next() {
         let part = events(at(&started, id, "?stream=true&starting_after=2"));
         assert_eq!(part[..], again[3..]);
         assert_eq!(started.folder.read("answers").lines().count(), 2);
+    }
+}
+
+#[test]
+fn an_answer_that_a_prompt_follows_is_refused_and_not_lost() {
+    let started = agent(&[]);
+    let first = ok(ask(&started, &json!({"input": "carefully"})));
+    let mut both = answer_to(&first, true).as_array().unwrap().clone();
+    both.push(json!({"role": "user", "content": "and then hello"}));
+    for body in [json!({"input": both}), json!({"input": both, "previous_response_id": first["id"]})] {
+        let refused = ask(&started, &body);
+        let status = refused.status;
+        let error = refused.json()["error"].clone();
+        assert_eq!((status, &error["param"]), (400, &json!("input[0]")), "{error}");
+        let message = error["message"].as_str().unwrap();
+        assert!(message.contains("input[0]") && message.contains("input[1]"), "{message}");
+    }
+    assert_eq!(get(started.proxy.address, "/v1/runs", &[]).json()["data"].as_array().unwrap().len(), 1);
+    assert!(!started.folder.path("answers").exists());
+    // One after the other, and the answer as a part of the history.
+    let second = ok(ask(&started, &json!({"input": both[..1], "previous_response_id": first["id"]})));
+    assert_eq!(text(&second), "Answer 1.");
+    let mut history = vec![json!({"role": "user", "content": "carefully"})];
+    history.extend(first["output"].as_array().unwrap().clone());
+    history.push(both[0].clone());
+    history.extend(second["output"].as_array().unwrap().clone());
+    history.push(both[1].clone());
+    assert_eq!(text(&ok(ask(&started, &json!({"input": history})))), "Answer 2.");
+}
+
+#[test]
+fn a_response_that_ended_at_a_question_does_not_change() {
+    for stream in [true, false] {
+        let started = agent(&[]);
+        let first = ask(&started, &json!({"input": "carefully", "stream": stream}));
+        let first = if stream { events(first).pop().unwrap()["response"].clone() } else { ok(first) };
+        let id = first["id"].as_str().unwrap();
+        assert!(first["completed_at"].is_u64(), "{first}");
+        // The times are in seconds.
+        std::thread::sleep(std::time::Duration::from_millis(1100));
+        assert_eq!(ok(at(&started, id, "")), first);
+        assert_eq!(events(at(&started, id, "?stream=true")).pop().unwrap()["response"], first);
+        ok(ask(&started, &json!({"input": answer_to(&first, true)})));
+        assert_eq!(ok(at(&started, id, "")), first);
     }
 }
 
@@ -384,70 +427,4 @@ fn the_model_decides_who_answers() {
     let runs = get(started.proxy.address, "/v1/runs?runner=claude-code", &[]).json();
     assert_eq!(runs["data"].as_array().unwrap().len(), 1);
     assert_eq!(at(&started, "resp_1", "").text(), "{}", "the upstream answers");
-}
-
-/// What a client of the SDKs says about responses of the agent.
-fn hold_a_conversation(mut command: Command) {
-    let started = agent(&[]);
-    command.env("OPENAI_AGENTS_DISABLE_TRACING", "1");
-    let said = read_by(command, &started);
-    let call = |approve: bool| json!({"approved": approve, "call": if approve { "completed" } else { "failed" }});
-    assert_eq!(
-        said,
-        [
-            json!({"text": "Answer 1.", "reasoning": "I wonder.", "status": "completed", "total_tokens": 17}),
-            json!({"text": "Answer 2.", "streamed": "Answer 2.", "last": "response.completed"}),
-            json!({"asked": "Bash", "arguments": {"command": "touch file"}}),
-            call(true),
-            json!({"asked": "Bash", "arguments": {"command": "touch file"}}),
-            call(false),
-            json!({"status": "failed", "message": "it broke"}),
-            json!({"background": true, "resumed": "Answer 1.", "retrieved": "I am at it.Answer 1."}),
-            json!({"cancelled": "cancelled"}),
-            json!({"error": "NotFoundError", "code": "model_not_found", "param": "model"}),
-            json!({"error": "BadRequestError", "code": "bad_request", "param": "tools[0]"}),
-        ]
-    );
-    let answers = started.folder.read("answers");
-    assert_eq!((answers.matches("\"allow\"").count(), answers.matches("\"deny\"").count()), (1, 1), "{answers}");
-}
-
-#[test]
-#[ignore = "needs node and tests/clients/node_modules: ./test.sh runs it"]
-fn npm_openai_asks_for_responses() {
-    let mut command = Command::new("node");
-    command.arg(client("agent_responses.mjs"));
-    hold_a_conversation(command);
-}
-
-#[test]
-#[ignore = "needs python3 and tests/clients/python_modules: ./test.sh runs it"]
-fn python_openai_asks_for_responses() {
-    let mut command = Command::new("python3");
-    command.arg(client("agent_responses.py")).env("PYTHONPATH", client("python_modules"));
-    command.env("PYTHONDONTWRITEBYTECODE", "1");
-    hold_a_conversation(command);
-}
-
-#[test]
-#[ignore = "needs node and tests/clients/node_modules: ./test.sh runs it"]
-fn npm_agents_sdk_and_langchain_use_an_agent_as_their_model() {
-    let started = agent(&[]);
-    let mut command = Command::new("node");
-    command.arg(client("sdk_agents.mjs"));
-    let said = read_by(command, &started);
-    let langchain = json!({"langchain": "Answer 1.", "streamed": "Answer 2.", "tokens": 17});
-    assert_eq!(
-        said,
-        [
-            json!({"agents": "Answer 1."}),
-            json!({"agents": "Answer 2.", "streamed": "Answer 2."}),
-            json!({"interruptions": ["Bash"], "agents": "Answer 3."}),
-            json!({"interruptions": ["Bash"], "agents": "Answer 4."}),
-            langchain.clone(),
-            langchain,
-        ]
-    );
-    let answers = started.folder.read("answers");
-    assert_eq!((answers.matches("\"allow\"").count(), answers.matches("\"deny\"").count()), (1, 1), "{answers}");
 }

@@ -240,6 +240,8 @@ fn npm_ai_holds_a_conversation() {
             json!({"asked": ["approval-requested"], "tool": "Bash", "input": {"command": "touch file"}}),
             json!({"status": "ready", "text": ["Answer 4."], "exit_codes": [1], "messages": 8}),
             json!({"status": "error", "error": "it broke"}),
+            json!({"interrupted": ["I am at it."], "status": "ready"}),
+            json!({"status": "ready", "text": ["Answer 2."]}),
             json!({"resumed": "I am at it.Answer 1.", "status": "ready"}),
             json!({"status": "error", "refused": true}),
         ]

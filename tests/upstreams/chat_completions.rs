@@ -51,14 +51,14 @@ impl Started {
         (body["choices"][0]["message"]["content"].as_str().unwrap().to_owned(), session, run)
     }
 
-    fn run_ids(&self) -> Vec<String> {
+    pub fn run_ids(&self) -> Vec<String> {
         let runs = get(self.proxy.address, "/v1/runs", &[]).json();
         let ids = runs["data"].as_array().unwrap().iter().map(|run| run["run_id"].as_str().unwrap().to_owned());
         ids.collect()
     }
 
     /// Waits until this many runs exist; returns the newest.
-    fn newest_of(&self, count: usize) -> String {
+    pub fn newest_of(&self, count: usize) -> String {
         let begin = Instant::now();
         loop {
             let runs = self.run_ids();
@@ -374,46 +374,59 @@ fn upstreams_are_models() {
 }
 
 /// What a client says about a conversation with the agent, one JSON object a line.
-pub fn read_by(mut command: Command, started: &Started) -> Vec<Value> {
+pub fn read_by(command: Command, started: &Started) -> Vec<Value> {
     let release = started.folder.path("end");
-    let plan = json!({"base_url": format!("http://{}/v1", started.proxy.address), "release": release});
+    read_with(command, &json!({"base_url": format!("http://{}/v1", started.proxy.address), "release": release}))
+}
+
+/// The same, of a client with this plan.
+pub fn read_with(mut command: Command, plan: &Value) -> Vec<Value> {
     command.arg(plan.to_string()).stdin(Stdio::null()).stderr(Stdio::inherit());
     let output = command.env("NO_PROXY", "*").output().unwrap();
-    assert!(output.status.success(), "the client failed: {}", output.status);
     let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "the client failed: {}\n{text}", output.status);
     text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))).collect()
 }
 
-/// A conversation of three prompts with the `openai` package: whole, streamed, streamed with an approval; then errors.
+/// Answers the question of each of these runs, which are counted from 1 as they begin.
+pub fn answer_as_another_client(started: &Started, answers: [(usize, &str); 2]) {
+    for (nth, decision) in answers {
+        let run = started.newest_of(nth);
+        let waits = |status: &Value| !status["pending_approvals"].as_array().unwrap().is_empty();
+        let status = started.wait_for(&run, "no question", waits);
+        let approval = status["pending_approvals"][0].as_str().unwrap();
+        let path = format!("/v1/runs/{run}/approvals/{approval}");
+        let body = json!({"decision": decision}).to_string();
+        assert_eq!(post(started.proxy.address, &path, &[], body.as_bytes()).status, 200);
+    }
+}
+
+/// A conversation with the `openai` package: whole, streamed, streamed with an allowed and with a denied call; an interrupt; errors.
 fn hold_a_conversation(command: Command) {
     let started = agent(&[]);
-    let answering = std::thread::scope(|scope| {
-        let answering = scope.spawn(|| {
-            let run = started.newest_of(3);
-            let status = started
-                .wait_for(&run, "no question", |status| !status["pending_approvals"].as_array().unwrap().is_empty());
-            let approval = status["pending_approvals"][0].as_str().unwrap().to_owned();
-            let path = format!("/v1/runs/{run}/approvals/{approval}");
-            post(started.proxy.address, &path, &[], br#"{"decision":"approved"}"#).status
-        });
-        let said = read_by(command, &started);
-        assert_eq!(
-            said,
-            [
-                json!({"models": ["fake"]}),
-                json!({"content": "Answer 1.", "reasoning": "I wonder.", "finish_reason": "stop", "total_tokens": 17}),
-                json!({"content": "Answer 2.", "finish_reason": "stop", "total_tokens": 17, "work": []}),
-                json!({"content": "Answer 3.", "finish_reason": "stop", "total_tokens": 17,
-                    "work": ["Bash waits for approval ask-3: touch file", "Approval ask-3: approved by anonymous"]}),
-                json!({"error": "NotFoundError", "code": "model_not_found", "param": "model"}),
-                json!({"error": "BadRequestError", "code": "bad_request", "param": "tools"}),
-                json!({"error": "APIError", "message": "it broke"}),
-            ]
-        );
-        answering.join().unwrap()
+    let said = std::thread::scope(|scope| {
+        scope.spawn(|| answer_as_another_client(&started, [(3, "approved"), (4, "rejected")]));
+        read_by(command, &started)
     });
-    assert_eq!(answering, 200);
-    assert_eq!(started.run_ids().len(), 4, "no request may start a second run");
+    let question = |nth: u32| format!("Bash waits for approval ask-{nth}: touch file");
+    assert_eq!(
+        said,
+        [
+            json!({"models": ["fake"]}),
+            json!({"content": "Answer 1.", "reasoning": "I wonder.", "finish_reason": "stop", "total_tokens": 17}),
+            json!({"content": "Answer 2.", "finish_reason": "stop", "total_tokens": 17, "work": []}),
+            json!({"content": "Answer 3.", "finish_reason": "stop", "total_tokens": 17,
+                "work": [question(3), "Approval ask-3: approved by anonymous"]}),
+            json!({"content": "Answer 4.", "finish_reason": "stop", "total_tokens": 17,
+                "work": [question(4), "Approval ask-4: rejected by anonymous"]}),
+            json!({"interrupted": "I am at it.", "code": "interrupted"}),
+            json!({"content": "Answer 2."}),
+            json!({"error": "NotFoundError", "code": "model_not_found", "param": "model"}),
+            json!({"error": "BadRequestError", "code": "bad_request", "param": "tools"}),
+            json!({"error": "APIError", "message": "it broke"}),
+        ]
+    );
+    assert_eq!(started.run_ids().len(), 7, "no request may start a second run");
     assert!(started.folder.read("answers").contains("allow"));
 }
 

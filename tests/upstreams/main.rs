@@ -14,6 +14,7 @@ mod acp_agent;
 mod acp_modes;
 mod ag_ui;
 mod agent_responses;
+mod agent_responses_packages;
 mod ai_sdk;
 mod approvals;
 mod chat_completions;
@@ -27,15 +28,19 @@ mod faults;
 mod forms;
 mod interrupting;
 mod model;
+mod obedient;
 mod presets;
 mod prompt_files;
 #[path = "../serve/proxy.rs"]
 mod proxy;
+#[path = "../examples/react_page.rs"]
+mod react_page;
 mod real;
 mod real_clients;
 mod real_codex;
 mod real_feed;
 mod real_modes;
+mod real_packages;
 #[path = "../serve/resources.rs"]
 mod resources;
 mod sessions;

@@ -1,13 +1,17 @@
 //! A scripted model on loopback: Anthropic's Messages API, and OpenAI's Responses API and Chat Completions.
 //!
-//! Each request with tools gets the next turn of the script. Other requests of runners (for titles) get a short answer.
+//! Each request with tools gets the next turn of the script, or the turn that its last prompt names (`obedient`). Other requests of
+//! runners (for titles) get a short answer.
 
 use serde_json::{Value, json};
 use std::collections::{HashMap, VecDeque};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+
+use crate::obedient;
 
 /// A part of a turn.
 #[derive(Clone, Debug)]
@@ -16,9 +20,33 @@ pub enum Say {
     /// A word, repeated as long as the connection is read.
     Endless(&'static str),
     Tool(&'static str, Value),
+    Thought(&'static str),
+    /// The answer to the prompt of this number, counted from 1.
+    Answer(usize),
+    /// Nothing, until this file exists.
+    Until(PathBuf),
+    /// Instead of a turn: the API refuses the request with this message.
+    Refusal(&'static str),
 }
 
-type Script = Arc<Mutex<VecDeque<Vec<Say>>>>;
+/// Where turns come from.
+#[derive(Clone)]
+enum Script {
+    InOrder(Arc<Mutex<VecDeque<Vec<Say>>>>),
+    /// The prompts name them. The file is what `Say::Until` waits for, and the tool is called by `carefully`.
+    ByPrompt(PathBuf, Say),
+}
+
+impl Script {
+    fn turn(&self, request: &Value) -> Vec<Say> {
+        match self {
+            Self::InOrder(turns) => {
+                turns.lock().unwrap().pop_front().unwrap_or_else(|| vec![Say::Text("That is all.")])
+            }
+            Self::ByPrompt(release, tool) => obedient::turn(request, release, tool),
+        }
+    }
+}
 
 pub struct Model {
     pub address: SocketAddr,
@@ -30,9 +58,17 @@ pub struct Model {
 
 impl Model {
     pub fn with_script(script: Vec<Vec<Say>>) -> Self {
+        Self::start(Script::InOrder(Arc::new(Mutex::new(script.into()))))
+    }
+
+    /// A model that does what the words of the last prompt say, as `fake/agent.sh` does. `carefully` calls the tool.
+    pub fn obedient(release: PathBuf, tool: Say) -> Self {
+        Self::start(Script::ByPrompt(release, tool))
+    }
+
+    fn start(script: Script) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let script: Script = Arc::new(Mutex::new(script.into()));
         let requests = Arc::<Mutex<Vec<Value>>>::default();
         let headers = Arc::<Mutex<Vec<HashMap<String, String>>>>::default();
         let (all_requests, all_headers) = (requests.clone(), headers.clone());
@@ -84,10 +120,14 @@ fn answer(
     let turn = if has_tools {
         requests.lock().unwrap().push(request.clone());
         headers.lock().unwrap().push(fields);
-        script.lock().unwrap().pop_front().unwrap_or_else(|| vec![Say::Text("That is all.")])
+        script.turn(&request)
     } else {
         vec![Say::Text("A title")]
     };
+    if let [Say::Refusal(message)] = turn.as_slice() {
+        let error = json!({"type": "invalid_request_error", "message": message});
+        return out.json("400 Bad Request", &json!({"type": "error", "error": error}));
+    }
     match path.rsplit('/').next().unwrap_or_default() {
         "messages" => messages(&mut out, &request, &turn),
         "responses" => responses(&mut out, &turn),
@@ -133,6 +173,17 @@ impl Out {
     }
 }
 
+/// Waits for what `Say::Until` names. The connection is written to, so that the wait ends when the runner disconnects.
+fn wait(out: &mut Out, say: &Say) -> std::io::Result<()> {
+    let Say::Until(file) = say else { return Ok(()) };
+    while !file.exists() {
+        write!(out.stream, ": waiting\n\n")?;
+        out.stream.flush()?;
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    Ok(())
+}
+
 /// The pieces of a text.
 fn pieces(say: &Say) -> Box<dyn Iterator<Item = String> + '_> {
     match say {
@@ -141,13 +192,17 @@ fn pieces(say: &Say) -> Box<dyn Iterator<Item = String> + '_> {
             std::thread::sleep(Duration::from_millis(50));
             format!("{word} ")
         })),
-        Say::Tool(..) => Box::new(std::iter::empty()),
+        Say::Thought(text) => Box::new(std::iter::once((*text).to_owned())),
+        Say::Answer(number) => Box::new(std::iter::once(format!("Answer {number}."))),
+        Say::Tool(..) | Say::Until(_) | Say::Refusal(_) => Box::new(std::iter::empty()),
     }
 }
 
 fn messages(out: &mut Out, request: &Value, turn: &[Say]) -> std::io::Result<()> {
     let usage = json!({"input_tokens": 100, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0, "output_tokens": 1});
-    let message = json!({"id": "msg_1", "type": "message", "role": "assistant", "model": request["model"], "content": [],
+    // Claude Code takes messages of the same id for parts of one.
+    let id = format!("msg_{}", request["messages"].as_array().map_or(0, Vec::len));
+    let message = json!({"id": id, "type": "message", "role": "assistant", "model": request["model"], "content": [],
         "stop_reason": null, "stop_sequence": null, "usage": usage});
     if request["stream"] != json!(true) {
         let mut message = message;
@@ -158,7 +213,12 @@ fn messages(out: &mut Out, request: &Value, turn: &[Say]) -> std::io::Result<()>
     out.begin()?;
     out.event(json!({"type": "message_start", "message": message}))?;
     let mut stop = "end_turn";
-    for (index, say) in turn.iter().enumerate() {
+    let mut index = 0;
+    for say in turn {
+        if matches!(say, Say::Until(_)) {
+            wait(out, say)?;
+            continue;
+        }
         let delta = |delta: Value| json!({"type": "content_block_delta", "index": index, "delta": delta});
         let start = match say {
             Say::Tool(name, _) => {
@@ -166,16 +226,24 @@ fn messages(out: &mut Out, request: &Value, turn: &[Say]) -> std::io::Result<()>
                 let id = format!("toolu_{:022}", request["messages"].as_array().map_or(0, Vec::len) * 10 + index);
                 json!({"type": "tool_use", "id": id, "name": name, "input": {}})
             }
+            Say::Thought(_) => json!({"type": "thinking", "thinking": "", "signature": ""}),
             _ => json!({"type": "text", "text": ""}),
         };
         out.event(json!({"type": "content_block_start", "index": index, "content_block": start}))?;
         for piece in pieces(say) {
-            out.event(delta(json!({"type": "text_delta", "text": piece})))?;
+            out.event(delta(match say {
+                Say::Thought(_) => json!({"type": "thinking_delta", "thinking": piece}),
+                _ => json!({"type": "text_delta", "text": piece}),
+            }))?;
+        }
+        if matches!(say, Say::Thought(_)) {
+            out.event(delta(json!({"type": "signature_delta", "signature": "c2lnbmVk"})))?;
         }
         if let Say::Tool(_, input) = say {
             out.event(delta(json!({"type": "input_json_delta", "partial_json": input.to_string()})))?;
         }
         out.event(json!({"type": "content_block_stop", "index": index}))?;
+        index += 1;
     }
     let usage = json!({"input_tokens": 100, "output_tokens": 42});
     out.event(json!({"type": "message_delta", "delta": {"stop_reason": stop, "stop_sequence": null}, "usage": usage}))?;
@@ -191,9 +259,26 @@ fn responses(out: &mut Out, turn: &[Say]) -> std::io::Result<()> {
     };
     out.event(json!({"type": "response.created", "response": response("in_progress", &[])}))?;
     let mut done = Vec::new();
-    for (index, say) in turn.iter().enumerate() {
+    let mut index = 0;
+    for say in turn {
+        if matches!(say, Say::Until(_)) {
+            wait(out, say)?;
+            continue;
+        }
         let id = format!("item_{index}");
         let item = match say {
+            Say::Thought(text) => {
+                let open = json!({"type": "reasoning", "id": id, "summary": []});
+                out.event(json!({"type": "response.output_item.added", "output_index": index, "item": open}))?;
+                let part = |kind: &str| json!({"type": kind, "item_id": id, "output_index": index, "summary_index": 0});
+                let mut added = part("response.reasoning_summary_part.added");
+                added["part"] = json!({"type": "summary_text", "text": ""});
+                out.event(added)?;
+                let mut delta = part("response.reasoning_summary_text.delta");
+                delta["delta"] = json!(text);
+                out.event(delta)?;
+                json!({"type": "reasoning", "id": id, "summary": [{"type": "summary_text", "text": text}]})
+            }
             Say::Tool(name, arguments) => {
                 let item = json!({"type": "function_call", "id": id, "call_id": format!("call_{index}"), "name": name,
                     "arguments": arguments.to_string(), "status": "completed"});
@@ -216,6 +301,7 @@ fn responses(out: &mut Out, turn: &[Say]) -> std::io::Result<()> {
         };
         out.event(json!({"type": "response.output_item.done", "output_index": index, "item": item}))?;
         done.push(item);
+        index += 1;
     }
     out.event(json!({"type": "response.completed", "response": response("completed", &done)}))
 }

@@ -2,6 +2,8 @@
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "test code")]
 
+#[path = "codex/rollouts.rs"]
+mod rollouts;
 mod support;
 
 use framegate_translators::contracts::contract;
@@ -333,139 +335,6 @@ fn late_records_belong_to_no_run() {
     let done = r#"{"type":"commandExecution","id":"c","command":"sh -c x","status":"completed","exitCode":0}"#;
     let lines = [begin(A, "ta", "ta"), end(A, "ta", "completed"), item("completed", A, done)];
     check(&refs(&lines), &["session_started ", "session_ended completed"]);
-}
-
-const META: &str =
-    r#"{"type":"session_meta","payload":{"id":"01a1ffca-0000-7000-8000-000000000002","cwd":"/w"ORIGIN}}"#;
-
-fn meta(origin: &str) -> String {
-    META.replace("ORIGIN", origin)
-}
-
-fn event(payload: &str) -> String {
-    format!(r#"{{"timestamp":"2026-11-21T20:26:02.295Z","type":"event_msg","payload":{payload}}}"#)
-}
-
-fn api(payload: &str) -> String {
-    format!(r#"{{"timestamp":"2026-11-21T20:26:02.295Z","type":"response_item","payload":{payload}}}"#)
-}
-
-#[test]
-fn a_copied_history_is_not_repeated() {
-    let origin = r#","forked_from_id":"01a1ffca-0000-7000-8000-000000000001""#;
-    let start = |turn: &str| event(&format!(r#"{{"type":"task_started","turn_id":"{turn}"}}"#));
-    let stop =
-        |turn: &str| event(&format!(r#"{{"type":"task_complete","turn_id":"{turn}","last_agent_message":null}}"#));
-    let (old, new) = ("01a1ffca-0000-7000-8000-0000000000a1", "01a1ffcb-0000-7000-8000-0000000000a2");
-    let old = old.replace("01a1ffca", "01a1ffc9");
-    let lines = [
-        meta(origin),
-        r#"{"type":"session_meta","payload":{"id":"01a1ffca-0000-7000-8000-000000000001"}}"#.to_owned(),
-        start(&old),
-        event(r#"{"type":"user_message","message":"before"}"#),
-        event(r#"{"type":"agent_message","message":"old answer"}"#),
-        stop(&old),
-        start(new),
-        event(r#"{"type":"user_message","message":"now"}"#),
-        event(r#"{"type":"agent_message","message":"new answer"}"#),
-        stop(new),
-    ];
-    check(
-        &refs(&lines),
-        &["session_started ", "user_message now", "output_text_completed new answer", "session_ended completed"],
-    );
-}
-
-#[test]
-fn a_message_recorded_by_both_families_is_emitted_once() {
-    let item = r#"{"type":"item_completed","turn_id":"1","item":{"type":"AgentMessage","id":"m","content":[{"type":"Text","text":"Hi"}]}}"#;
-    for mode in ["paginated", "legacy"] {
-        let lines = [
-            meta(&format!(r#","history_mode":"{mode}""#)),
-            event(r#"{"type":"task_started","turn_id":"1"}"#),
-            event(item),
-            event(r#"{"type":"agent_message","message":"Hi"}"#),
-            api(r#"{"type":"message","role":"assistant","id":"m","content":[{"type":"output_text","text":"Hi"}]}"#),
-            event(r#"{"type":"task_complete","turn_id":"1","last_agent_message":"Hi"}"#),
-        ];
-        check(&refs(&lines), &["session_started ", "output_text_completed Hi", "session_ended completed"]);
-    }
-}
-
-#[test]
-fn zeros_do_not_reset_a_total() {
-    let turn = |input: u64| {
-        let used = format!(r#"{{"input_tokens":{input},"cached_input_tokens":0,"output_tokens":{}}}"#, input / 10);
-        [
-            r#"{"type":"thread.started","thread_id":"t"}"#.to_owned(),
-            r#"{"type":"turn.started"}"#.to_owned(),
-            format!(r#"{{"type":"turn.completed","usage":{used}}}"#),
-        ]
-    };
-    let lines = [turn(100), turn(0), turn(150)].concat();
-    let figures: Vec<_> =
-        brief(&frames_of(&refs(&lines))).into_iter().filter(|text| text.starts_with("usage")).collect();
-    assert_eq!(figures, ["usage_reported run 100 10", "usage_reported run 50 5"]);
-}
-
-#[test]
-fn calls_without_items_end_at_their_outputs() {
-    let call = |id: &str, name: &str, args: &str| {
-        api(&format!(r#"{{"type":"function_call","name":"{name}","arguments":{args:?},"call_id":"{id}"}}"#))
-    };
-    let output =
-        |id: &str, text: &str| api(&format!(r#"{{"type":"function_call_output","call_id":"{id}","output":{text:?}}}"#));
-    let lines = [
-        meta(""),
-        event(r#"{"type":"task_started","turn_id":"1"}"#),
-        call("c1", "exec_command", r#"{"cmd":"sleep 9"}"#),
-        output("c1", "Wall time: 10.0 seconds\nProcess running with session ID 7\nOutput:\n"),
-        call("c2", "write_stdin", r#"{"session_id":7,"chars":"x"}"#),
-        output("c2", "Wall time: 0.1 seconds\nProcess exited with code 0\nOutput:\nbye"),
-        call("c3", "exec_command", "not json"),
-        output("c3", "failed to parse function arguments: expected value"),
-        call("c4", "no_such_tool", "{}"),
-        output("c4", "unsupported call: no_such_tool"),
-        event(r#"{"type":"turn_aborted","turn_id":"1","reason":"interrupted"}"#),
-    ];
-    check(
-        &refs(&lines),
-        &[
-            "session_started ",
-            r#"tool_started bash {"command":"sleep 9"}"#,
-            r#"tool_started write_stdin {"chars":"x","session_id":7}"#,
-            "tool_stdout Wall time: 0.1 seconds\nProcess exited with code 0\nOutput:\nbye",
-            "tool_ended 0",
-            "tool_started bash not json",
-            "tool_failed failed to parse function arguments: expected value",
-            "tool_started no_such_tool {}",
-            "tool_failed unsupported call: no_such_tool",
-            "tool_failed the run ended before the tool did",
-            "session_ended interrupted interrupted",
-        ],
-    );
-}
-
-#[test]
-fn a_file_without_turn_starts_has_one_run_per_prompt() {
-    let lines = [
-        meta(""),
-        event(r#"{"type":"user_message","message":"one"}"#),
-        event(r#"{"type":"agent_message","message":"first"}"#),
-        event(r#"{"type":"user_message","message":"two"}"#),
-    ];
-    check(
-        &refs(&lines),
-        &[
-            "session_started ",
-            "user_message one",
-            "output_text_completed first",
-            "session_ended completed",
-            "session_started ",
-            "user_message two",
-            "session_ended interrupted stream_ended",
-        ],
-    );
 }
 
 #[test]

@@ -2,14 +2,16 @@
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "test code")]
 
+#[path = "facts_opencode/frame_facts.rs"]
+mod frame_facts;
 mod support;
 
-use framegate_translators::frame::{Body, EndReason, Frame, StreamKind, Tool, Usage, UsageScope};
+use frame_facts::{FrameFacts, collect_facts};
+use framegate_translators::frame::{Body, EndReason, Frame, StreamKind, Usage, UsageScope};
 use framegate_translators::runners::{Runner, runner};
 use serde_json::Value;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use support::*;
-use uuid::Uuid;
 
 fn opencode() -> &'static Runner {
     runner("opencode").unwrap()
@@ -19,72 +21,6 @@ fn manifest() -> Vec<Value> {
     let text = std::fs::read(fixtures_dir("opencode").join("MANIFEST.json")).unwrap();
     let manifest: Value = serde_json::from_slice(&text).unwrap();
     manifest["recordings"].as_array().unwrap().clone()
-}
-
-/// The contents of the frames of one session.
-#[derive(Default)]
-struct FrameFacts {
-    texts: Vec<String>,
-    reasoning: Vec<String>,
-    stop_reasons: Vec<String>,
-    turns: usize,
-    usage: Vec<Usage>,
-    order: Vec<String>,
-    tools: HashMap<String, Call>,
-    compactions: Vec<Option<String>>,
-    user: Vec<String>,
-}
-
-#[derive(Default)]
-struct Call {
-    name: String,
-    args: Value,
-    proposals: usize,
-    output: String,
-    errors: String,
-    exit_code: Option<i32>,
-    failed: Option<String>,
-}
-
-fn collect_facts<'f>(frames: impl Iterator<Item = &'f Frame>) -> FrameFacts {
-    let mut actual = FrameFacts::default();
-    let mut ids: HashMap<Uuid, String> = HashMap::new();
-    for frame in frames {
-        let call_of = |tool: &Tool| tool.call_id.to_string();
-        match &frame.body {
-            Body::OutputTextCompleted(block) => actual.texts.push(block.text.clone()),
-            Body::ReasoningCompleted { block, .. } => actual.reasoning.push(block.text.clone()),
-            Body::TurnStarted { .. } => actual.turns += 1,
-            Body::TurnEnded { stop_reason, .. } => {
-                actual.stop_reasons.extend(stop_reason.as_deref().map(str::to_owned))
-            }
-            Body::UsageReported(usage) => actual.usage.push((**usage).clone()),
-            Body::UserMessage(message) => actual.user.push(message.text.clone()),
-            Body::HistoryCompacted { summary, .. } => actual.compactions.push(summary.clone()),
-            Body::ToolCallProposed(call) => {
-                actual.tools.entry(call_of(&call.tool)).or_default().proposals += 1;
-            }
-            Body::ToolStarted { call, .. } => {
-                let known = ids.insert(call.tool.id, call_of(&call.tool));
-                assert!(known.is_none(), "one start for each call");
-                let own = actual.tools.entry(call_of(&call.tool)).or_default();
-                own.name = call.name.to_string();
-                own.args = serde_json::from_str(call.args.get()).unwrap();
-            }
-            Body::ToolStdout { tool, chunk } => actual.tools.get_mut(&call_of(tool)).unwrap().output.push_str(chunk),
-            Body::ToolStderr { tool, chunk } => actual.tools.get_mut(&call_of(tool)).unwrap().errors.push_str(chunk),
-            Body::ToolEnded { tool, exit_code, .. } => {
-                actual.tools.get_mut(&call_of(tool)).unwrap().exit_code = Some(*exit_code);
-                actual.order.push(call_of(tool));
-            }
-            Body::ToolFailed { tool, error } => {
-                actual.tools.get_mut(&call_of(tool)).unwrap().failed = Some(error.clone());
-                actual.order.push(call_of(tool));
-            }
-            _ => {}
-        }
-    }
-    actual
 }
 
 fn ends(frames: &[Frame]) -> Vec<&framegate_translators::frame::SessionEnded> {

@@ -150,6 +150,19 @@ fn check_accepts_streams_of_nothing_but_stand_ins() {
 }
 
 #[test]
+fn check_accepts_streams_whose_last_event_alone_is_withheld() {
+    for recording in ALL.iter() {
+        for (contract, schemas) in OPEN_AND_SHUT.iter() {
+            let last = gated(recording, contract, &schemas[0], true).len().saturating_sub(1);
+            let sent = gated_by(recording, contract, true, |nth| &schemas[usize::from(nth == last)]);
+            let ndjson: String = sent.iter().map(|event| format!("{}\n", event.text)).collect();
+            let wrong = errors_in(contract, ndjson.as_bytes());
+            assert!(wrong.is_empty(), "{} {}: {wrong:?}\n{ndjson}", contract.name, recording.name);
+        }
+    }
+}
+
+#[test]
 fn a_notice_excuses_one_finding() {
     let line = |sequence: u64, kind: &str, data: Value| {
         let id = "01ARZ3NDEKTSV4RRFFQ69G5FAV";

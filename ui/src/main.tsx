@@ -9,12 +9,13 @@ import { render } from "preact";
 import { exportWithin } from "./api/export";
 import { ProxySource } from "./api/proxy";
 import type { Source } from "./api/source";
-import { redeem, setToken, takeCode } from "./api/token";
+import { redeem, setToken, takeCode, watchCode } from "./api/token";
 import { startKeys } from "./app/keys";
 import { startRouter } from "./app/router";
 import { Shell } from "./app/shell";
 import { startTheme } from "./app/theme";
 import { Failure } from "./components/states";
+import { toastError } from "./components/toast";
 
 async function start(): Promise<void> {
   const root = document.getElementById("app");
@@ -38,6 +39,7 @@ async function start(): Promise<void> {
     render(<Failure error={error} title="This file cannot be shown" />, root);
     return;
   }
+  if (source.kind === "proxy") watchCode(toastError);
   startRouter();
   startKeys();
   render(<Shell source={source} notice={notice} />, root);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ExactNumber, kept, parseExact } from "../src/api/exact";
-import { compact, jsonLines } from "../src/model/trace_json";
+import { compact, jsonLines } from "../src/model/trace-json";
 
 test("a number that JavaScript would spell in another way is kept", () => {
   assert.equal(String(kept(12345678901234567000, "12345678901234567890")), "12345678901234567890");

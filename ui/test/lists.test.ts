@@ -61,6 +61,21 @@ test("heights: measured rows keep their heights when others come between", () =>
   assert.equal(heights.indexAt(5), 0);
 });
 
+test("heights: a row is found where it is expected, where it went, and after rows were added", () => {
+  const heights = new Heights();
+  const sync = (keys: string[], isAppended: boolean) => heights.sync(keys.length, (index) => keys[index] as string, () => 10, isAppended);
+  sync(["a", "b", "c"], true);
+  assert.equal(heights.indexOf("b", 1), 1);
+  assert.equal(heights.indexOf("b", 2), 1);
+  assert.equal(heights.indexOf("c"), 2);
+  sync(["a", "b", "c", "d"], true);
+  assert.equal(heights.indexOf("d"), 3);
+  sync(["x", "d", "a"], false);
+  assert.equal(heights.indexOf("a", 0), 2);
+  assert.equal(heights.indexOf("d", 3), 1);
+  assert.equal(heights.indexOf("b", 1), undefined);
+});
+
 test("an output keeps its beginning and its end, and counts the rest", () => {
   const output = new Output();
   let all = "";

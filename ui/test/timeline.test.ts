@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Frame } from "../src/api/source";
 import { MAX_BARS, oneLine, ROWS, summaryOfArgs, Timeline } from "../src/model/timeline";
-import { around, elapsed, isWithin, lines, moved, shapes, ticks, within, zoomed } from "../src/model/timeline_view";
+import { around, elapsed, isWithin, lines, moved, shapes, ticks, within, zoomed } from "../src/model/timeline-view";
 
 /** Frames of a run: each entry is a time, a type and its fields. */
 function frames(...entries: [ms: number, type: string, fields?: Record<string, unknown>][]): Frame[] {

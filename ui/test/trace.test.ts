@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Frame, TraceItem, TracePage } from "../src/api/source";
-import { BLOCK, TraceBlocks } from "../src/model/trace_blocks";
-import { ancestors, compact, CUT, jsonLines } from "../src/model/trace_json";
-import { marksOf, pointerIn, type MarkKind } from "../src/model/trace_marks";
-import { FindingScan, nextFound } from "../src/model/trace_scan";
+import { BLOCK, TraceBlocks } from "../src/model/trace-blocks";
+import { ancestors, compact, CUT, jsonLines } from "../src/model/trace-json";
+import { marksOf, pointerIn, type MarkKind } from "../src/model/trace-marks";
+import { FindingScan, nextFound } from "../src/model/trace-scan";
 
 function item(seq: number, more: Partial<TraceItem> = {}): TraceItem {
   return { frame: { seq, type: "log_emitted", level: "info", message: "" } as unknown as Frame, record: null, events: [], findings: [], ...more };

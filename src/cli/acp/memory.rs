@@ -6,12 +6,15 @@
 use super::session::{MAX_SESSIONS, Record};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// The lines of the file beyond which old ones are removed.
 const MAX_LINES: usize = 4 * MAX_SESSIONS;
+
+/// The longest line that is read, in bytes: a record has a directory, a title and some ids. Longer lines are skipped.
+const MAX_LINE_BYTES: usize = 64 * 1024;
 
 /// A line of the file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -100,11 +103,21 @@ fn line(kept: &Kept) -> io::Result<Vec<u8>> {
 
 /// The lines that are records. Others, such as one that a full disk cut off, are skipped.
 fn lines(path: &Path) -> io::Result<Vec<Kept>> {
-    let mut found = Vec::new();
-    for line in BufReader::new(File::open(path)?).split(b'\n') {
-        found.extend(serde_json::from_slice(&line?).ok());
+    let mut reader = BufReader::new(File::open(path)?);
+    let (mut found, mut line) = (Vec::new(), Vec::new());
+    loop {
+        line.clear();
+        let read = reader.by_ref().take(MAX_LINE_BYTES as u64 + 1).read_until(b'\n', &mut line)?;
+        if read == 0 {
+            return Ok(found);
+        }
+        if read > MAX_LINE_BYTES && !line.ends_with(b"\n") {
+            reader.skip_until(b'\n')?;
+            tracing::warn!(path = %path.display(), limit_bytes = MAX_LINE_BYTES, "skipped a line of the sessions of earlier processes: it is too long");
+            continue;
+        }
+        found.extend(serde_json::from_slice(&line).ok());
     }
-    Ok(found)
 }
 
 #[cfg(test)]
@@ -149,6 +162,27 @@ mod tests {
         assert_eq!(at("http://localhost:1").read(), here.read());
         assert_eq!(there.read(), [record("two", 2)]);
         assert_eq!(fs::metadata(&here.path).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_is_skipped() {
+        let folder = Folder::new("long");
+        let memory = Memory::of("http://a", "fake", |_| Some(folder.0.clone())).unwrap();
+        let kept = |id: &str, cwd: usize| {
+            let record = Record { cwd: "x".repeat(cwd), ..record(id, 0) };
+            line(&Kept { url: memory.url.clone(), upstream: memory.upstream.clone(), record }).unwrap()
+        };
+        let rest = kept("longest", 0).len() - 1;
+        let longest = kept("longest", MAX_LINE_BYTES - rest);
+        assert_eq!(longest.len(), MAX_LINE_BYTES + 1, "with the line feed");
+        let text = [kept("first", 1), longest, kept("too long", MAX_LINE_BYTES), kept("last", 1)].concat();
+        fs::create_dir_all(memory.path.parent().unwrap()).unwrap();
+        fs::write(&memory.path, text).unwrap();
+        let ids: Vec<String> = memory.read().into_iter().map(|record| record.id).collect();
+        assert_eq!(ids, ["first", "longest", "last"]);
+        // A line that never ends.
+        fs::write(&memory.path, vec![b'x'; 4 * MAX_LINE_BYTES]).unwrap();
+        assert!(memory.read().is_empty());
     }
 
     #[test]

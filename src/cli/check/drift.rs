@@ -3,7 +3,7 @@
 //! Input: files as the runner wrote them. Output: for each file, one finding for each kind of drift at each JSON path, with its
 //! count and first position. Never: a file reported as clean because its surface has no schemas.
 
-use super::super::input::{Input, is_stdin};
+use super::super::input::{Input, name_of};
 use super::place::Place;
 use super::report::{self, Subject, Tally, UntilClosed};
 use super::{Args, Found, end_of_file, verdict};
@@ -40,7 +40,7 @@ pub(super) fn run(args: &Args, runner: &'static Runner) -> anyhow::Result<ExitCo
     let mut report = report::new(args.format, Subject::Runner(runner.name));
     let mut total = Tally::default();
     for path in &args.files {
-        let name = if is_stdin(path) { "stdin".to_owned() } else { path.display().to_string() };
+        let name = name_of(path);
         let mut tally = Tally { files: 1, ..Tally::default() };
         let unreadable = match read(path, surface, &mut surfaces) {
             Err(why) => Some(why),

@@ -15,7 +15,7 @@ mod report;
 mod sse;
 mod translated;
 
-use super::input::{Input, is_stdin, shown};
+use super::input::{Input, name_of, shown};
 use super::names::{self, ContractName, From, RunnerName};
 use super::{EXIT_CLEAN, EXIT_FAILED, EXIT_FINDINGS};
 use crate::config::Sources;
@@ -119,7 +119,7 @@ fn contract_gate(args: &Args, contract: &'static Contract) -> anyhow::Result<Exi
     let mut report = report::new(args.format, Subject::Contract(contract.name));
     let mut total = Tally::default();
     for path in &args.files {
-        let name = if is_stdin(path) { "stdin".to_owned() } else { path.display().to_string() };
+        let name = name_of(path);
         let mut tally = Tally::default();
         let mut written = Ok(());
         let mut sink = |located: Located, payload: Option<&str>, place: Place| {

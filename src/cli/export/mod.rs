@@ -7,6 +7,7 @@
 mod bundle;
 mod html;
 mod markdown;
+mod output;
 
 use super::frame_log::Database;
 use super::names::{self, ContractName, From};
@@ -25,7 +26,7 @@ use framegate_translators::encode::EncoderOptions;
 use framegate_translators::frame::StreamKind;
 use framegate_translators::normalizer::EndHold;
 use markdown::Markdown;
-use std::fs::{File, OpenOptions};
+use output::Output;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -211,56 +212,6 @@ impl Exporter<'_> {
         }
         Ok(())
     }
-}
-
-/// Where the file is written.
-enum Output {
-    Stdout,
-    File { path: PathBuf, force: bool },
-}
-
-impl Output {
-    /// Checks that the file may be written, before anything is read.
-    fn new(path: &Path, force: bool) -> anyhow::Result<Self> {
-        if input::is_stdin(path) {
-            return Ok(Self::Stdout);
-        }
-        if !force && path.symlink_metadata().is_ok() {
-            bail!("{} exists; --force replaces it", path.display());
-        }
-        Ok(Self::File { path: path.to_owned(), force })
-    }
-
-    fn write(&self, bytes: &[u8]) -> anyhow::Result<()> {
-        match self {
-            Self::Stdout => {
-                let mut stdout = io::stdout().lock();
-                stdout.write_all(bytes)?;
-                Ok(stdout.flush()?)
-            }
-            Self::File { path, force: false } => {
-                let created = OpenOptions::new().write(true).create_new(true).open(path);
-                let mut file = created.with_context(|| format!("cannot write {}", path.display()))?;
-                file.write_all(bytes).with_context(|| format!("cannot write {}", path.display()))
-            }
-            Self::File { path, force: true } => {
-                replace(path, bytes).with_context(|| format!("cannot write {}", path.display()))
-            }
-        }
-    }
-}
-
-/// Replaces a file as a whole, so that a failure leaves the old one.
-fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_owned();
-    name.push(format!(".part-{}", std::process::id()));
-    let part = path.with_file_name(name);
-    let written =
-        File::create_new(&part).and_then(|mut file| file.write_all(bytes)).and_then(|()| std::fs::rename(&part, path));
-    if written.is_err() {
-        let _ = std::fs::remove_file(&part);
-    }
-    written
 }
 
 /// Writes a line to stderr.

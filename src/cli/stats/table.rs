@@ -5,6 +5,7 @@
 
 use crate::runs::tool_figures::ToolFigures;
 use crate::stats::{By, Figures, Report};
+use crate::visible;
 
 /// How many characters of a name are shown to people.
 const NAME_CHARS: usize = 48;
@@ -16,7 +17,7 @@ const TOOLS: usize = 10;
 pub(super) fn for_programs(report: &Report) -> String {
     let mut out = report.columns().join("\t") + "\n";
     for row in report.cells() {
-        let cells: Vec<String> = row.iter().map(|cell| plain(cell)).collect();
+        let cells: Vec<String> = row.iter().map(|cell| visible::line(cell).into_owned()).collect();
         out.push_str(&cells.join("\t"));
         out.push('\n');
     }
@@ -127,20 +128,10 @@ fn aligned(heads: &[&str], lines: &[Vec<String>], names: usize) -> String {
     out
 }
 
-/// The text without control characters.
-fn plain(text: &str) -> String {
-    text.chars().map(|letter| if letter.is_control() || is_invisible(letter) { ' ' } else { letter }).collect()
-}
-
-/// Characters that change the direction of a text, or that are not shown.
-fn is_invisible(letter: char) -> bool {
-    matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
-}
-
 fn short(name: &str) -> String {
-    let name = plain(name);
+    let name = visible::line(name);
     match name.char_indices().nth(NAME_CHARS) {
-        None => name,
+        None => name.into_owned(),
         Some((at, _)) => format!("{}…", name.get(..at).unwrap_or_default()),
     }
 }
@@ -225,7 +216,7 @@ mod tests {
         assert_eq!(lines.len(), 4);
         assert!(lines.iter().all(|line| line.len() == lines[0].len()));
         assert_eq!(&lines[0][..4], ["day", "model", "rest", "runs"]);
-        assert_eq!(&lines[2][..4], ["2026-11-25", "evil [2J model ", "", "12345"]);
+        assert_eq!(&lines[2][..4], ["2026-11-25", "evil␛[2J model‹U+202E›", "", "12345"]);
         assert_eq!(&lines[3][..4], ["", "", "true", "2"]);
     }
 

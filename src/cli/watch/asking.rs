@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 use uuid::Uuid;
 
-/// How many questions are held. The first one is left to other clients beyond that.
+/// How many questions are held. Further ones are left to other clients.
 const QUESTIONS: usize = 256;
 
 /// How long a question must have been shown before a key answers it.
@@ -52,18 +52,18 @@ pub(super) enum Act {
 }
 
 impl Asking {
-    /// Takes a frame.
-    pub(super) fn frame(&mut self, frame: &Frame) {
+    /// Takes a frame. Returns whether it asks a question that is left to other clients, because too many wait.
+    pub(super) fn frame(&mut self, frame: &Frame) -> bool {
         let run = frame.stream.id;
         match &frame.body {
             Body::ApprovalRequested(request) => {
                 let question = question_of(request);
                 let is_known = |open: &Open| open.run == run && open.question.approval_id == question.approval_id;
                 if self.0.iter().any(is_known) {
-                    return;
+                    return false;
                 }
                 if self.0.len() >= QUESTIONS {
-                    self.0.pop_front();
+                    return true;
                 }
                 let (answers, chosen) = (Vec::new(), Vec::new());
                 self.0.push_back(Open { run, question, shown: None, is_sent: false, answers, chosen });
@@ -72,6 +72,7 @@ impl Asking {
             Body::SessionEnded(_) => self.0.retain(|open| open.run != run),
             _ => {}
         }
+        false
     }
 
     /// The question is over.
@@ -272,6 +273,15 @@ mod tests {
         assert!(asking.lines()[0].contains("All? 1✓ Red · 2✓ Blue"));
         let sent = press(&mut asking, "\r");
         assert_eq!(decision(&sent[0]), json!({"decision": "approved", "answers": [["Blue"], ["Red", "Blue"]]}));
+    }
+
+    #[test]
+    fn questions_beyond_the_limit_are_left_to_other_clients() {
+        let mut asking = Asking::default();
+        let mut ask = |nth: usize| asking.frame(&asked(&nth.to_string(), &json!({"command": nth.to_string()})));
+        assert!((0..QUESTIONS).all(|nth| !ask(nth)));
+        assert!(ask(QUESTIONS) && !ask(0));
+        assert!(asking.lines()[0].contains("Bash 0 (255 more wait)"));
     }
 
     #[test]

@@ -82,7 +82,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             None => None,
         };
         let events = match run {
-            Some(run) => proxy.events(run, CONTRACT, ""),
+            Some(run) => proxy.events(run, CONTRACT, &format!("event_type={}", frames::TYPES.join(","))),
             None => proxy.feed(CONTRACT, frames::TYPES),
         };
         Watch::new(args, proxy, run, events.patient())?.follow().await
@@ -207,8 +207,9 @@ impl Watch {
         {
             self.end = Some(end.reason);
         }
-        if self.keys.is_some() {
-            self.asking.frame(frame);
+        if self.keys.is_some() && self.asking.frame(frame) {
+            let run = label(frame.stream.id);
+            self.view.message(&format!("{run}: too many questions wait here; another one is left to other clients"));
         }
         self.view.frame(frame);
     }

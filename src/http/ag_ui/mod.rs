@@ -160,7 +160,7 @@ async fn answered(input: &RunInput, thread: Digest, shared: &Arc<Shared>) -> Res
     let asked = after_questions(&entry, &ids, shared).await?;
     // The client also has what followed the question in the same response.
     let waits = known.filter(|thread| thread.run == entry.stream.id).map(|thread| thread.waits).unwrap_or_default();
-    let from = waits.into_iter().find(|position| *position >= asked).unwrap_or(asked);
+    let from = waits.into_iter().map(|wait| wait.position).find(|position| *position >= asked).unwrap_or(asked);
     for (id, answer) in &input.answers {
         control::answer_unless_over(&entry, id, answer.clone(), shared).await?;
     }

@@ -2,7 +2,7 @@
 //!
 //! Input: a thread. Output: its messages and state as JSON; or as a run of the protocol that begins with snapshots and goes on with the run
 //! in progress. Never: more than [`MAX_BYTES`] of events, or a run
-//! whose beginning is no longer stored: it and those before it are then left out.
+//! whose beginning is no longer stored: it and those before it are then left out, and counted.
 
 use super::super::digest::Digest;
 use super::super::models::Model;
@@ -43,7 +43,7 @@ pub(in crate::http) async fn thread(call: Call) -> Result<Response<Body>, Proble
     let accept = request.headers().get(ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
     let wants_json = accept.contains("application/json") && !accept.contains("text/event-stream");
     let lease = shared.stream()?;
-    let Snapshot { messages, state, segment, position, shown } = snapshot(&entry, &shared).await?;
+    let Snapshot { messages, state, omitted, segment, position, shown } = snapshot(&entry, &shared).await?;
     let known = known.map(|known| known.run);
     if known != Some(entry.stream.id) {
         // What follows in the thread continues these messages, unless another run has begun meanwhile.
@@ -51,7 +51,8 @@ pub(in crate::http) async fn thread(call: Call) -> Result<Response<Body>, Proble
         shared.threads.found(thread, known, Thread { shown, ..begun });
     }
     if wants_json {
-        return Ok(json_response(&json!({"threadId": thread_id, "messages": messages, "state": state})));
+        let body = json!({"threadId": thread_id, "messages": messages, "state": state, "omittedRuns": omitted});
+        return Ok(json_response(&body));
     }
     let run = entry.stream.id.to_string();
     let names = Names { thread: &thread_id, run: &run };
@@ -60,6 +61,7 @@ pub(in crate::http) async fn thread(call: Call) -> Result<Response<Body>, Proble
     let stamp = |event: Value| stamped(event, events.first());
     let snapshots = std::iter::once(json!({"type": "MESSAGES_SNAPSHOT", "messages": messages}));
     let snapshots = snapshots.chain(state.map(|state| json!({"type": "STATE_SNAPSHOT", "snapshot": state})));
+    let snapshots = snapshots.chain((omitted > 0).then(|| notice_of(omitted)));
     let mut snapshots: Vec<Value> = snapshots.map(stamp).collect();
     events.append(&mut snapshots);
     if segment.is_over() {
@@ -70,6 +72,14 @@ pub(in crate::http) async fn thread(call: Call) -> Result<Response<Body>, Proble
     let first = stream::written(&events);
     let follower = sessions::follow(&entry, &V1, Wire::Sse, position, &shared).await?;
     stream::streamed(&entry, follower, first, names, thread, lease, &shared)
+}
+
+/// The notice that the messages lack this many runs.
+fn notice_of(omitted: usize) -> Value {
+    let message = format!(
+        "the messages lack {omitted} earlier runs of the thread, which are no longer stored or too long to show"
+    );
+    json!({"type": "CUSTOM", "name": "notice", "value": {"level": "warn", "code": "runs_omitted", "message": message}})
 }
 
 /// The event with the time and the run of another one.
@@ -88,6 +98,8 @@ fn stamped(mut event: Value, like: Option<&Value>) -> Value {
 struct Snapshot {
     messages: Vec<Value>,
     state: Option<Value>,
+    /// How many runs the messages lack, all older than those that they have.
+    omitted: usize,
     /// What the run has open.
     segment: Segment,
     /// The number of the run's next event.
@@ -99,7 +111,9 @@ struct Snapshot {
 async fn snapshot(newest: &Arc<Entry>, shared: &Arc<Shared>) -> Result<Snapshot, Problem> {
     let (mut bytes, mut runs) = (0_usize, Vec::new());
     let (mut segment, mut position) = (Segment::default(), 0);
-    for entry in session_runs(newest.stream.session.id, shared) {
+    let session = session_runs(newest.stream.session.id, shared);
+    let known = session.len();
+    for entry in session {
         let is_newest = entry.stream.id == newest.stream.id;
         let mut events: Vec<Vec<u8>> = Vec::new();
         let take = |_, event: &[u8]| {
@@ -129,6 +143,7 @@ async fn snapshot(newest: &Arc<Entry>, shared: &Arc<Shared>) -> Result<Snapshot,
         }
         runs.push((entry.stream.id, stored_events::prompt_of(&entry, shared).await?, events));
     }
+    let omitted = known - runs.len();
     let (mut conversation, mut shown) = (Conversation::default(), Digest::default());
     for (run, prompt, events) in runs.into_iter().rev() {
         if !prompt.is_empty() {
@@ -138,7 +153,7 @@ async fn snapshot(newest: &Arc<Entry>, shared: &Arc<Shared>) -> Result<Snapshot,
         events.iter().for_each(|event| conversation.event(event));
     }
     let (messages, state) = conversation.finish();
-    Ok(Snapshot { messages, state, segment, position, shown })
+    Ok(Snapshot { messages, state, omitted, segment, position, shown })
 }
 
 /// Whether a run, or its beginning, is no longer stored.

@@ -13,6 +13,7 @@ use super::super::segment::{OnWait, Segment as UntilQuestion, asked_of, asks_per
 use super::super::sessions;
 use super::super::shared::Shared;
 use super::super::stored_events;
+use super::super::threads::Wait;
 use super::thread_name;
 use crate::clock::Clock;
 use crate::runs::{Entry, Wire};
@@ -33,10 +34,15 @@ fn about(id: ResponseId, shared: &Shared) -> About {
     About { id: id.to_string(), fields }
 }
 
-/// The number of the event at which a later response of the run begins.
-pub(super) fn end_of(entry: &Entry, id: ResponseId, shared: &Shared) -> Option<u64> {
+/// The end of a response whose run waited for a person. A later response of the run begins there.
+pub(super) fn end_of(entry: &Entry, id: ResponseId, shared: &Shared) -> Option<Wait> {
     let waits = shared.threads.find(thread_name(entry)).map(|thread| thread.waits).unwrap_or_default();
-    waits.into_iter().find(|position| *position > id.from)
+    waits.into_iter().find(|wait| wait.position > id.from)
+}
+
+/// When a response ended because its run waits for a person, in Unix epoch seconds: now, unless an earlier reader saw its end.
+fn ended_at(entry: &Entry, id: ResponseId, shared: &Shared) -> u64 {
+    end_of(entry, id, shared).map_or_else(now_seconds, |end| end.at)
 }
 
 /// Unix epoch seconds.
@@ -74,7 +80,7 @@ async fn read(
 
 /// The response as it is now.
 pub(super) async fn object(entry: &Arc<Entry>, id: ResponseId, shared: &Arc<Shared>) -> Result<Value, Problem> {
-    let mut end = end_of(entry, id, shared);
+    let mut end = end_of(entry, id, shared).map(|end| end.position);
     let waits = (end.is_none() && asks_person(entry, &shared.host.handles)).then(|| asked_of(entry));
     let (mut segment, next) = read(entry, id, end, shared).await?;
     // No reader has followed the run to its question: the response ends here.
@@ -86,7 +92,7 @@ pub(super) async fn object(entry: &Arc<Entry>, id: ResponseId, shared: &Arc<Shar
         shared.repeats.delivered(entry.stream.id);
     }
     let closed = match end {
-        Some(_) if !segment.is_over() => segment.closing(now_seconds()).pop(),
+        Some(_) if !segment.is_over() => segment.closing(ended_at(entry, id, shared)).pop(),
         _ => None,
     };
     let closed = closed.and_then(|mut event| event.get_mut("response").map(Value::take));
@@ -148,7 +154,7 @@ pub(super) async fn stream(
     lease: Lease,
     shared: &Arc<Shared>,
 ) -> Result<Response<Body>, Problem> {
-    let until = end_of(entry, id, shared);
+    let until = end_of(entry, id, shared).map(|end| end.position);
     let mut segment = if id.from == 0 {
         Segment::new(about(id, shared))
     } else {
@@ -191,7 +197,7 @@ fn waiting(entry: Arc<Entry>, id: ResponseId, after: Option<u64>, shared: Arc<Sh
     Box::new(move |position| {
         Box::pin(async move {
             let (mut segment, _) = read(&entry, id, Some(position), &shared).await.ok()?;
-            let closing = segment.closing(now_seconds());
+            let closing = segment.closing(ended_at(&entry, id, &shared));
             let events: String = closing.iter().filter(|event| is_after(event, after)).map(written).collect();
             Some([events.as_bytes(), &DONE].concat().into())
         })

@@ -199,7 +199,7 @@ async fn answered(
     }
     // The client also has what followed the question in the same response.
     let waits = known.map(|thread| thread.waits).unwrap_or_default();
-    let from = waits.into_iter().find(|position| *position >= asked).unwrap_or(asked);
+    let from = waits.into_iter().map(|wait| wait.position).find(|position| *position >= asked).unwrap_or(asked);
     for answer in answers {
         let item = answer.approval_request_id.as_str();
         let decision = if answer.approve { Decision::Approved } else { Decision::Rejected };

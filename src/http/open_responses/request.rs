@@ -209,6 +209,8 @@ fn read_input(input: Value, instructions: &Value) -> Result<Input, Problem> {
         _ => return Err(wrong("instructions", "instructions must be a text")),
     };
     let (mut messages, mut answers): (Vec<Message>, Vec<Approval>) = (Vec::new(), Vec::new());
+    // The item of the last answer.
+    let mut answer_at = 0;
     for (at, item) in items.into_iter().enumerate() {
         let text = |key: &str| item.get(key).and_then(Value::as_str);
         match text("type").unwrap_or("message") {
@@ -223,6 +225,14 @@ fn read_input(input: Value, instructions: &Value) -> Result<Input, Problem> {
                         return Err(wrong(&parameter, format!("unknown role {other:?}: use {known}")));
                     }
                 };
+                // An answer that the agent went on after is history. One that it did not would be lost.
+                if !answers.is_empty() && role != Some(Role::Assistant) {
+                    let detail = format!(
+                        "input[{answer_at}] answers a question, so it must end the input, but input[{at}] is a message: send the answer \
+                         first, and the message with the id of the response to it"
+                    );
+                    return Err(wrong(&format!("input[{answer_at}]"), detail));
+                }
                 let (text, files) = content_of(item.get("content").unwrap_or(&Value::Null), at)?;
                 match role {
                     None => said.push(text),
@@ -236,6 +246,7 @@ fn read_input(input: Value, instructions: &Value) -> Result<Input, Problem> {
                     wrong(&format!("input[{at}]"), format!("input[{at}] must have the form {form}: {error}"))
                 })?;
                 answers.push(answer);
+                answer_at = at;
             }
             "function_call_output" | "custom_tool_call_output" | "local_shell_call_output" | "computer_call_output" => {
                 let text = item.get("output").map_or_else(String::new, |output| match output {
@@ -362,6 +373,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_met_is_named() {
+        let answer = |id: &str| json!({"type": "mcp_approval_response", "approval_request_id": id, "approve": true});
         for (fields, parameter) in [
             (json!({"tools": [{"type": "mcp", "server_label": "x"}, {"type": "function"}]}), "tools[1]"),
             (json!({"text": {"format": {"type": "json_schema"}}}), "text.format"),
@@ -385,6 +397,12 @@ mod tests {
             ),
             (json!({"input": [{"role": "user", "content": [{"type": "input_audio"}]}]}), "input[0].content[0]"),
             (json!({"input": [{"type": "mcp_approval_response", "approve": true}]}), "input[0]"),
+            (json!({"input": [answer("a"), {"role": "user", "content": "x"}]}), "input[0]"),
+            (
+                json!({"input": [{"role": "user", "content": "x"}, answer("a"), answer("b"), {"role": "user", "content": "y"}]}),
+                "input[2]",
+            ),
+            (json!({"input": [answer("a"), {"role": "system", "content": "x"}]}), "input[0]"),
         ] {
             let problem = read(fields.clone()).unwrap_err();
             assert_eq!(problem.member("param").and_then(Value::as_str), Some(parameter), "{fields}");

@@ -41,11 +41,16 @@ pub(in crate::http) fn create() -> Value {
 pub(in crate::http) fn thread() -> Value {
     let messages = json!({
         "type": "object",
-        "required": ["threadId", "messages"],
+        "required": ["threadId", "messages", "omittedRuns"],
         "properties": {
             "threadId": {"type": "string"},
             "messages": {"type": "array", "items": {"type": "object"}},
             "state": {"type": ["object", "null"]},
+            "omittedRuns": {
+                "type": "integer",
+                "minimum": 0,
+                "description": "How many earlier runs the messages lack: they are no longer stored, or too long to show.",
+            },
         },
     });
     let both = json!({"200": {

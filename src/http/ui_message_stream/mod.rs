@@ -178,7 +178,7 @@ async fn continued(
     let asked = after_questions(&entry, &ids, shared).await?;
     // The client also has what followed the question in the same response.
     let waits = known.map(|thread| thread.waits).unwrap_or_default();
-    let from = waits.into_iter().find(|position| *position >= asked).unwrap_or(asked);
+    let from = waits.into_iter().map(|wait| wait.position).find(|position| *position >= asked).unwrap_or(asked);
     for answer in &answers.answers {
         let decision = if answer.approved { Decision::Approved } else { Decision::Rejected };
         let given = Answer { reason: answer.reason.clone(), ..bare(decision) };

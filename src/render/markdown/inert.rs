@@ -5,8 +5,8 @@
 //! outside of code.
 
 use crate::render::blocks::SegmentKind;
-use crate::render::safe;
 use crate::render::terminal::markdown_options;
+use crate::visible;
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -19,7 +19,7 @@ const LOWEST: usize = 6;
 
 /// A segment of a text.
 pub(super) fn segment(text: &str, kind: SegmentKind) -> String {
-    let text = without_tabs(&safe::text(text));
+    let text = without_tabs(&visible::text(text));
     if kind == SegmentKind::Cut {
         return cut(&text);
     }
@@ -160,7 +160,7 @@ fn lowered(text: &str) -> String {
 /// One line of plain text: nothing in it has a meaning in Markdown.
 pub(super) fn plain(text: &str) -> String {
     let mut out = String::new();
-    for char in safe::line(text.trim()).chars() {
+    for char in visible::line(text.trim()).chars() {
         match char {
             '<' => out.push_str("&lt;"),
             '&' => out.push_str("&amp;"),
@@ -177,7 +177,7 @@ pub(super) fn plain(text: &str) -> String {
 /// One line of text within an HTML element.
 pub(super) fn html(text: &str) -> String {
     let mut out = String::new();
-    for char in safe::line(text.trim()).chars() {
+    for char in visible::line(text.trim()).chars() {
         match char {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
@@ -191,7 +191,7 @@ pub(super) fn html(text: &str) -> String {
 
 /// One line of code within a line.
 pub(super) fn code(text: &str) -> String {
-    let text = safe::line(text);
+    let text = visible::line(text);
     let text = text.trim();
     if text.is_empty() {
         return String::new();
@@ -203,7 +203,7 @@ pub(super) fn code(text: &str) -> String {
 
 /// Code in lines, in a fence that is longer than any run of backticks in it.
 pub(super) fn fenced(word: &str, code: &str) -> String {
-    let code = safe::text(code);
+    let code = visible::text(code);
     let code = code.trim_end_matches('\n');
     let marks = "`".repeat((longest_run(code) + 1).max(3));
     let is_word = word.len() <= 30 && word.chars().all(|char| char.is_ascii_alphanumeric() || "+-#._".contains(char));

@@ -9,9 +9,9 @@ use crate::render::console::Console;
 use crate::render::conversation::{Call, Outcome, Part, Speaker};
 use crate::render::describe::{Change, Question};
 use crate::render::figures::{bytes, counted, duration, grouped};
-use crate::render::safe;
 use crate::render::style::{Colour, Line, Span, Style};
 use crate::render::wrap::{Breaks, prefixed, shortened_line, width, wrap};
+use crate::visible;
 use framegate_translators::frame::{
     ApprovalResolved, Attachment, Decision, ErrorReported, FileChangeKind, LogLevel, PlanEntry, ToolKind,
 };
@@ -101,7 +101,7 @@ fn lines_of(text: &str, style: Style, columns: usize, most: usize) -> Vec<Line> 
     let text = text.trim_end();
     let end = text.floor_char_boundary(TEXT_BYTES);
     let (head, rest) = text.split_at_checked(end).unwrap_or((text, ""));
-    let mut lines = wrap(&[Span::new(safe::text(head), style)], columns, Breaks::Words);
+    let mut lines = wrap(&[Span::new(visible::text(head), style)], columns, Breaks::Words);
     let more = lines.len().saturating_sub(most);
     if more > 0 || !rest.is_empty() {
         lines.truncate(most);
@@ -136,7 +136,7 @@ fn prompt(speaker: &Speaker, text: &str, attachments: &[Attachment], columns: us
     for attachment in attachments {
         let name = attachment.name.as_deref().or(attachment.mime.as_deref()).unwrap_or_default();
         let size = attachment.bytes.map(|count| format!(", {}", bytes(count))).unwrap_or_default();
-        let text = safe::line(&format!("[{} {name}{size}]", attachment.kind)).into_owned();
+        let text = visible::line(&format!("[{} {name}{size}]", attachment.kind)).into_owned();
         lines.extend(marked("> ", &text, Style::DIM, columns, 1));
     }
     Card::new(lines)
@@ -149,7 +149,7 @@ fn text(block: u64, segment: &Segment, columns: usize) -> Option<Card> {
         SegmentKind::Cut => (prose::lines(&segment.text, columns), true),
         SegmentKind::CodeStart if segment.text.is_empty() => (Vec::new(), false),
         SegmentKind::CodeStart => {
-            let word = safe::line(&segment.text).into_owned();
+            let word = visible::line(&segment.text).into_owned();
             (vec![shortened_line(&[Span::new(format!("  {word}"), Style::DIM)], columns)], false)
         }
         SegmentKind::CodeLine => (code_line(&segment.text, false, columns), true),
@@ -161,7 +161,7 @@ fn text(block: u64, segment: &Segment, columns: usize) -> Option<Card> {
 /// A line of code.
 pub(super) fn code_line(code: &str, is_diff: bool, columns: usize) -> Vec<Line> {
     let indent = [Span::new("  ", Style::PLAIN)];
-    let span = Span::new(safe::text(code), code_style(code, is_diff));
+    let span = Span::new(visible::text(code), code_style(code, is_diff));
     prefixed(wrap(&[span], columns.saturating_sub(2).max(1), Breaks::Anywhere), &indent, &indent)
 }
 
@@ -241,7 +241,7 @@ fn output(console: &Console, stored_bytes: Option<u64>, has_failed: bool, room: 
         lines.extend(wrap(&[Span::new(text, Style::DIM)], room, Breaks::Words));
     }
     for line in last {
-        lines.extend(wrap(&[Span::new(safe::text(&line), Style::DIM)], room, Breaks::Anywhere));
+        lines.extend(wrap(&[Span::new(visible::text(&line), Style::DIM)], room, Breaks::Anywhere));
     }
     if let Some(count) = stored_bytes {
         let text = format!("… this is only the beginning of {}, which are stored as an artifact", bytes(count));
@@ -287,7 +287,7 @@ fn changed(change: &Change, columns: usize) -> Vec<Line> {
     };
     let mut head = vec![
         Span::new("✎ ", Style::BOLD),
-        Span::new(safe::line(&change.path), Style::BOLD),
+        Span::new(visible::line(&change.path), Style::BOLD),
         Span::new(word, Style::PLAIN),
     ];
     if change.diff.is_some() {
@@ -315,8 +315,8 @@ fn changed(change: &Change, columns: usize) -> Vec<Line> {
 
 /// A call on one line, and lines about its failure.
 fn one_line(call: &Call, columns: usize) -> (Line, Vec<Line>) {
-    let name = if call.name.trim().is_empty() { "tool".into() } else { safe::line(&call.name) };
-    let subject = safe::line(call.subject.trim());
+    let name = if call.name.trim().is_empty() { "tool".into() } else { visible::line(&call.name) };
+    let subject = visible::line(call.subject.trim());
     let (text, style) = outcome(call);
     let count = call.output.count();
     let result = match &call.outcome {
@@ -349,7 +349,7 @@ fn one_line(call: &Call, columns: usize) -> (Line, Vec<Line>) {
 /// The result of a call in a few words: the text if it is short, otherwise its size.
 fn result(call: &Call, count: u64) -> String {
     let (lines, _) = call.output.last(1);
-    let first = lines.first().map(|line| safe::line(line.trim()).into_owned()).unwrap_or_default();
+    let first = lines.first().map(|line| visible::line(line.trim()).into_owned()).unwrap_or_default();
     let is_shown = matches!(call.kind, ToolKind::Mcp | ToolKind::Other | ToolKind::Subagent);
     match (call.stored_bytes, is_shown && count == 1 && width(&first) <= 40) {
         (Some(size), _) => format!(" · {}", bytes(size)),
@@ -383,7 +383,7 @@ fn asked(question: &Question, columns: usize) -> Card {
     let room = columns.saturating_sub(2).max(1);
     let verb = if question.asked.is_empty() { "wants an approval" } else { "asks" };
     let tool = if question.tool.is_empty() { "the agent" } else { &question.tool };
-    let mut lines = marked("? ", &safe::line(&format!("{tool} {verb}")), style, columns, 2);
+    let mut lines = marked("? ", &visible::line(&format!("{tool} {verb}")), style, columns, 2);
     if !question.subject.is_empty() {
         lines.extend(indented(lines_of(&question.subject, Style::PLAIN, room, COMMAND_LINES)));
     }

@@ -19,9 +19,9 @@ use super::blocks::SegmentKind;
 use super::console::{Console, LINES};
 use super::conversation::{Activity, Conversation, Part, Speaker};
 use super::figures::{counted, dollars, duration, short};
-use super::safe;
 use super::style::{Colour, Line, Span, Style, write_line, write_spans};
 use super::wrap::{Breaks, prefixed, shortened_line, wrap};
+use crate::visible;
 use cards::Card;
 use framegate_translators::frame::{Body, Frame, StreamKind, is_last};
 use std::collections::VecDeque;
@@ -142,7 +142,8 @@ impl Terminal {
         let mut console = Console::default();
         console.feed(text);
         for line in console.last(LINES).0 {
-            for line in wrap(&[Span::new(safe::text(line.trim_end()), Style::DIM)], self.look.columns, Breaks::Words) {
+            for line in wrap(&[Span::new(visible::text(line.trim_end()), Style::DIM)], self.look.columns, Breaks::Words)
+            {
                 write_line(&line, self.look.has_colour, out);
             }
         }
@@ -185,7 +186,7 @@ impl Terminal {
     pub fn plain(&self, lines: &[String]) -> Live {
         let style = Style::of(Colour::Yellow).bold();
         let line = |line: &String| {
-            wrap(&[Span::new(safe::line(line), style)], self.look.columns.saturating_sub(1), Breaks::Words)
+            wrap(&[Span::new(visible::line(line), style)], self.look.columns.saturating_sub(1), Breaks::Words)
         };
         self.shown(&lines.iter().flat_map(line).collect::<Vec<_>>())
     }
@@ -211,8 +212,8 @@ impl Terminal {
             Activity::Asking(question) => parts.push(format!("waits for an answer: {}", question.tool)),
             Activity::Tool(name, subject) => {
                 let first = subject.lines().next().unwrap_or_default();
-                let first = super::wrap::shortened(&safe::line(first), self.look.columns / 2);
-                parts.push(format!("{} {first}", safe::line(&name)).trim().to_owned());
+                let first = super::wrap::shortened(&visible::line(first), self.look.columns / 2);
+                parts.push(format!("{} {first}", visible::line(&name)).trim().to_owned());
             }
             Activity::Writing => parts.push("writing".to_owned()),
             Activity::Thinking => parts.push("thinking".to_owned()),
@@ -237,7 +238,7 @@ impl Terminal {
         if others > 0 {
             parts.push(counted(others as u64, "other run"));
         }
-        let text = safe::line(&parts.join(" · ")).into_owned();
+        let text = visible::line(&parts.join(" · ")).into_owned();
         let run = if self.look.has_labels { format!("{} ", label(open.id)) } else { String::new() };
         vec![
             Span::new("● ", Style::of(Colour::Yellow)),
@@ -255,7 +256,7 @@ impl Terminal {
         let runner = if runner.is_empty() { String::new() } else { format!(" {runner}") };
         let text = format!("── run {}{runner}", frame.stream.id);
         let (id, main) = (frame.stream.id, Speaker::default());
-        let line = [Span::new(safe::line(&text), self.colour_of(id).bold())];
+        let line = [Span::new(visible::line(&text), self.colour_of(id).bold())];
         let card = Card::new(vec![shortened_line(&line, self.room(&self.gutter(id, &main)))]);
         self.card(id, &main, card, out);
     }
@@ -293,7 +294,7 @@ impl Terminal {
         }
         let is_new = !has_same_speaker && speaker.depth > 0 && !card.names_speaker;
         let name = is_new.then(|| {
-            let name = Span::new(format!("{}:", safe::line(&speaker.name)), Style::of(Colour::Blue));
+            let name = Span::new(format!("{}:", visible::line(&speaker.name)), Style::of(Colour::Blue));
             shortened_line(&[name], self.room(&gutter))
         });
         for line in name.into_iter().chain(card.lines) {

@@ -4,9 +4,9 @@
 //! character that is not visible; a link whose address is hidden; a call on the stack for each level of nesting.
 
 use super::table::Table;
-use crate::render::safe;
 use crate::render::style::{Colour, Line, Span, Style};
 use crate::render::wrap::{Breaks, line_width, prefixed, wrap};
+use crate::visible;
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 /// The columns that are left for text, however deep it is nested.
@@ -234,7 +234,7 @@ impl Writer {
         self.restore();
         let Some((address, start)) = self.links.pop() else { return };
         let text: String = self.inline.iter().skip(start).map(|span| span.text.as_str()).collect();
-        let address = safe::line(&address);
+        let address = visible::line(&address);
         let bare = address.strip_prefix("mailto:").unwrap_or(&address);
         if text != *address && text != bare && !address.is_empty() {
             let address = format!("{}({address})", if text.is_empty() { "" } else { " " });
@@ -244,7 +244,7 @@ impl Writer {
 
     fn end_code(&mut self) {
         let code = self.code.take().unwrap_or_default();
-        let code = safe::text(&code);
+        let code = visible::text(&code);
         let room = self.room().saturating_sub(2).max(1);
         let indent = [Span::new("  ", Style::PLAIN)];
         for line in code.trim_end_matches('\n').split('\n') {
@@ -264,7 +264,7 @@ impl Writer {
     }
 
     fn text(&mut self, text: &str, style: Style) {
-        self.inline.push(Span::new(safe::text(text), style));
+        self.inline.push(Span::new(visible::text(text), style));
     }
 
     /// The columns for text in the open containers.

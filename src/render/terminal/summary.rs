@@ -3,9 +3,9 @@
 use super::cards::Card;
 use crate::render::conversation::Totals;
 use crate::render::figures::{counted, dollars, duration, grouped};
-use crate::render::safe;
 use crate::render::style::{Colour, Span, Style};
 use crate::render::wrap::{Breaks, prefixed, wrap};
+use crate::visible;
 use framegate_translators::frame::{EndReason, Figures, SessionEnded};
 
 /// How many bytes of the reason are shown.
@@ -29,8 +29,11 @@ pub(super) fn card(end: &SessionEnded, totals: &Totals, columns: usize) -> Card 
     let room = columns.saturating_sub(2).max(1);
     let indent = [Span::new("  ", Style::PLAIN)];
     let style = Style::of(colour).bold();
-    let mut lines =
-        prefixed(wrap(&[Span::new(safe::text(&head), style)], room, Breaks::Words), &[Span::new(mark, style)], &indent);
+    let mut lines = prefixed(
+        wrap(&[Span::new(visible::text(&head), style)], room, Breaks::Words),
+        &[Span::new(mark, style)],
+        &indent,
+    );
     for text in [work(totals), usage(totals)].into_iter().filter(|text| !text.is_empty()) {
         lines.extend(prefixed(wrap(&[Span::new(text, Style::DIM)], room, Breaks::Words), &indent, &indent));
     }

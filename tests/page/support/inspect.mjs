@@ -81,6 +81,23 @@ export async function scrollThrough(page, { seen = async () => {}, limit = 400 }
   }
 }
 
+/**
+ * The longest task of a page's main thread while `work` is done: `{cpu, wall}` in ms. Its time on a processor says what the page costs;
+ * how long it took says also how busy the machine was.
+ */
+export async function longestTask(page, work) {
+  const browser = page.context().browser();
+  await browser.startTracing(page, { categories: ['__metadata', 'disabled-by-default-devtools.timeline'] });
+  await work();
+  const { traceEvents: events } = JSON.parse(await browser.stopTracing());
+  const thread = ({ pid, tid }) => `${pid} ${tid}`;
+  const main = new Set(events.filter(({ name, args }) => name === 'thread_name' && args.name === 'CrRendererMain').map(thread));
+  // A task without is shorter than a step of the clock, or goes on when the trace ends.
+  const tasks = events.filter((event) => event.name === 'RunTask' && main.has(thread(event)) && event.tdur !== undefined);
+  assert.ok(tasks.length > 10, `the trace has ${tasks.length} tasks with their times`);
+  return { cpu: Math.max(...tasks.map(({ tdur }) => tdur)) / 1000, wall: Math.max(...tasks.map(({ dur }) => dur)) / 1000 };
+}
+
 /** Waits until the page has drawn. */
 export const frame = (page) => page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
 

@@ -5,6 +5,7 @@ use crate::model::{Model, Say};
 use crate::proxy::Folder;
 use crate::real::real;
 use crate::real_feed::Server;
+use crate::real_packages::Runner;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
@@ -181,6 +182,62 @@ fn drive_a_runner_that_asks(program: &str, work: &str, state: &str, only: &[&str
     }
     assert_eq!(of("allowed")["result"]["is_error"], false, "{said:#?}");
     said
+}
+
+/// Every step of a conversation with the real Claude Code behind the command.
+fn drive_the_real_claude_code(sdk: Sdk) {
+    let runner = Runner::claude_code();
+    let folder = &runner.started.folder;
+    let path = |name: &str| folder.path(name).display().to_string();
+    let plan = json!({
+        "program": wrapper(folder, &format!("--config {} real", path("config.toml"))),
+        "cwd": path("work"),
+        "env": {"XDG_STATE_HOME": path("state")},
+        "prompts": {"text": "secretly", "tool": "carefully", "failure": "badly", "slow": "slowly"},
+        "only": ["text", "allowed", "denied", "failure", "end"],
+    });
+    let said = driven(sdk, &plan);
+    let of = |step: &str| said.get(step).unwrap_or_else(|| panic!("{step} is missing in {said:#?}"));
+    let text = of("text");
+    assert_eq!((&text["text"], &text["streamed"]), (&json!("Answer 1."), &json!("Answer 1.")), "{text:#}");
+    assert_eq!((&text["thinking"], &text["error"]), (&json!("I wonder."), &Value::Null), "{text:#}");
+    for (step, answer, failed) in
+        [("allowed", "Answer 2.", false), ("denied", "Answer 3.", true), ("tool", "Answer 2.", false)]
+    {
+        let turn = of(step);
+        assert_eq!((&turn["text"], &turn["result"]["is_error"]), (&json!(answer), &json!(false)), "{step}: {turn:#}");
+        let [call] = turn["calls"].as_array().unwrap().as_slice() else { panic!("{step}: {turn:#}") };
+        assert_eq!((&call["name"], &call["failed"]), (&json!("Bash"), &json!(failed)), "{step}: {turn:#}");
+        let [asked] = turn["asked"].as_array().unwrap().as_slice() else { panic!("{step}: {turn:#}") };
+        assert_eq!(asked["input"], call["input"], "{step}: {turn:#}");
+        assert_eq!(turn["denials"], u64::from(failed), "{step}: {turn:#}");
+    }
+    assert_eq!(of("denied")["session"], text["session"]);
+    let failure = of("failure");
+    assert_eq!(failure["result"]["is_error"], true, "{failure:#}");
+    assert!(failure.to_string().contains("it broke"), "{failure:#}");
+    // Several prompts in one process, of one session.
+    let interrupted = of("interrupted");
+    assert_eq!(interrupted["result"]["subtype"], "error_during_execution", "{interrupted:#}");
+    assert_eq!(interrupted["text"], "I am at it.", "{interrupted:#}");
+    let next = of("model");
+    assert_eq!((&next["models"], &next["session"]), (&json!(["other"]), &of("first")["session"]), "{next:#}");
+    assert_eq!((&next["text"], &next["result"]["is_error"]), (&json!("Answer 4."), &json!(false)), "{next:#}");
+    let refused = of("refused");
+    assert_eq!((&refused["asked"], &refused["calls"][0]["failed"]), (&json!([]), &json!(true)), "{refused:#}");
+    assert_eq!(runner.calls(), 2, "{said:#?}");
+}
+
+#[test]
+#[ignore = "needs node, tests/runners/node_modules and tests/clients/node_modules: ./test.sh runs it"]
+fn claude_compat_drives_the_real_claude_code_in_node() {
+    drive_the_real_claude_code(Sdk::Node);
+}
+
+#[test]
+#[ignore = "needs python3, tests/runners/node_modules and tests/clients/python_modules: ./test.sh runs it"]
+fn claude_compat_drives_the_real_claude_code_in_python() {
+    drive_the_real_claude_code(Sdk::Python);
 }
 
 #[test]

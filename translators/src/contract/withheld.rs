@@ -5,7 +5,7 @@
 
 use crate::encode::{EventId, EventRef, Events};
 use crate::frame::{Body, EndReason, Frame};
-use crate::json::Json;
+use crate::json::{Json, Kind};
 use crate::schema::Violation;
 
 /// The code for a withheld event, in every contract with codes.
@@ -50,11 +50,21 @@ impl Withheld<'_> {
 
     /// A string at that path in the event, for values that only its encoder knew, such as its id.
     pub fn text(&self, path: &[&str]) -> Option<String> {
+        self.value(path)?.str().map(std::borrow::Cow::into_owned)
+    }
+
+    /// The strings of the list at that path in the event; `None` if there is no list.
+    pub fn texts(&self, path: &[&str]) -> Option<Vec<String>> {
+        let list = self.value(path).filter(|list| list.kind() == Kind::Array)?;
+        Some(list.items().into_iter().filter_map(|item| item.str().map(std::borrow::Cow::into_owned)).collect())
+    }
+
+    fn value(&self, path: &[&str]) -> Option<Json<'_>> {
         let mut json = Json::parse(std::str::from_utf8(self.event.payload).ok()?).ok()?;
         for key in path {
             json = json.object()?.get(key)?;
         }
-        json.str().map(std::borrow::Cow::into_owned)
+        Some(json)
     }
 
     /// How the run ended, if the frame is its end.

@@ -12,8 +12,8 @@ export class Batches<T> {
     this.#deliver = deliver;
   }
 
-  add(item: T): void {
-    this.#items.push(item);
+  add(items: readonly T[]): void {
+    for (const item of items) this.#items.push(item);
     if (this.#timer !== undefined) return;
     this.#frame = requestAnimationFrame(() => this.flush());
     this.#timer = setTimeout(() => this.flush(), HIDDEN_MS);

@@ -1,5 +1,5 @@
 // The source that is an exported file: the JSON in its element `framegate-export`. Nothing is fetched and nothing can be done.
-import type { Access, Frame, FollowOptions, Run, RunPage, RunQuery, Source, TraceItem, TracePage, TraceQuery } from "./source";
+import type { Access, Frame, FollowOptions, FramesQuery, Run, RunPage, RunQuery, Source, TraceItem, TracePage, TraceQuery } from "./source";
 import { NotAvailable } from "./source";
 
 const ELEMENT = "framegate-export";
@@ -90,10 +90,11 @@ export class ExportSource implements Source {
     onConnection({ state: "ended" });
   }
 
-  async frames(runId: string, { after, limit }: { after: number; limit: number }): Promise<Frame[]> {
+  async frames(runId: string, { after, limit, types }: FramesQuery): Promise<Frame[]> {
     const { frames } = this.#run(runId);
-    const first = frames.findIndex((frame) => frame.seq > after);
-    return first < 0 ? [] : frames.slice(first, first + limit);
+    const wanted = types === undefined ? frames : frames.filter((frame) => types.includes(frame.type));
+    const first = wanted.findIndex((frame) => frame.seq > after);
+    return first < 0 ? [] : wanted.slice(first, first + limit);
   }
 
   async trace(runId: string, { contract, after = -1, limit = 100 }: TraceQuery): Promise<TracePage> {

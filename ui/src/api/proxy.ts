@@ -13,6 +13,7 @@ import type {
   Connection,
   FollowOptions,
   Frame,
+  FramesQuery,
   FrameType,
   IngestOptions,
   IngestResult,
@@ -49,6 +50,9 @@ const CHANGES: readonly RunChange["type"][] = [
 
 /** Silence after the last frame from which a stream counts as read to its end. */
 const SETTLED_MS = 150;
+
+/** So long a stream may be read without a picture. */
+const UNDRAWN_MS = 100;
 
 /** The first pause before a connection is tried again that could not be opened, and the longest. */
 const PAUSE_MS = 500;
@@ -99,9 +103,9 @@ export class ProxySource implements Source {
     try {
       await this.#stream<Frame>(
         () => ({ path, query: { contract: "frames.v2", event_type: wanted }, after: after < 0 ? undefined : String(after) }),
-        (frame) => {
-          if (frame.seq > after) after = frame.seq;
-          batches.add(frame);
+        (frames) => {
+          for (const { seq } of frames) if (seq > after) after = seq;
+          batches.add(frames);
         },
         onConnection,
         options.signal,
@@ -119,10 +123,10 @@ export class ProxySource implements Source {
     }
   }
 
-  async frames(runId: string, query: { after: number; limit: number }, options?: CallOptions): Promise<Frame[]> {
+  async frames(runId: string, query: FramesQuery, options?: CallOptions): Promise<Frame[]> {
     const path = `/v1/runs/${encodeURIComponent(runId)}/events`;
-    const { after, limit } = query;
-    const page = await this.#get<{ data: Frame[] }>(path, { contract: "frames.v2", after, limit }, options);
+    const { after, limit, types } = query;
+    const page = await this.#get<{ data: Frame[] }>(path, { contract: "frames.v2", after, limit, event_type: types?.join(",") }, options);
     return page.data;
   }
 
@@ -162,9 +166,9 @@ export class ProxySource implements Source {
     let after = "latest";
     await this.#stream<RunChange>(
       () => ({ path: "/v1/events", query: { contract: "frames.v2", event_type: CHANGES.join(",") }, after }),
-      (change, cursor) => {
+      (changes, cursor) => {
         after = cursor ?? after;
-        onChange(change);
+        changes.forEach(onChange);
       },
       onConnection,
       signal,
@@ -210,7 +214,7 @@ export class ProxySource implements Source {
   /** Reads a stream to its end, over as many connections as that takes. `isAnother`: whether to go on after an error that is final. */
   async #stream<E>(
     request: () => { path: string; query: Query; after: string | undefined },
-    onEvent: (event: E, cursor: string | undefined) => void,
+    onEvents: (events: E[], cursor: string | undefined) => void,
     onConnection: (connection: Connection) => void,
     signal: AbortSignal,
     isAnother: (error: unknown) => boolean = () => false,
@@ -250,9 +254,14 @@ export class ProxySource implements Source {
             onConnection({ state: "reconnecting", failures, reason: error?.message ?? "the stream ended" });
           },
         });
-        for await (const event of stream) {
-          onEvent(event, stream.cursor);
+        let drawn = performance.now();
+        for await (const events of stream.batches()) {
+          onEvents(events, stream.cursor);
           settle();
+          // What has arrived meanwhile would be read first otherwise, up to the end of the run.
+          if (performance.now() - drawn < UNDRAWN_MS) continue;
+          await picture();
+          drawn = performance.now();
         }
         return;
       } catch (error) {
@@ -276,6 +285,19 @@ export class ProxySource implements Source {
       }
     }
   }
+}
+
+/** Waits until the browser draws; less in a hidden page. */
+function picture(): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      cancelAnimationFrame(frame);
+      clearTimeout(timer);
+      resolve();
+    };
+    const frame = requestAnimationFrame(done);
+    const timer = setTimeout(done, UNDRAWN_MS);
+  });
 }
 
 /** Whether the same request may succeed later. */

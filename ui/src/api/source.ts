@@ -176,6 +176,13 @@ export type RunChange = Extract<
   }
 >; // prettier-ignore
 
+export interface FramesQuery {
+  /** Strictly after this `seq`; -1 for the beginning. */
+  after: number;
+  limit: number;
+  types?: readonly FrameType[];
+}
+
 export interface CallOptions {
   signal?: AbortSignal;
 }
@@ -193,8 +200,8 @@ export interface Source {
   run(runId: string, options?: CallOptions): Promise<Run>;
   /** Reads a run's frames, then follows it. Fulfilled when the run has ended and all of it was read; rejected if reading is hopeless. */
   follow(runId: string, options: FollowOptions): Promise<void>;
-  /** Some frames, provider events included, in order. */
-  frames(runId: string, query: { after: number; limit: number }, options?: CallOptions): Promise<Frame[]>;
+  /** Some frames, provider events included, in order; at most `limit`, and all if there are none. `types`: only these. */
+  frames(runId: string, query: FramesQuery, options?: CallOptions): Promise<Frame[]>;
   trace(runId: string, query: TraceQuery, options?: CallOptions): Promise<TracePage>;
   stats(query: StatsQuery, options?: CallOptions): Promise<Stats>;
   /** The rows of `stats` as CSV. */

@@ -20,9 +20,19 @@ export function setToken(next: string | undefined): void {
   }
 }
 
+const CODE = /^#code=([^&]+)$/;
+
+/** Exchanges the code of a link that is opened in a tab which shows the page already. Before the router starts, which never sees the code. */
+export function watchCode(onFailure: (error: unknown) => void): void {
+  addEventListener("hashchange", () => {
+    const code = takeCode();
+    if (code !== undefined) redeem(code).then(setToken, onFailure);
+  });
+}
+
 /** The code in `#code=CODE`, taken out of the address; `undefined` if there is none. */
 export function takeCode(): string | undefined {
-  const [, code] = /^#code=([^&]+)$/.exec(location.hash) ?? [];
+  const [, code] = CODE.exec(location.hash) ?? [];
   if (code === undefined) return undefined;
   history.replaceState(null, "", `${location.pathname}${location.search}#/runs`);
   try {
@@ -39,7 +49,7 @@ export async function redeem(code: string): Promise<string> {
     headers: { "content-type": "application/json", accept: "application/json" },
     body: JSON.stringify({ code }),
   });
-  if (response.status === 404) throw new Error("This link was used already or has expired. Ask for a new one, or enter a token.");
+  if (response.status === 404) throw new Error("This link was used already, or is not one of this proxy. The command that printed it prints a new one when it is started again.");
   if (!response.ok) throw new Error(`The link could not be exchanged for a token: ${response.status} ${response.statusText}`);
   const answer: unknown = await response.json();
   const value = typeof answer === "object" && answer !== null && "token" in answer ? answer.token : undefined;

@@ -5,7 +5,7 @@ import { isTokenWanted, setToken, token } from "../api/token";
 import { Dialog } from "../components/dialog";
 import { Icon, type IconName } from "../components/icon";
 import { Empty, Failure, Loading } from "../components/states";
-import { Toasts } from "../components/toast";
+import { toast, Toasts } from "../components/toast";
 import { ConversationView } from "../views/conversation/view";
 import { RunsView } from "../views/runs/view";
 import { DropFiles } from "../views/start/drop";
@@ -32,6 +32,12 @@ export function Shell({ source, notice }: { source: Source; notice: string | und
     });
     return () => controller.abort();
   }, [source, token.value, attempt]);
+
+  // Without the form, which says it too.
+  const isOpen = access !== undefined;
+  useEffect(() => {
+    if (isOpen && notice !== undefined) toast(notice, "bad");
+  }, [isOpen, notice]);
 
   const app = useMemo<App | undefined>(() => access && { source, access, can: abilities(source, access) }, [source, access]);
 

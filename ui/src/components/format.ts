@@ -1,4 +1,16 @@
 // Figures as people read them. Absent figures give an empty text, never 0.
+//
+// A formatter is made when it is needed first, and kept: making one takes longer than drawing an item.
+
+function kept<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => (made ??= make());
+}
+
+const inEnglish = kept(() => new Intl.NumberFormat("en"));
+const timeOfDay = kept(() => new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" }));
+const day = kept(() => new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" }));
+const everything = kept(() => new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "long" }));
 
 export function duration(ms: number | undefined): string {
   if (ms === undefined || !Number.isFinite(ms)) return "";
@@ -27,7 +39,7 @@ export function bytes(count: number | undefined): string {
 
 /** 1234 → `1,234`. */
 export function whole(count: number | undefined): string {
-  return count === undefined ? "" : count.toLocaleString("en");
+  return count === undefined ? "" : inEnglish().format(count);
 }
 
 /** 12345 → `12.3k`. */
@@ -49,7 +61,7 @@ export function dollars(amount: number | undefined): string {
 export function clock(ms: number | undefined): string {
   if (ms === undefined) return "";
   const date = new Date(ms);
-  return Number.isNaN(date.getTime()) ? "" : date.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
+  return Number.isNaN(date.getTime()) ? "" : timeOfDay().format(date);
 }
 
 /** A day and a time of day, for lists that span days. */
@@ -58,14 +70,14 @@ export function dayAndTime(ms: number | undefined, now = Date.now()): string {
   const date = new Date(ms);
   if (Number.isNaN(date.getTime())) return "";
   const isToday = date.toDateString() === new Date(now).toDateString();
-  return isToday ? clock(ms) : `${date.toLocaleDateString(undefined, { month: "short", day: "numeric" })}, ${clock(ms)}`;
+  return isToday ? clock(ms) : `${day().format(date)}, ${clock(ms)}`;
 }
 
 /** The whole time, for a tooltip. */
 export function fullTime(ms: number | undefined): string {
   if (ms === undefined) return "";
   const date = new Date(ms);
-  return Number.isNaN(date.getTime()) ? "" : date.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "long" });
+  return Number.isNaN(date.getTime()) ? "" : everything().format(date);
 }
 
 /** How long ago that was. */

@@ -8,7 +8,8 @@ export class Heights {
   #values = new Float64Array(64);
   #tree = new Float64Array(65);
   readonly #measured = new Map<string, number>();
-  readonly #indexes = new Map<string, number>();
+  /** Made when a row is not where it was expected: for a million rows that takes a second, and most lists never need it. */
+  #indexes: Map<string, number> | undefined;
 
   get count(): number {
     return this.#keys.length;
@@ -22,7 +23,10 @@ export class Heights {
     return this.#keys[index];
   }
 
-  indexOf(key: string): number | undefined {
+  /** Where a row is; `expected`: where it was, which is looked at first. */
+  indexOf(key: string, expected = -1): number | undefined {
+    if (this.#keys[expected] === key) return expected;
+    this.#indexes ??= new Map(this.#keys.map((known, index) => [known, index]));
     return this.#indexes.get(key);
   }
 
@@ -31,7 +35,7 @@ export class Heights {
     let from = isAppended && count >= this.#keys.length ? this.#keys.length : 0;
     if (from === 0) {
       this.#keys = [];
-      this.#indexes.clear();
+      this.#indexes = undefined;
     }
     if (count > this.#values.length) {
       const values = new Float64Array(Math.max(count, this.#values.length * 2));
@@ -92,7 +96,7 @@ export class Heights {
   #push(index: number, key: string, guess: number): void {
     const height = this.#measured.get(key) ?? guess;
     this.#keys.push(key);
-    this.#indexes.set(key, index);
+    this.#indexes?.set(key, index);
     this.#values[index] = height;
     // A new node's sum is that of its children, which are complete.
     const node = index + 1;

@@ -60,7 +60,7 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
   now.follows = follows;
 
   // What the reader looks at: a row, and how far its top is above that of the view.
-  const anchor = useRef<{ key: string; offset: number } | undefined>(undefined);
+  const anchor = useRef<Anchor | undefined>(undefined);
   if (now.layout !== layout || items.length !== heights.count) {
     keepAnchor(heights, anchor, now.top);
     const isAppended = now.layout === layout;
@@ -100,7 +100,7 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
       place(rows, heights, now.first);
       top = element.scrollHeight - element.clientHeight;
     } else if (kept !== undefined) {
-      const index = heights.indexOf(kept.key);
+      const index = heights.indexOf(kept.key, kept.index);
       if (index !== undefined) top = heights.offset(index) + kept.offset;
     }
     place(rows, heights, now.first);
@@ -210,12 +210,19 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
   );
 }
 
-function keepAnchor(heights: Heights, anchor: { current: { key: string; offset: number } | undefined }, top: number): void {
+interface Anchor {
+  key: string;
+  /** Where the row was. */
+  index: number;
+  offset: number;
+}
+
+function keepAnchor(heights: Heights, anchor: { current: Anchor | undefined }, top: number): void {
   // At the very top the reader looks at the beginning: rows that come before the first one are shown.
   if (anchor.current !== undefined || heights.count === 0 || top <= 0) return;
   const index = heights.indexAt(top);
   const key = heights.keyAt(index);
-  if (key !== undefined) anchor.current = { key, offset: top - heights.offset(index) };
+  if (key !== undefined) anchor.current = { key, index, offset: top - heights.offset(index) };
 }
 
 /** Moves the rows, and makes room for all, after measuring: before the screen shows the old places. */

@@ -22,6 +22,7 @@ import type {
   Turn,
   TurnItem,
 } from "./items";
+import { insertInvalid, lastValid } from "./invalid";
 import { approvalOf, attachmentsOf, decisionOf, noticeOf, planOf } from "./parts";
 import { boolean, field, type Fields, isObject, number, text } from "./read";
 import { foldTool, newCall } from "./tools";
@@ -61,6 +62,8 @@ export class Conversation {
   version = 0;
   /** Counts items that were added. */
   structure = 0;
+  /** Counts how often items came between others; most are added at the end. */
+  insertions = 0;
 
   readonly #threads = new Map<string, Thread>();
   readonly #blocks = new Map<string, TextItem | ReasoningItem>();
@@ -95,6 +98,14 @@ export class Conversation {
   apply(frames: readonly unknown[]): void {
     for (const frame of frames) this.#one(frame);
     if (frames.length > 0) this.version += 1;
+  }
+
+  /** Puts records that were not valid between the items of the main thread: frames in order, each once, none after `lastSeq`. */
+  insertInvalid(records: readonly unknown[]): void {
+    this.version += 1;
+    if (!insertInvalid(this.main.items, records)) return;
+    this.structure += 1;
+    this.insertions += 1;
   }
 
   #one(frame: unknown): void {
@@ -189,8 +200,9 @@ export class Conversation {
     for (const { artifactId } of attachments) this.#name(artifactId);
     if ((prompt === undefined || prompt === "") && attachments.length === 0) return;
     // Runners repeat the prompt that the run started with.
-    const first = thread.items.find((item) => item.kind !== "notice");
-    const isOnly = first?.kind === "prompt" && thread.items.every((item) => item.kind === "prompt" || item.kind === "notice");
+    const isAside = ({ kind }: Item) => kind === "notice" || kind === "invalid";
+    const first = thread.items.find((item) => !isAside(item));
+    const isOnly = first?.kind === "prompt" && thread.items.every((item) => item.kind === "prompt" || isAside(item));
     if (isOnly && first.text === prompt && frame["type"] === "user_message") {
       first.attachments = attachments;
       first.version += 1;
@@ -301,7 +313,7 @@ export class Conversation {
 
   #planned(frame: Fields, place: Place): void {
     const entries = planOf(frame);
-    const last = place.thread.items.at(-1);
+    const last = lastValid(place.thread.items);
     if (last?.kind === "plan") {
       last.entries = entries;
       last.version += 1;

@@ -192,6 +192,19 @@ export interface GapItem extends Base {
   readonly reason: string;
 }
 
+/** Records of the runner, one after another, that were not valid or too large: nothing came of them. */
+export interface InvalidItem extends Base {
+  readonly kind: "invalid";
+  /** How many there are here. */
+  count: number;
+  /** What is wrong with the first one; empty if that is unknown. */
+  readonly reason: string;
+  /** Its beginning. */
+  readonly preview: string;
+  /** Whether later ones have no item. */
+  readonly isLast: boolean;
+}
+
 /** The end of a model call: what it used. */
 export interface TurnItem extends Base {
   readonly kind: "turn";
@@ -218,6 +231,7 @@ export type Item =
   | NoticeItem
   | ArtifactItem
   | GapItem
+  | InvalidItem
   | TurnItem
   | EndItem;
 

@@ -31,6 +31,7 @@ export class Rows {
   #layout = 0;
   #taken = 0;
   #structure = -1;
+  #insertions = 0;
   #root: Thread | undefined;
 
   get list(): readonly Row[] {
@@ -47,7 +48,9 @@ export class Rows {
     const isSame = !isReset && this.#root === options.root;
     if (isSame && conversation.structure === this.#structure) return;
     this.#structure = conversation.structure;
-    if (isSame && conversation.threadCount === 0) return this.#append(options);
+    const isInserted = conversation.insertions !== this.#insertions;
+    this.#insertions = conversation.insertions;
+    if (isSame && !isInserted && conversation.threadCount === 0) return this.#append(options);
     const before = this.#rows;
     this.#rows = [];
     this.#root = options.root;

@@ -30,6 +30,8 @@ export function textOf(item: Item): string {
       return `${item.artifact.kind}\n${item.preview ?? ""}`;
     case "gap":
       return item.reason;
+    case "invalid":
+      return `${item.reason}\n${item.preview}`;
     case "turn":
       return item.turn.model ?? "";
     case "end":

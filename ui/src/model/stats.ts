@@ -3,7 +3,7 @@
 // In: the answer of `GET /v1/stats`. Out: the columns of a table with the text of each cell, the rows of a chart, and a period as `since`
 // and `until`. A figure that no run reported is an empty cell, never 0.
 import type { StatsFigures, StatsGroup, StatsRow } from "../api/source";
-import { elapsed } from "./timeline_view";
+import { elapsed } from "./timeline-view";
 
 export const GROUPS: readonly { group: StatsGroup; name: string }[] = [
   { group: "day", name: "Day" },

@@ -1,10 +1,42 @@
 // Folds the frames of one tool call into its item.
-import type { ToolItem, ToolState } from "./items";
+import type { ToolItem, ToolKind, ToolState } from "./items";
 import { Output, type OutputStream } from "./output";
+import { partialObject } from "./partial-json";
 import { artifactRefs, toolKind } from "./parts";
 import { field, type Fields, isObject, number, text } from "./read";
 
 const ENDED: readonly ToolState[] = ["ended", "failed"];
+
+const NAMES: Readonly<Partial<Record<ToolKind, readonly string[]>>> = {
+  shell: ["bash", "shell", "exec_command", "run_command", "local_shell"],
+  read: ["read", "read_file", "notebookread", "view_image"],
+  write: ["write", "write_file"],
+  edit: ["edit", "edit_file", "multiedit", "notebookedit", "apply_patch", "patch"],
+  search: ["grep", "glob", "ls", "list", "search", "websearch", "web_search", "file_search", "toolsearch"],
+  fetch: ["fetch", "webfetch", "web_fetch"],
+  plan: ["todowrite", "todoread", "update_plan", "taskcreate", "taskupdate"],
+  subagent: ["agent", "task"],
+};
+
+/** The kind that a tool's name suggests; the frames of a call that was written say it themselves. */
+export function kindOfName(name: string): ToolKind {
+  if (name.startsWith("mcp__")) return "mcp";
+  const lower = name.toLowerCase();
+  return (Object.keys(NAMES) as ToolKind[]).find((kind) => NAMES[kind]?.includes(lower)) ?? "other";
+}
+
+const partial = new WeakMap<ToolItem, { text: string; args: ToolItem["args"] }>();
+
+/** The arguments as they can be shown: of a call that is still written, those that are there already. */
+export function shownArgs(tool: ToolItem): ToolItem["args"] {
+  if (tool.state !== "writing" || typeof tool.args !== "string") return tool.args;
+  let known = partial.get(tool);
+  if (known?.text !== tool.args) {
+    known = { text: tool.args, args: partialObject(tool.args) ?? tool.args };
+    partial.set(tool, known);
+  }
+  return known.args;
+}
 
 /** A call of which nothing is known but its id. */
 export function newCall(toolId: string): Omit<ToolItem, "kind" | "id" | "seq" | "at" | "version"> {
@@ -38,7 +70,11 @@ export function foldTool(tool: ToolItem, type: string, frame: Fields, at: number
   if (name !== undefined && name !== "") tool.name = name;
   switch (type) {
     case "tool_input_delta":
-      if (tool.state === "unknown") tool.state = "writing";
+      if (tool.state === "unknown") {
+        tool.state = "writing";
+        // The frames that name the kind come when all is written.
+        if (tool.thread === undefined) tool.toolKind = kindOfName(tool.name);
+      }
       if (tool.state === "writing" && typeof tool.args === "string") tool.args += text(frame, "delta") ?? "";
       return [];
     case "tool_call_proposed":

@@ -6,6 +6,7 @@ import { useEffect, useMemo } from "preact/hooks";
 import type { Connection, Frame, FrameType, Run, Source } from "../api/source";
 import { Conversation } from "../model/conversation";
 import { Timeline } from "../model/timeline";
+import { InvalidRecords } from "./invalid-records";
 
 /** The conversation needs none of these; they are more than half of a run's bytes. */
 const WITHOUT: readonly FrameType[] = ["provider_event"];
@@ -28,12 +29,21 @@ export class RunSession {
   readonly version = signal(0);
 
   readonly #source: Source;
+  readonly #invalid: InvalidRecords;
   #controller: AbortController | undefined;
   #statusTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(source: Source, runId: string) {
     this.#source = source;
     this.runId = runId;
+    this.#invalid = new InvalidRecords(
+      (after, limit, signal) => source.frames(runId, { after, limit, types: WITHOUT }, { signal }),
+      () => this.conversation.lastSeq,
+      (frames) => {
+        this.conversation.insertInvalid(frames);
+        this.version.value += 1;
+      },
+    );
   }
 
   start(): void {
@@ -45,6 +55,7 @@ export class RunSession {
   stop(): void {
     this.#controller?.abort();
     this.#controller = undefined;
+    this.#invalid.stop();
     clearTimeout(this.#statusTimer);
   }
 
@@ -63,7 +74,9 @@ export class RunSession {
     this.#statusTimer = setTimeout(() => {
       this.#source.run(this.runId, { signal }).then(
         (run) => {
-          if (!signal.aborted) this.status.value = run;
+          if (signal.aborted) return;
+          this.status.value = run;
+          this.#invalid.search(run.invalid_records);
         },
         (error: unknown) => {
           if (!signal.aborted && isGone(error)) this.error.value = error;
@@ -81,7 +94,11 @@ export class RunSession {
         signal,
         onFrames: (frames) => this.#take(frames),
         onConnection: (connection) => {
-          if (!signal.aborted) this.connection.value = connection;
+          if (signal.aborted) return;
+          const isRead = connection.state === "live" && this.connection.value.state !== "live";
+          this.connection.value = connection;
+          // The status may have come before the frames.
+          if (isRead) this.refresh(0);
         },
       });
       this.refresh(0);

@@ -22,7 +22,7 @@ pub use findings::Kind as FindingKind;
 use findings::Finding;
 use framegate_translators::contracts::{Contract, FRAMES, NUMBERED_RECORDS};
 use framegate_translators::encode::{EncoderOptions, EventId, EventRef, Events};
-use framegate_translators::frame::{Body, Frame, StreamKind};
+use framegate_translators::frame::{Body, Frame, StreamKind, is_last};
 use framegate_translators::gate::{Gate, Verdict};
 use framegate_translators::schema::Violation;
 use framegate_translators::warnings::Watch;
@@ -251,6 +251,8 @@ impl<'r> Tracer<'r> {
     async fn fill(&mut self, trace: &mut Trace, range: std::ops::Range<u64>, ask: TraceAsk) -> Result<(), LogError> {
         let mut at = range.start;
         let mut scratch = Events::default();
+        // The status of the run may be ahead of the frames of this page.
+        let mut is_over = false;
         while at < range.end {
             let frames = self.view.frames(self.runs, at, AT_ONCE).await?;
             if frames.is_empty() {
@@ -264,13 +266,13 @@ impl<'r> Tracer<'r> {
                 }
                 let item = self.item(frame, frames.get(nth + 1), &mut scratch);
                 trace.items.push(item);
+                is_over = is_last(frame);
                 at = frame.seq + 1;
                 if nth % IN_A_ROW == IN_A_ROW - 1 {
                     tokio::task::yield_now().await;
                 }
             }
         }
-        let is_over = self.view.entry.status().ended_at_ms.is_some();
         if let Some(rules) = self.rules.as_mut().filter(|_| is_over) {
             let last = trace.items.iter_mut().rev().find_map(|item| item.events.last_mut());
             last.into_iter().for_each(|event| event.violations.extend(rules.end()));

@@ -126,8 +126,8 @@ async fn any_page_of_a_long_stream_is_what_it_is_in_the_whole_trace_and_costs_no
     let frames = frames_of(&long(4_000));
     let end = frames.len() as u64;
     assert!(end > 8_000, "{end}");
-    for name in ["sse.v1", "hecate.v1", "ag-ui.v1"] {
-        let contract = contract(name).unwrap();
+    for contract in CONTRACTS {
+        let name = contract.name;
         let (log, runs, entry) = kept(&frames, LiveGate::new(GateMode::Warn).unwrap()).await;
         let whole = pages(&runs, &entry, contract, 500).await;
         assert_eq!(whole.len() as u64, end);

@@ -54,7 +54,11 @@ pub(super) fn stand_in(withheld: &Withheld<'_>, out: &mut Events) {
         }
         ("RUN_FINISHED", ..) => {
             let is_cancelled = text(&["outcome", "type"]).as_deref() == Some("cancelled");
-            let outcome = Outcome { kind: Word(if is_cancelled { "cancelled" } else { "success" }), pending: None };
+            // The client executes these calls. Their ids are made by the encoder.
+            let pending = withheld.texts(&["outcome", "pendingToolCallIds"]).unwrap_or_default();
+            let pending: Vec<String> = pending.into_iter().filter(|id| id.parse::<Uuid>().is_ok()).collect();
+            let pending = Some(pending.as_slice()).filter(|pending| !pending.is_empty() && !is_cancelled);
+            let outcome = Outcome { kind: Word(if is_cancelled { "cancelled" } else { "success" }), pending };
             write(&RunFinished { thread_id: &stream.session.id, run_id: &stream.id, outcome, usage: None });
         }
         ("RUN_ERROR", ..) => write(&RunError { message: &message, code: Some(CODE), usage: None }),

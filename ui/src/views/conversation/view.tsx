@@ -241,7 +241,7 @@ function isDetail(item: Item): boolean {
 }
 
 function isTrouble(item: Item): boolean {
-  return item.kind === "error" || item.kind === "gap" || (item.kind === "tool" && (item.state === "failed" || (item.exitCode ?? 0) !== 0));
+  return item.kind === "error" || item.kind === "gap" || item.kind === "invalid" || (item.kind === "tool" && (item.state === "failed" || (item.exitCode ?? 0) !== 0));
 }
 
 function isAbout(item: Item, approvalId: string | undefined): boolean {
@@ -253,7 +253,7 @@ function keyOf({ item }: Row): string {
   return item.id;
 }
 
-const GUESSES: Partial<Record<Item["kind"], number>> = { prompt: 110, text: 90, reasoning: 34, turn: 34, notice: 30, end: 150, tool: 130 };
+const GUESSES: Partial<Record<Item["kind"], number>> = { prompt: 110, text: 90, reasoning: 34, turn: 34, notice: 30, invalid: 60, end: 150, tool: 130 };
 
 /** Near enough that the scroll bar does not jump much. */
 function guess({ item }: Row): number {

@@ -11,7 +11,7 @@ import { Icon } from "../../components/icon";
 import { useMedia } from "../../components/hooks";
 import { visible } from "../../components/visible";
 import { type Bar, ROWS, type RowKind, type Timeline } from "../../model/timeline";
-import { type Axis, endOf, isWithin, type Line, lines, moved, place, type Shape, shapes, type Span, ticks, visibleLines, within, zoomed } from "../../model/timeline_view";
+import { type Axis, endOf, isWithin, type Line, lines, moved, place, type Shape, shapes, type Span, ticks, visibleLines, within, zoomed } from "../../model/timeline-view";
 import { detailOf, kindOf, labelOf, nameOf } from "./words";
 
 export interface Shown {

@@ -2,7 +2,7 @@
 import { paths } from "../../app/router";
 import { fullTime, plural } from "../../components/format";
 import type { Bar, Timeline } from "../../model/timeline";
-import { type Axis, elapsed } from "../../model/timeline_view";
+import { type Axis, elapsed } from "../../model/timeline-view";
 import { hrefOf, type Shown } from "./chart";
 import { detailOf, lengthOf, nameOf, outcomeOf, startOf } from "./words";
 

@@ -2,7 +2,7 @@
 import { useMemo, useRef, useState } from "preact/hooks";
 import { useSize } from "../../components/hooks";
 import type { Row, RowKind, Thread, Timeline } from "../../model/timeline";
-import { type Axis, shapes, type Span, ticks, within } from "../../model/timeline_view";
+import { type Axis, shapes, type Span, ticks, within } from "../../model/timeline-view";
 import { kindOf } from "./words";
 
 const ROW_KINDS: readonly RowKind[] = ["turn", "tool", "wait"];

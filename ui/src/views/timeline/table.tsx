@@ -3,8 +3,8 @@ import { useMemo } from "preact/hooks";
 import { visible } from "../../components/visible";
 import { VirtualList } from "../../components/virtual-list";
 import type { Bar, Timeline } from "../../model/timeline";
-import type { Axis } from "../../model/timeline_view";
-import { elapsed } from "../../model/timeline_view";
+import type { Axis } from "../../model/timeline-view";
+import { elapsed } from "../../model/timeline-view";
 import { hrefOf } from "./chart";
 import { detailOf, lengthOf, nameOf, outcomeOf } from "./words";
 

@@ -10,7 +10,7 @@ import { plural } from "../../components/format";
 import { useNow } from "../../components/hooks";
 import { Empty, Loading } from "../../components/states";
 import { type Bar, MAX_BARS, type Timeline } from "../../model/timeline";
-import { around, type Axis, type Span, moved, within, zoomed } from "../../model/timeline_view";
+import { around, type Axis, type Span, moved, within, zoomed } from "../../model/timeline-view";
 import { useRunSession } from "../../state/run-session";
 import { RunFrame } from "../run/header";
 import { Chart, type Shown } from "./chart";

@@ -1,7 +1,7 @@
 // What bars are called and how they are coloured.
 import { visible } from "../../components/visible";
 import type { Bar, Outcome, Timeline } from "../../model/timeline";
-import { type Axis, elapsed, type Shape } from "../../model/timeline_view";
+import { type Axis, elapsed, type Shape } from "../../model/timeline-view";
 
 export function nameOf(bar: Bar): string {
   return visible(bar.label);

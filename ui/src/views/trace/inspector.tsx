@@ -5,8 +5,8 @@ import { CopyButton } from "../../components/code";
 import { Icon } from "../../components/icon";
 import { jsonText } from "../../components/json";
 import { visible } from "../../components/visible";
-import { type Mark, MARK_NAMES, marksOf, pointerIn, severity } from "../../model/trace_marks";
-import { JsonView, RawText } from "./json_view";
+import { type Mark, MARK_NAMES, marksOf, pointerIn, severity } from "../../model/trace-marks";
+import { JsonView, RawText } from "./json-view";
 
 export interface InspectorProps {
   runId: string;

@@ -3,8 +3,8 @@ import { useEffect } from "preact/hooks";
 import type { TraceEvent, TraceItem } from "../../api/source";
 import { Icon } from "../../components/icon";
 import { visible } from "../../components/visible";
-import type { ItemState } from "../../model/trace_blocks";
-import { type Mark, MARK_NAMES, marksOf, severity } from "../../model/trace_marks";
+import type { ItemState } from "../../model/trace-blocks";
+import { type Mark, MARK_NAMES, marksOf, severity } from "../../model/trace-marks";
 import { eventText, frameText, recordLine } from "./words";
 
 /** A place in the trace: what has the focus, is under the pointer, or is shown below. */

@@ -3,8 +3,8 @@ import { useState } from "preact/hooks";
 import { plural, whole } from "../../components/format";
 import { Icon } from "../../components/icon";
 import { messageOf } from "../../components/states";
-import { MARK_KINDS, MARK_NAMES, type MarkKind } from "../../model/trace_marks";
-import { type FindingScan, MAX_FOUND } from "../../model/trace_scan";
+import { MARK_KINDS, MARK_NAMES, type MarkKind } from "../../model/trace-marks";
+import { type FindingScan, MAX_FOUND } from "../../model/trace-scan";
 
 export interface ToolsProps {
   contracts: readonly string[];

@@ -14,14 +14,14 @@ import { Empty, Failure, Loading, messageOf } from "../../components/states";
 import { toast } from "../../components/toast";
 import { visible } from "../../components/visible";
 import { VirtualList, type VirtualListControl } from "../../components/virtual-list";
-import { MARK_KINDS, type MarkKind } from "../../model/trace_marks";
-import { nextFound } from "../../model/trace_scan";
+import { MARK_KINDS, type MarkKind } from "../../model/trace-marks";
+import { nextFound } from "../../model/trace-scan";
 import { type RunSession, useRunSession } from "../../state/run-session";
 import { RunFrame } from "../run/header";
 import { Inspector } from "./inspector";
 import { type Place, TraceRow } from "./row";
 import { Tools } from "./tools";
-import { recordOf, useTrace } from "./use_trace";
+import { recordOf, useTrace } from "./use-trace";
 import "../../components/controls.css";
 import "./trace.css";
 
@@ -56,8 +56,13 @@ function Body({ source, session, query }: { source: Source; session: RunSession;
   const fallback = contracts.names.includes(DEFAULT_CONTRACT) ? DEFAULT_CONTRACT : (contracts.names[0] ?? "");
   const wanted = query["contract"] ?? fallback;
   const contract = contracts.names.includes(wanted) ? wanted : fallback;
-  const second = query["beside"] ?? "";
-  return <TraceTable source={source} runId={session.runId} query={query} total={total} contracts={contracts.names} wanted={wanted} contract={contract} second={contracts.names.includes(second) ? second : ""} />;
+  const beside = query["beside"] ?? "";
+  const second = contracts.names.includes(beside) ? beside : "";
+  const missing = [
+    ...(wanted === contract || contract === "" ? [] : [{ name: wanted, instead: `${contract} is shown.` }]),
+    ...(beside === second ? [] : [{ name: beside, instead: "the runner's records are on the left." }]),
+  ];
+  return <TraceTable source={source} runId={session.runId} query={query} total={total} contracts={contracts.names} missing={missing} contract={contract} second={second} />;
 }
 
 /** The contracts whose events can be shown: of an exported file, the one that it has. */
@@ -85,13 +90,13 @@ interface TableProps {
   query: Query;
   total: number;
   contracts: readonly string[];
-  /** The contract of the address; another one is shown if there is none of this name. */
-  wanted: string;
+  /** Contracts of the address that cannot be shown, and what is shown instead. */
+  missing: readonly { name: string; instead: string }[];
   contract: string;
   second: string;
 }
 
-function TraceTable({ source, runId, query, total, contracts, wanted, contract, second }: TableProps) {
+function TraceTable({ source, runId, query, total, contracts, missing, contract, second }: TableProps) {
   const experimental = query["experimental"] === "1";
   const userMessages = query["user_messages"] === "1";
   const trace = useTrace(source, runId, { contract, second, experimental, userMessages }, total);
@@ -109,8 +114,10 @@ function TraceTable({ source, runId, query, total, contracts, wanted, contract, 
   const select = (seq: number | undefined) => show({ frame: seq === undefined ? undefined : String(seq) });
 
   const found = scan.found.length;
+  const all = useRef<number[]>([]);
+  while (all.current.length < total) all.current.push(all.current.length);
   const rows = useMemo(() => {
-    if (!isFiltered) return Array.from({ length: total }, (_, seq) => seq);
+    if (!isFiltered) return all.current;
     return scan.found.filter((one) => one.kinds.some((kind) => kinds.has(kind))).map(({ seq }) => seq);
   }, [isFiltered, total, found, kinds, scan]);
   const layout = `${contract} ${second} ${isFiltered} ${isFiltered ? [...kinds].join() : ""}`;
@@ -254,11 +261,11 @@ function TraceTable({ source, runId, query, total, contracts, wanted, contract, 
         }}
         onSearch={() => void scan.run()}
       />
-      {wanted !== contract && contract !== "" && (
-        <p class="trace-note small" role="status">
-          {source.kind === "export" ? "This file has no events of" : "There is no contract"} {visible(wanted)}; {contract} is shown.
+      {missing.map(({ name, instead }) => (
+        <p key={name} class="trace-note small" role="status">
+          {whyMissing(source, name)}; {instead}
         </p>
-      )}
+      ))}
       {selected !== undefined && selected >= total && (
         <p class="trace-note small" role="status">
           There is no frame {selected}: the run has {plural(total, "frame")}{total > 0 && `, the last one is ${total - 1}`}.
@@ -327,6 +334,11 @@ function TraceTable({ source, runId, query, total, contracts, wanted, contract, 
       )}
     </div>
   );
+}
+
+function whyMissing(source: Source, contract: string): string {
+  if (contract === "raw") return "The contract raw has no events, only the runner's records";
+  return `${source.kind === "export" ? "This file has no events of" : "There is no contract"} ${visible(contract)}`;
 }
 
 function NoFindings({ isRunning, searched, total, hasOthers, onAll }: { isRunning: boolean; searched: number; total: number; hasOthers: boolean; onAll(): void }) {

@@ -1,7 +1,7 @@
 // Records, frames and events on one line.
 import type { Frame, TraceEvent } from "../../api/source";
 import { visible } from "../../components/visible";
-import { compact } from "../../model/trace_json";
+import { compact } from "../../model/trace-json";
 import { oneLine, summaryOfArgs } from "../../model/timeline";
 
 type Provider = Extract<Frame, { type: "provider_event" }>;

@@ -7,7 +7,7 @@ import { Icon } from "../../../components/icon";
 import { Markdown } from "../../../components/markdown";
 import { memo } from "../../../components/memo";
 import { visible } from "../../../components/visible";
-import type { EndItem, ErrorItem, GapItem, Item, NoticeItem, PlanItem, PromptItem, ReasoningItem, TextItem, TurnItem } from "../../../model/items";
+import type { EndItem, ErrorItem, GapItem, InvalidItem, Item, NoticeItem, PlanItem, PromptItem, ReasoningItem, TextItem, TurnItem } from "../../../model/items";
 import { oneLine } from "../../../model/summary";
 import { useConversing, useFold } from "../context";
 import { ApprovalCard } from "./approval";
@@ -44,6 +44,8 @@ export const ItemView = memo(function ItemView({ item, version, depth }: { item:
       );
     case "gap":
       return <Gap item={item} />;
+    case "invalid":
+      return <Invalid item={item} />;
     case "turn":
       return <TurnLine item={item} />;
     case "end":
@@ -74,6 +76,8 @@ export function labelOf(item: Item): string {
       return "File";
     case "gap":
       return "Gap";
+    case "invalid":
+      return "Records that are not valid";
     case "turn":
       return "End of a turn";
     case "end":
@@ -253,6 +257,29 @@ function Gap({ item }: { item: GapItem }) {
         <strong>{count === undefined ? "A part of the run is missing here" : `${plural(count, "frame")} missing here`}</strong>
         {item.reason && ` — ${visible(item.reason)}`}
       </span>
+    </div>
+  );
+}
+
+/** Records that left no other trace in the conversation. */
+function Invalid({ item }: { item: InvalidItem }) {
+  const { session } = useConversing();
+  const { count, reason, preview } = item;
+  return (
+    <div class="gap-note invalid-note">
+      <Icon name="warn" />
+      <div class="invalid-about">
+        <p>
+          <strong>{count === 1 ? "A record of the runner was left out here" : `${plural(count, "record")} of the runner were left out here`}</strong>
+          {reason !== "" && ` — ${count === 1 ? "" : "the first one: "}${visible(oneLine(reason, 240))}`}
+        </p>
+        {preview.trim() !== "" && <p class="invalid-preview mono truncate">{visible(oneLine(preview, 160))}</p>}
+        {item.isLast && <p>More follow that are not marked here; the view Frames has all of them.</p>}
+      </div>
+      <a class="small" href={paths.frame(session.runId, item.seq)}>
+        Show in Frames
+      </a>
+      <Meta seq={item.seq} at={item.at} />
     </div>
   );
 }

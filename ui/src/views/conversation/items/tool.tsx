@@ -14,6 +14,7 @@ import { questionsOf } from "../../../model/questions";
 import { text } from "../../../model/read";
 import { DEEPEST } from "../../../model/rows";
 import { commandOf, durationOf, isFailed, saysAll, type Summary, summaryOf } from "../../../model/summary";
+import { shownArgs } from "../../../model/tools";
 import { useConversing, useFold } from "../context";
 import { ApprovalCard } from "./approval";
 import { ArtifactList, Download } from "./artifacts";
@@ -35,7 +36,9 @@ const ICONS: Record<ToolKind, IconName> = {
 };
 
 /** `version` is that of the tool, which changes in place. */
-export function ToolCard({ tool, depth }: { tool: ToolItem; version: number; depth: number }) {
+export function ToolCard({ tool: call, depth }: { tool: ToolItem; version: number; depth: number }) {
+  // While the model writes the arguments, what is there already is shown as if it were all.
+  const tool = call.state === "writing" ? { ...call, args: shownArgs(call) } : call;
   const failed = isFailed(tool);
   const hasOpenQuestion = tool.approvals.some((approval) => approval.decision === undefined);
   const [isOpen, setOpen] = useFold(`${tool.id}/tool`, opensByItself(tool, failed));

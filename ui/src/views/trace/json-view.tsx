@@ -3,8 +3,8 @@ import { useMemo, useState } from "preact/hooks";
 import { bytes } from "../../components/format";
 import { Icon } from "../../components/icon";
 import { visible } from "../../components/visible";
-import { ancestors, cutText, jsonLines } from "../../model/trace_json";
-import { type Mark, MARK_NAMES, severity } from "../../model/trace_marks";
+import { ancestors, cutText, jsonLines } from "../../model/trace-json";
+import { type Mark, MARK_NAMES, severity } from "../../model/trace-marks";
 
 const LINES = 400;
 /** A longer text is cut, unless the reader asks for all of it. */

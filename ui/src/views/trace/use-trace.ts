@@ -2,8 +2,8 @@
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { Source, TraceItem } from "../../api/source";
 import { useRedraw } from "../../components/hooks";
-import { TraceBlocks } from "../../model/trace_blocks";
-import { FindingScan } from "../../model/trace_scan";
+import { TraceBlocks } from "../../model/trace-blocks";
+import { FindingScan } from "../../model/trace-scan";
 
 export interface TraceOptions {
   /** The contract of the events; empty for none. */

@@ -2,8 +2,8 @@
 //
 // In: pages of the trace, from the first frame to the last. Out: the frames with marks, in order, as they are found, and how far the
 // search is. It stops at MAX_FOUND and says so. Never: an item kept, only its number and the kinds of its marks.
-import { marksOf, type MarkKind } from "./trace_marks";
-import { type LoadPage, seqOf } from "./trace_blocks";
+import { marksOf, type MarkKind } from "./trace-marks";
+import { type LoadPage, seqOf } from "./trace-blocks";
 
 const PAGE = 200;
 export const MAX_FOUND = 50_000;

@@ -1,7 +1,7 @@
 //! Makes characters visible that a terminal would obey, or that a reader could not see.
 //!
-//! Input: text from a run. Output: the same text, in which control characters are pictures (`␛`, `␇`) and invisible format
-//! characters their numbers (`‹U+202E›`). Never: a control character other than a line end, a bidi override, an invisible character
+//! Input: text from a run or a client, or the name of a file. Output: the same text, in which control characters are pictures (`␛`, `␇`)
+//! and invisible format characters their numbers (`‹U+202E›`). Never: a control character other than a line end, a bidi override, an invisible character
 //! without its number, a long pile of combining marks.
 
 use std::borrow::Cow;
