@@ -9,6 +9,7 @@ mod claude_code;
 mod codex;
 mod open_responses;
 mod opencode;
+mod qwen_code;
 
 use framegate::config::GateMode;
 use framegate::gate::Gate;
@@ -23,7 +24,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The runners' own readers of manifests.
-const READERS: &[Reader] = &[claude_code::READER, codex::READER, opencode::READER, open_responses::READER];
+const READERS: &[Reader] =
+    &[claude_code::READER, codex::READER, opencode::READER, open_responses::READER, qwen_code::READER];
 
 struct Reader {
     runner: &'static str,

@@ -12,6 +12,7 @@ use std::borrow::Cow;
 mod acp;
 mod claude_code;
 mod codex;
+mod control_lines;
 mod demo;
 mod elicitation;
 mod json_rpc;
@@ -20,6 +21,7 @@ mod names;
 mod open_responses;
 mod opencode;
 mod preset;
+mod qwen_code;
 mod stops;
 
 pub use demo::{DEMO_COMMAND, DEMO_PRESET, DemoAgent, DemoStart, DemoStep, MakeDemo};
@@ -135,7 +137,7 @@ impl std::fmt::Debug for Runner {
 
 /// Every runner, in the order of `--help` and of the documentation.
 pub const RUNNERS: &[Runner] =
-    &[claude_code::RUNNER, codex::RUNNER, opencode::RUNNER, open_responses::RUNNER, acp::RUNNER];
+    &[claude_code::RUNNER, codex::RUNNER, opencode::RUNNER, open_responses::RUNNER, qwen_code::RUNNER, acp::RUNNER];
 
 /// The runner whose output upstreams of the kind `responses` have.
 pub const RESPONSES: &Runner = &open_responses::RUNNER;

@@ -19,3 +19,4 @@ mod codex;
 mod forms;
 mod host;
 mod opencode;
+mod qwen_code;

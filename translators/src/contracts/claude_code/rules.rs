@@ -160,8 +160,8 @@ impl Session {
         }
     }
 
-    fn withdrawn(&mut self, event: &Value, findings: &mut Vec<Finding>) {
-        if !self.questions.remove(text(event, "/request_id")) && !self.is_cut {
+    fn withdrew_unknown(&self, findings: &mut Vec<Finding>) {
+        if !self.is_cut {
             let message = "no open control_request has this request_id";
             findings.push(Finding::error("question.unknown", "/request_id", message).on(Basis::Usual));
         }
@@ -186,18 +186,30 @@ impl Session {
     }
 }
 
+impl ClaudeCodeRules {
+    /// Removes the question; `false` if it is unknown. The message names no session: that of any session may be meant.
+    fn withdrawn(&mut self, event: &Value) -> bool {
+        let request_id = text(event, "/request_id");
+        self.sessions.values_mut().any(|session| session.questions.remove(request_id))
+    }
+}
+
 impl Verifier for ClaudeCodeRules {
     fn event(&mut self, event: &Value, findings: &mut Vec<Finding>) {
         let id = self.stream(event);
         if !id.is_empty() {
             id.clone_into(&mut self.last);
         }
+        let kind = text(event, "/type");
+        if kind == "control_cancel_request" && self.withdrawn(event) {
+            return;
+        }
         let begin = &mut self.begin;
         let session = self
             .sessions
             .entry(self.last.clone())
             .or_insert_with(|| Session::new(begin.next_stream() != Begin::AtStart));
-        match text(event, "/type") {
+        match kind {
             "system" if text(event, "/subtype") == "init" => session.open_runs += 1,
             "assistant" => session.assistant(event, findings),
             "user" => session.user(event, findings),
@@ -206,7 +218,7 @@ impl Verifier for ClaudeCodeRules {
                 session.streamed.event(event, findings);
             }
             "control_request" => session.asked(event, findings),
-            "control_cancel_request" => session.withdrawn(event, findings),
+            "control_cancel_request" => session.withdrew_unknown(findings),
             "result" => session.result(findings),
             _ => {}
         }
@@ -235,5 +247,33 @@ impl Verifier for ClaudeCodeRules {
 
     fn reports_withheld(&self, event: &Value) -> bool {
         withheld::is_notice(event)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_question_is_withdrawn_whichever_session_spoke_last() {
+        let init = |session: &str| json!({"type": "system", "subtype": "init", "session_id": session});
+        let events = [
+            init("a"),
+            init("b"),
+            json!({"type": "control_request", "request_id": "q", "request": {"subtype": "can_use_tool"}}),
+            json!({"type": "result", "session_id": "a"}),
+            json!({"type": "control_cancel_request", "request_id": "q"}),
+            json!({"type": "control_cancel_request", "request_id": "q"}),
+            json!({"type": "result", "session_id": "b"}),
+        ];
+        let mut rules = ClaudeCodeRules::default();
+        let mut found = Vec::new();
+        for (at, event) in events.iter().enumerate() {
+            let mut findings = Vec::new();
+            rules.event(event, &mut findings);
+            found.extend(findings.into_iter().map(|finding| (at, finding.rule)));
+        }
+        assert_eq!(found, [(5, "question.unknown")]);
     }
 }

@@ -10,7 +10,7 @@ use crate::frame::SharedStr;
 pub(super) struct Terminal {
     /// The call that shows it.
     pub(super) call: Option<SharedStr>,
-    /// The whole output so far, in bytes, and a hash of nothing else: only its length, because pieces follow each other.
+    /// The length of the output so far, in bytes.
     length: usize,
     /// Bytes of a character that is not complete.
     partial: Vec<u8>,

@@ -4,6 +4,7 @@
 //! sets the session, the model and the directory. Never: a request of the runner left unanswered, even if this host does not
 //! support it; a permission whose input is not byte for byte what was asked for.
 
+use super::super::control_lines::{ControlLines, FIRST, with_field};
 use super::super::elicitation::{Form, object_of};
 use super::control::form_args;
 use crate::decode::Record;
@@ -18,17 +19,14 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// The id of the request that opens the protocol.
-const FIRST: &str = "req_1";
 /// The text that the model reads if a refusal has no reason.
 pub(super) const REFUSED: &str = "The user does not want this to be done.";
 
 #[derive(Debug, Default)]
 pub(super) struct Control {
-    out: Vec<Outgoing>,
+    lines: ControlLines,
     /// Prompts that wait for the answer to the first request.
     prompts: Option<Vec<Value>>,
-    requests: u64,
     /// Open questions, by the id of their request.
     asks: PendingQuestions<PendingQuestion>,
 }
@@ -51,14 +49,6 @@ struct Permission {
     rules: Vec<RawJson>,
     /// The texts of the questions, if the runner asks for choices instead of a permission.
     questions: Vec<String>,
-}
-
-/// An answer whose text is passed through unchanged.
-#[derive(Serialize)]
-struct Success<'a> {
-    subtype: &'static str,
-    request_id: &'a str,
-    response: &'a RawValue,
 }
 
 /// The images that the model takes.
@@ -85,7 +75,7 @@ pub(super) const QUESTIONS: &str = "AskUserQuestion";
 
 impl Dialogue for Control {
     fn open(&mut self, opening: &Opening) {
-        self.request(&json!({"subtype": "initialize"}));
+        self.lines.request(&json!({"subtype": "initialize"}));
         self.prompts = Some(vec![content_of(&opening.prompt, &opening.files)]);
     }
 
@@ -104,7 +94,7 @@ impl Dialogue for Control {
                 let response = fields.object("response").unwrap_or_default();
                 if response.str("request_id").as_deref() == Some(FIRST) {
                     for prompt in self.prompts.take().unwrap_or_default() {
-                        self.prompt(&prompt);
+                        self.lines.prompt(&prompt);
                     }
                 }
             }
@@ -118,22 +108,22 @@ impl Dialogue for Control {
         match message {
             HostMessage::Prompt(text) => match &mut self.prompts {
                 Some(waiting) => waiting.push(content_of(text, &[])),
-                None => self.prompt(&content_of(text, &[])),
+                None => self.lines.prompt(&content_of(text, &[])),
             },
-            HostMessage::Interrupt => self.request(&json!({"subtype": "interrupt"})),
+            HostMessage::Interrupt => self.lines.request(&json!({"subtype": "interrupt"})),
             HostMessage::Answer { approval_id, answer } => {
                 let no_question = || SendError::UnknownQuestion(approval_id.clone());
                 let response = self.asks.get(approval_id).ok_or_else(no_question)?.response(answer)?;
                 self.asks.remove(approval_id);
-                self.respond(&Success { subtype: "success", request_id: approval_id, response: &response });
+                self.lines.succeed(approval_id, &response);
             }
-            HostMessage::Close => self.out.push(Outgoing::EndOfInput),
+            HostMessage::Close => self.lines.close(),
         }
         Ok(())
     }
 
     fn take(&mut self) -> Vec<Outgoing> {
-        std::mem::take(&mut self.out)
+        self.lines.take()
     }
 
     fn question(&self, approval_id: &str) -> Option<OpenQuestion> {
@@ -166,42 +156,9 @@ impl Control {
                 let form = Form::asked(request.str("mode").as_deref(), request.some("requested_schema"));
                 self.asks.insert(&request_id, PendingQuestion::Elicitation { form, args: form_args(&request) });
             }
-            (subtype, Some(request_id)) => {
-                let error = format!("this host does not support {} requests", subtype.unwrap_or("nameless"));
-                self.respond(&json!({"subtype": "error", "request_id": request_id, "error": error}));
-            }
+            (subtype, Some(request_id)) => self.lines.refuse(&request_id, subtype),
             (_, None) => {}
         }
-    }
-
-    fn prompt(&mut self, content: &Value) {
-        self.line(&json!({
-            "type": "user",
-            "message": {"role": "user", "content": content},
-            "parent_tool_use_id": null,
-            "session_id": "",
-        }));
-    }
-
-    fn request(&mut self, request: &serde_json::Value) {
-        self.requests += 1;
-        let request_id = format!("req_{}", self.requests);
-        self.line(&json!({"type": "control_request", "request_id": request_id, "request": request}));
-    }
-
-    fn respond<T: Serialize>(&mut self, response: &T) {
-        #[derive(Serialize)]
-        struct Line<'t, T> {
-            r#type: &'static str,
-            response: &'t T,
-        }
-        self.line(&Line { r#type: "control_response", response });
-    }
-
-    fn line<T: Serialize>(&mut self, value: &T) {
-        let mut line = to_raw(value).get().as_bytes().to_vec();
-        line.push(b'\n');
-        self.out.push(Outgoing::Input(line));
     }
 }
 
@@ -289,11 +246,4 @@ impl Permission {
 /// A rule that lasts as long as the session.
 fn for_the_session(rule: &RawJson) -> RawJson {
     with_field(rule, "destination", &to_raw("session"))
-}
-
-/// An object with one field set and the others unchanged.
-fn with_field(object: &RawJson, key: &str, value: &RawJson) -> RawJson {
-    let fields = Json::new(object).object().unwrap_or_default();
-    let others = fields.iter().filter(|(name, _)| *name != key).map(|(name, other)| (name, other.text()));
-    object_of(others.chain([(key, value.get())]))
 }

@@ -1,0 +1,93 @@
+//! The known records of each surface: one schema per kind, and the kind of a record.
+//!
+//! Input: a record. Output: its kind, which is the name of its schema. That is the type, plus the subtype (`system.init`,
+//! `result.success`) or the inner event (`stream_event.message_start`) for types with several forms. Never: a read of any other part
+//! of the record. A kind without a schema is still returned; it shows that the runner has something new.
+
+use super::session_file;
+use crate::decode::Record;
+use crate::json::{Json, Kind, Object};
+use crate::schema::SchemaFile;
+use std::borrow::Cow;
+
+/// The kind of the array of all records that `--output-format json` prints.
+const FRAMES: &str = "frames";
+
+macro_rules! schemas {
+    ($surface:literal: $($kind:literal),+ $(,)?) => {
+        &[$(SchemaFile {
+            kind: $kind,
+            text: include_str!(concat!(
+                env!("CARGO_MANIFEST_DIR"), "/schemas/runners/qwen-code/", $surface, "/", $kind, ".schema.json"
+            )),
+        }),+]
+    };
+}
+
+/// The records of `--output-format stream-json`.
+pub(super) const STREAM_JSON: &[SchemaFile] = schemas!("stream-json":
+    "assistant", "control_cancel_request", "control_request", "control_response", "result.error_during_execution",
+    "result.success", "stream_event.content_block_delta", "stream_event.content_block_start",
+    "stream_event.content_block_stop", "stream_event.goal_state", "stream_event.message_start",
+    "stream_event.message_stop", "stream_event.tool_progress", "system.continue_turn_failed", "system.init",
+    "system.model_fallback", "system.retry", "system.session_end", "system.session_recording_degraded",
+    "system.session_start", "system.task_notification", "system.task_started", "system.vision_bridge",
+    "system.vision_bridge_failed", "system.vision_routing", "system.worktree_restored", "system.worktree_started",
+    "user",
+);
+
+/// The output of `--output-format json`.
+pub(super) const JSON: &[SchemaFile] = schemas!("json": "frames");
+
+/// The lines of a session file.
+pub(super) const SESSION: &[SchemaFile] = schemas!("session":
+    "assistant", "system.agent_bootstrap", "system.agent_launch_prompt", "system.agent_session_ready",
+    "system.at_command", "system.attribution_snapshot", "system.background_task_completed",
+    "system.branch_checkpoint", "system.chat_compression", "system.custom_title", "system.file_history_snapshot",
+    "system.goal_state", "system.goal_turn_end", "system.omni_recall", "system.parent_session", "system.rewind",
+    "system.session_artifact_event", "system.session_artifact_snapshot", "system.session_model",
+    "system.session_source", "system.session_sources_snapshot", "system.slash_command", "system.turn_result",
+    "system.ui_telemetry", "system.user_text_elements", "tool_result", "user",
+);
+
+/// The kind of a record of the stream. A line of a session file has one that the stream does not have.
+pub(super) fn kind_of_record<'r>(record: &'r Record<'_>) -> Option<Cow<'r, str>> {
+    let kind = kind_of(&record.fields)?;
+    Some(if session_file::is_entry(&record.fields) { Cow::Owned(format!("session.{kind}")) } else { kind })
+}
+
+/// The kind of a line of a session file. A record of the stream has one that session files do not have.
+pub(super) fn kind_of_entry<'r>(record: &'r Record<'_>) -> Option<Cow<'r, str>> {
+    let kind = kind_of(&record.fields)?;
+    Some(if session_file::is_entry(&record.fields) { kind } else { Cow::Owned(format!("stream.{kind}")) })
+}
+
+/// The kind of the only record of `--output-format json`.
+pub(super) fn kind_of_json<'r>(record: &'r Record<'_>) -> Option<Cow<'r, str>> {
+    if record.json.kind() == Kind::Array {
+        return Some(Cow::Borrowed(FRAMES));
+    }
+    kind_of(&record.fields)
+}
+
+fn kind_of<'a>(fields: &Object<'a>) -> Option<Cow<'a, str>> {
+    let kind = word(fields.get("type"))?;
+    let within = match &*kind {
+        "system" | "result" => word(fields.get("subtype")),
+        "stream_event" => fields.object("event").and_then(|event| word(event.get("type"))),
+        _ => None,
+    };
+    let Some(within) = within else { return Some(kind) };
+    // A known kind is borrowed from the schema list, to avoid an allocation per record.
+    let is_it = |known: &str| {
+        known.len() == kind.len() + 1 + within.len()
+            && known.strip_suffix(&*within).and_then(|known| known.strip_suffix('.')) == Some(&*kind)
+    };
+    let files = if session_file::is_entry(fields) { SESSION } else { STREAM_JSON };
+    let known = files.iter().map(|file| file.kind).find(|known| is_it(known));
+    Some(known.map_or_else(|| Cow::Owned(format!("{kind}.{within}")), Cow::Borrowed))
+}
+
+fn word(value: Option<Json<'_>>) -> Option<Cow<'_, str>> {
+    value?.str().filter(|word| !word.is_empty())
+}
