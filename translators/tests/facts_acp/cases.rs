@@ -60,12 +60,17 @@ impl Case {
         both
     }
 
+    /// What the agent wrote.
+    pub fn alone(&self) -> Vec<u8> {
+        read(&self.name)
+    }
+
     pub fn frames_with_client(&self) -> Vec<Frame> {
         frames(acp(), &self.both())
     }
 
     pub fn frames_of_agent(&self) -> Vec<Frame> {
-        frames(acp(), &read(&self.name))
+        frames(acp(), &self.alone())
     }
 
     fn agent(&self) -> &str {

@@ -19,6 +19,8 @@ mod runs;
 
 use cases::{Case, cases};
 use framegate_translators::frame::{Decision, EndReason};
+use framegate_translators::framing::Limits;
+use framegate_translators::recognise::{Recogniser, Verdict, Window};
 use runs::{Run, ToolEnd, runs_of, thread_texts};
 use serde_json::Value;
 
@@ -46,6 +48,23 @@ impl Findings {
 
 fn strings(value: &Value) -> Vec<String> {
     value.as_array().into_iter().flatten().map(|text| text.as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn every_recording_is_recognised_with_and_without_its_clients_lines() {
+    let mut findings = Findings::default();
+    for case in cases() {
+        for (what, bytes) in [("agent", case.alone()), ("both", case.both())] {
+            let mut recogniser = Recogniser::new(None, Limits::default(), Window::default());
+            recogniser.feed(&bytes);
+            let found = match recogniser.finish() {
+                Verdict::Found(found) => Some((found.runner.name, found.record)),
+                _ => None,
+            };
+            findings.equal(&case, what, &found, &Some(("acp", 0)));
+        }
+    }
+    findings.finish();
 }
 
 /// The runs of a recording with its client's lines. One prompt is one run, in the order in which the prompts were sent.

@@ -51,7 +51,7 @@ pub(super) struct Client {
     /// The agent's answer to `initialize`: which of its abilities matter here.
     resume: Resume,
     takes_images: bool,
-    /// The way to authenticate that needs no terminal; taken when it is tried.
+    /// The way to authenticate; taken when it is tried.
     method: Option<String>,
     session: Option<String>,
     /// What the session must still be told before its first prompt.

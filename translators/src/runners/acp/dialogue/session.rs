@@ -36,14 +36,22 @@ impl Resume {
     }
 }
 
-/// The first way to authenticate that needs no terminal.
+/// The way to authenticate that needs no person: one with a key that the agent has in its environment, otherwise the first one that
+/// needs no terminal.
 pub(super) fn method(greeting: &Object<'_>) -> Option<String> {
-    let needs_none = |method: &Object<'_>| {
-        let of_meta = || method.object("_meta").is_some_and(|meta| meta.str("type").as_deref() == Some("terminal"));
-        method.str("type").as_deref() != Some("terminal") && !of_meta()
+    let is = |fields: &Object<'_>, kind: &str| fields.str("type").as_deref() == Some(kind);
+    let needs_terminal = |method: &Object<'_>| {
+        let of_meta = |meta: Object<'_>| is(&meta, "terminal") || meta.some("terminal-auth").is_some();
+        is(method, "terminal") || method.object("_meta").is_some_and(of_meta)
     };
-    let methods = greeting.items("authMethods").into_iter().filter_map(Json::object);
-    methods.filter(needs_none).find_map(|method| method.str("id").map(Cow::into_owned))
+    let has_key = |method: &Object<'_>| {
+        is(method, "env_var") || method.object("_meta").is_some_and(|meta| meta.some("api-key").is_some())
+    };
+    let methods: Vec<Object<'_>> = greeting.items("authMethods").into_iter().filter_map(Json::object).collect();
+    let mut usable = methods.iter().filter(|method| !needs_terminal(method) && method.str("id").is_some());
+    let first = usable.clone().next();
+    let chosen = usable.find(|method| has_key(method)).or(first)?;
+    chosen.str("id").map(Cow::into_owned)
 }
 
 /// The request that opens the session.
@@ -129,4 +137,29 @@ fn option(session: &Object<'_>, category: &str, value: &str) -> Option<Part> {
         let is_offered = has(&option, "options", &["value"], value) || grouped();
         is_offered.then(|| Some(Part::Option(option.str("id")?.into_owned(), value.to_owned())))?
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_preferred_and_a_terminal_is_never_asked_for() {
+        let chosen = |methods: Value| method(&Object::parse(&json!({"authMethods": methods}).to_string()).unwrap());
+        let (plain, key) = (json!({"id": "oauth"}), json!({"id": "key", "_meta": {"api-key": {"provider": "google"}}}));
+        let environment = json!({"id": "env", "type": "env_var"});
+        let terminals = [
+            json!({"id": "t", "type": "terminal"}),
+            json!({"id": "t", "_meta": {"type": "terminal"}}),
+            json!({"id": "t", "_meta": {"terminal-auth": {"command": "login"}}}),
+        ];
+        assert_eq!(chosen(json!([plain, key])).as_deref(), Some("key"));
+        assert_eq!(chosen(json!([plain, environment])).as_deref(), Some("env"));
+        assert_eq!(chosen(json!([{"name": "no id"}, plain])).as_deref(), Some("oauth"));
+        for terminal in terminals {
+            assert_eq!(chosen(json!([terminal])), None, "{terminal}");
+            assert_eq!(chosen(json!([terminal, plain])).as_deref(), Some("oauth"));
+        }
+        assert_eq!(chosen(json!([])), None);
+    }
 }
