@@ -144,4 +144,19 @@ impl Case {
         ];
         scenarios.contains(&self.scenario()) || self.stem() == "mode.gemini"
     }
+
+    /// Whether the agent tells the usage of this prompt; `None` if neither the recording nor the script decides it.
+    pub fn tells_usage(&self, prompt: &Value) -> Option<bool> {
+        let has_tools = prompt["tool_calls"].as_array().is_some_and(|calls| !calls.is_empty());
+        match self.agent() {
+            "kimi" => Some(false),
+            "sdk-fake" => Some(self.scenario() == "all_kinds"),
+            _ if self.says_more() || prompt["stop_reason"] != "end_turn" => None,
+            // The usage of the last model call only.
+            "opencode" | "kilo" => Some(!has_tools),
+            // The total of the session, whose beginning must be in the input.
+            "copilot" | "mistral-vibe" => Some(self.recording["part"].is_null() || self.recording["part"] == 1),
+            _ => Some(true),
+        }
+    }
 }

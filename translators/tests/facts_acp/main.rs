@@ -15,6 +15,7 @@
 mod support;
 
 mod cases;
+mod rest;
 mod runs;
 
 use cases::{Case, cases};
@@ -241,6 +242,9 @@ fn usage_is_that_of_the_prompt_or_absent() {
     let mut findings = Findings::default();
     for case in cases() {
         for (run, prompt) in with_client(&case).iter().zip(case.prompts()) {
+            if let Some(expected) = case.tells_usage(prompt) {
+                findings.equal(&case, "has usage", &run.usage.is_some(), &expected);
+            }
             let Some(usage) = &run.usage else { continue };
             let cached = usage.cache_read_tokens.unwrap_or_default() + usage.cache_creation_tokens.unwrap_or_default();
             let found = (usage.input_tokens + cached, usage.output_tokens);
