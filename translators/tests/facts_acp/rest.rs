@@ -182,3 +182,17 @@ fn the_kind_of_a_tool_is_what_its_agent_says() {
         }
     }
 }
+
+#[test]
+fn a_recording_has_the_tools_that_its_agent_told_and_no_others() {
+    for case in cases() {
+        let tools = items(&case.recording["wire"]["tools"]);
+        let expected: BTreeSet<&str> = tools.iter().map(|tool| tool["id"].as_str().unwrap()).collect();
+        for frames in [case.frames_with_client(), case.frames_of_agent()] {
+            let runs = runs_of(&frames);
+            let found: Vec<&str> = runs.iter().flat_map(|run| &run.tools).map(|tool| tool.call_id.as_str()).collect();
+            assert_eq!(found.len(), tools.len(), "{}: {found:?}", case.name);
+            assert_eq!(found.into_iter().collect::<BTreeSet<_>>(), expected, "{}", case.name);
+        }
+    }
+}
