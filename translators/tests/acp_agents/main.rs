@@ -289,7 +289,7 @@ fn the_arguments_are_those_at_the_start_of_the_work() {
         [Body::ToolStarted { call, .. }] => (call.args.get().to_owned(), call.kind),
         _ => panic!("one call"),
     };
-    // They grow while the model writes them; then something else is told.
+    // They grow while the model writes them; then an update says something else.
     let growing = [
         call(&json!({"kind": "execute", "rawInput": {}})),
         call(&json!({"rawInput": {"command": "l"}})),
@@ -298,7 +298,7 @@ fn the_arguments_are_those_at_the_start_of_the_work() {
         call(&json!({"status": "completed"})),
     ];
     assert_eq!(args(&alone(&growing)), (r#"{"command":"ls"}"#.to_owned(), ToolKind::Shell));
-    // They are shown as content, and a question comes before they are told.
+    // They are shown as content, and a question comes before `rawInput`.
     let question = ask(
         0,
         "session/request_permission",

@@ -237,7 +237,7 @@ fn every_request_of_an_agent_is_answered() {
     let prompt = host.lines().iter().find(|line| line["method"] == "session/prompt").unwrap()["id"].clone();
     host.receive(&line(&json!({"jsonrpc": "2.0", "id": prompt, "result": {"stopReason": "end_turn"}})));
     assert_eq!(host.lines().len(), before + 4000);
-    // Outside of a turn, or about another session, nobody can be asked.
+    // Outside of a turn, or about another session, a question is cancelled.
     host.receive(&permission(&json!("late"), &OPTIONS));
     assert_eq!(
         (&last(&host)["id"], &last(&host)["result"]["outcome"]["outcome"]),

@@ -449,7 +449,7 @@ impl Call {
         whole.filter(|text| !text.is_empty()).or_else(content).or_else(of_fields).or_else(last)
     }
 
-    /// The content so far, which replaces the one before. Only what continues it is told now.
+    /// The content so far, which replaces the one before. Only what continues it is reported now.
     fn show(&mut self, text: String, place: &mut Place<'_>) {
         match text.strip_prefix(self.shown.as_str()) {
             Some(rest) => {
@@ -460,7 +460,7 @@ impl Call {
         }
     }
 
-    /// The last content. It may be only the end of what was told.
+    /// The last content. It may be only the end of what was reported.
     fn show_last(&mut self, text: &str, place: &mut Place<'_>) {
         if let Some(rest) = text.strip_prefix(self.shown.as_str()) {
             self.emit(rest, place);

@@ -35,7 +35,7 @@ const SILENT: &[&str] = &["elicitation/complete", "initialized"];
 /// Families of notifications and requests of single agents without a frame. Names that begin with `_` are an agent's own, too.
 const OF_AGENTS: &[&str] = &["_", "qwen/", "craft/"];
 
-/// Requests of the agent to its client that ask nobody.
+/// Requests of the agent to its client that are no question to a person.
 const SERVICES: &[&str] = &["fs/", "terminal/", "mcp/"];
 
 impl Decoder for Acp {

@@ -114,6 +114,9 @@ impl Dialogue for Client {
             return Err(SendError::Unsupported("this process serves another session"));
         }
         match message {
+            HostMessage::Prompt(_) if self.refusal.is_some() => {
+                return Err(SendError::Unsupported("the agent's session did not begin"));
+            }
             HostMessage::Prompt(text) => {
                 self.prompts.push_back(content(text, &[]));
                 self.begin_turn();
@@ -159,7 +162,7 @@ impl Client {
         let key = request_id(id);
         let is_known = self.asks.get(&key).is_some();
         if !is_ours || is_known || !self.is_in_turn() || self.open_asks >= MOST_ASKS {
-            // Nobody can be asked about another session or outside of a turn.
+            // A question about another session or outside of a turn cannot be shown.
             return self.respond(&raw, &ask.cancelled());
         }
         self.open_asks += 1;

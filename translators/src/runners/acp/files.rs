@@ -52,7 +52,7 @@ pub(super) fn changes(item: &Object<'_>) -> Vec<Change> {
     changes.into_iter().filter_map(read).collect()
 }
 
-/// The maximum number of files of one patch whose parts are told apart.
+/// The maximum number of files of one patch whose parts are distinguished.
 const MOST_PARTS: usize = 256;
 
 /// The parts of a patch, one for each file.

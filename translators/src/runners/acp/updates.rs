@@ -207,7 +207,7 @@ impl Session {
         }
     }
 
-    /// A turn begins: what was told between turns is complete.
+    /// A turn begins: the text between turns is complete.
     pub(super) fn close_between(&mut self, normalizer: &mut Normalizer) {
         self.turn.texts.complete(normalizer);
         self.turn = Turn::default();

@@ -30,7 +30,7 @@ enum Wants {
 }
 
 impl Ask {
-    /// Reads a question; `None` if the request asks nobody.
+    /// Reads a question; `None` if the request is no question to a person.
     pub(super) fn read(method: &str, id: RawJson, params: &Object<'_>) -> Option<Self> {
         match method {
             "session/request_permission" => {
@@ -59,7 +59,7 @@ impl Ask {
         }
     }
 
-    /// The result if nobody decides.
+    /// The result without a decision.
     pub(super) fn cancelled(&self) -> RawJson {
         match self.wants {
             Wants::Option(_) => to_raw(&json!({"outcome": {"outcome": "cancelled"}})),

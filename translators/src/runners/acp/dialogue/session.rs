@@ -1,4 +1,4 @@
-//! How a session begins: which request opens it, and what it is told before its first prompt.
+//! How a session begins: which request opens it, and which requests configure it before its first prompt.
 //!
 //! Input: what the host wants, what the agent is able to do. Output: requests. Never: a session in another mode or with another model than
 //! the host chose.
@@ -80,7 +80,7 @@ enum Part {
     Model(String),
 }
 
-/// What a session is told before its first prompt.
+/// The requests that configure a session before its first prompt.
 #[derive(Debug, Default)]
 pub(super) struct Configuration(VecDeque<Part>);
 
@@ -104,7 +104,7 @@ impl Configuration {
         Ok(Self(parts))
     }
 
-    /// Whether everything is told.
+    /// Whether every request was sent.
     pub(super) fn is_done(&self) -> bool {
         self.0.is_empty()
     }
