@@ -171,6 +171,6 @@ mod tests {
         for number in 0..=MOST as u64 {
             pending.insert(id(number), number);
         }
-        assert_eq!((pending.get("0"), pending.remove("1"), pending.remove("1")), (None, Some(1), None));
+        assert_eq!((pending.get("0").copied(), pending.remove("1"), pending.remove("1")), (None, Some(1), None));
     }
 }
