@@ -5,6 +5,7 @@
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "test code")]
 
+mod acp;
 mod claude_code;
 mod codex;
 mod copilot;
@@ -27,6 +28,7 @@ use std::sync::Arc;
 /// The runners' own readers of manifests.
 const READERS: &[Reader] =
     &[claude_code::READER, codex::READER, opencode::READER, open_responses::READER, qwen_code::READER, copilot::READER];
+    &[claude_code::READER, codex::READER, opencode::READER, open_responses::READER, qwen_code::READER, acp::READER];
 
 struct Reader {
     runner: &'static str,

@@ -9,6 +9,7 @@ use crate::redact::Pieces;
 use crate::schema::SchemaFile;
 use std::borrow::Cow;
 
+mod acp;
 mod claude_code;
 mod clock;
 mod codex;
@@ -17,6 +18,7 @@ mod copilot;
 mod demo;
 mod elicitation;
 mod gemini_cli;
+mod json_rpc;
 mod mode;
 mod names;
 mod open_responses;

@@ -13,6 +13,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod acp;
 mod claude_code;
 mod codex;
 mod forms;
