@@ -140,8 +140,17 @@ impl std::fmt::Debug for Runner {
 }
 
 /// Every runner, in the order of `--help` and of the documentation.
-pub const RUNNERS: &[Runner] =
-    &[claude_code::RUNNER, codex::RUNNER, opencode::RUNNER, open_responses::RUNNER, qwen_code::RUNNER, copilot::RUNNER];
+pub const RUNNERS: &[Runner] = &[
+    claude_code::RUNNER,
+    codex::RUNNER,
+    opencode::RUNNER,
+    open_responses::RUNNER,
+    gemini_cli::RUNNER,
+    qwen_code::RUNNER,
+    pi::RUNNER,
+    copilot::RUNNER,
+    acp::RUNNER,
+];
 
 /// The runner whose output upstreams of the kind `responses` have.
 pub const RESPONSES: &Runner = &open_responses::RUNNER;

@@ -19,5 +19,5 @@ mod codex;
 mod forms;
 mod host;
 mod opencode;
-mod qwen_code;
 mod pi;
+mod qwen_code;

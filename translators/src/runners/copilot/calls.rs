@@ -268,7 +268,9 @@ mod tests {
 
     #[test]
     fn only_refusals_and_missing_tools_never_ran() {
-        let error = |code: &str| Object::parse(code).unwrap();
+        fn error(code: &str) -> Object<'_> {
+            Object::parse(code).unwrap()
+        }
         assert!(never_ran(Some(&error(r#"{"code":"denied"}"#)), "Permission denied"));
         assert!(never_ran(Some(&error(r#"{"code":"failure"}"#)), "Tool 'frobnicate' does not exist."));
         assert!(!never_ran(Some(&error(r#"{"code":"failure"}"#)), "Path does not exist"));
