@@ -164,6 +164,9 @@ fn the_model_and_the_mode_are_chosen_before_the_first_prompt() {
     answer(&mut host, &json!({"sessionId": "S", "modes": {"currentModeId": "a", "availableModes": []}}));
     assert_eq!(host.dialogue.refusal(), Some("the agent does not offer the mode \"yolo\""));
     assert_eq!(host.lines().len(), 2, "no prompt in another mode");
+    let more = host.send(HostMessage::Prompt("more".into()));
+    assert!(matches!(more, Err(SendError::Unsupported("the agent's session did not begin"))));
+    assert_eq!(host.lines().len(), 2, "nor a later one");
 }
 
 #[test]

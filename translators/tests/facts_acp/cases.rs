@@ -92,7 +92,7 @@ impl Case {
 
     /// The agent asked the model more often than the script has answers for.
     pub fn asks_more(&self) -> bool {
-        matches!(self.stem(), "empty_reply.claude" | "perm_cancelled.gemini")
+        matches!(self.stem(), "empty_reply.claude" | "perm_cancelled.gemini" | "bad_requests.copilot")
     }
 
     /// The texts of the prompts that the client sent to its sessions.

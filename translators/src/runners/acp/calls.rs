@@ -213,11 +213,11 @@ impl Turn {
         self.put(call);
     }
 
-    /// One more item of a call's content (version 2).
+    /// One more item of a call's content (version 2). An item of a call that is over changes nothing.
     pub(super) fn content_chunk(&mut self, update: &Object<'_>, place: &mut Place<'_>) {
-        let Some(id) = update.str("toolCallId").filter(|id| !id.is_empty()) else { return };
+        let Some(id) = update.str("toolCallId") else { return };
         let Some(item) = update.object("content") else { return };
-        let Some(mut call) = self.take(&id, update, place) else { return };
+        let Some(mut call) = self.calls.open.remove(&*id) else { return };
         let mut content = Content::default();
         content.add(&item);
         call.changes.extend(content.changes);
