@@ -27,8 +27,8 @@ fn facts(recording: &Value) -> Facts {
         ("reasoning_tokens", thoughts),
         ("cache_read_tokens", figure("cached")),
     ]);
-    // The calls of subagents are counted too.
-    let has_children = said["child_tools"].as_array().is_some_and(|tools| !tools.is_empty());
+    // The calls of subagents are counted too, and are not on the stream.
+    let has_children = said["tools"].as_array().is_some_and(|tools| tools.iter().any(|call| call["tool"] == "invoke_agent"));
     if let Some(calls) = number(&said["tool_calls_reported"]).filter(|_| !has_children) {
         facts.insert("tool_calls", Some(calls));
     }

@@ -145,6 +145,6 @@ mod tests {
         let found = changes(&Object::parse(&item).unwrap());
         let diffs: Vec<_> = found.iter().map(|change| (change.kind, change.diff.as_deref().map(str::len))).collect();
         let (first, second) = (FileChangeKind::Modify, FileChangeKind::Delete);
-        assert_eq!(diffs, [(first, Some(57)), (second, Some(44)), (FileChangeKind::Move, None)]);
+        assert_eq!(diffs, [(first, Some(53)), (second, Some(41)), (FileChangeKind::Move, None)]);
     }
 }
