@@ -144,9 +144,10 @@ impl Acp {
         let session = self.sessions.enter(name, normalizer);
         session.close_between(normalizer);
         let input = prompt.as_ref().map_or(input, |prompt| prompt.message.text.clone());
+        // The message of a user who is still speaking comes before the turn.
+        let is_told = prompt.is_none() && !input.is_empty();
         let run = normalizer.open_run(input);
         normalizer.record_on(run);
-        normalizer.turn_started(run, session.model.clone());
         let mut id = None;
         if let Some(Prompt { id: of_request, mut message }) = prompt {
             id = Some(of_request);
@@ -154,6 +155,10 @@ impl Acp {
             let stream = normalizer.stream(run).map(|stream| stream.id).unwrap_or_default();
             message.message_id = SharedStr::from(numbered(&stream, "prompt-", 0).to_string());
             normalizer.push(Target::main(run), Body::UserMessage(Box::new(message)));
+        }
+        session.turn.follows_user = is_told;
+        if !is_told {
+            normalizer.turn_started(run, session.model.clone());
         }
         let sessions = &self.sessions;
         let assumed = match self.connection.has_client {

@@ -64,6 +64,8 @@ pub(super) struct Turn {
     pub(super) prompt: Option<String>,
     /// A message of the user that is still being told.
     pub(super) user: Option<(SharedStr, String)>,
+    /// The turn of the model begins after that message.
+    pub(super) follows_user: bool,
     /// The state of version 2.
     pub(super) state: Option<SharedStr>,
     /// The id and the summary of a compaction.

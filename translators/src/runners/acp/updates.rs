@@ -220,6 +220,9 @@ impl Turn {
         let is_user = kind.starts_with("user_message");
         if !is_user {
             self.say_user(place);
+            if std::mem::take(&mut self.follows_user) {
+                place.normalizer.turn_started(place.target.stream, model.clone());
+            }
         }
         if !matches!(kind, "tool_call" | "tool_call_update" | "tool_call_content_chunk" | "terminal_update") {
             self.start_ready(place);

@@ -144,6 +144,8 @@ impl Copilot {
             Some("stderr") => OutputStream::Stderr,
             _ => OutputStream::Stdout,
         };
+        // The record of its start may be lost.
+        self.runs(&id, normalizer);
         let Some(call) = self.run.as_mut().and_then(|run| run.calls.get_mut(&*id)) else { return };
         if call.live.piece(&text) {
             normalizer.tool_output(call.target, &call.call.tool, stream, text);
@@ -154,6 +156,7 @@ impl Copilot {
     pub(super) fn output_so_far(&mut self, event: &Event<'_>, normalizer: &mut Normalizer) {
         let data = &event.data;
         let (Some(id), Some(text)) = (call_id(data), data.str("partialOutput")) else { return };
+        self.runs(&id, normalizer);
         let Some(call) = self.run.as_mut().and_then(|run| run.calls.get_mut(&*id)) else { return };
         if let Some(new) = call.live.so_far(&text) {
             normalizer.tool_output(call.target, &call.call.tool, OutputStream::Stdout, new);

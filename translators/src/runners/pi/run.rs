@@ -11,7 +11,7 @@ use crate::derived::numbered;
 use crate::frame::{Figures, SharedStr, Usage, UsageScope};
 use crate::normalizer::{Covers, Normalizer, RunEnd, STREAM_ENDED};
 use crate::sequence::StreamKey;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The open run.
 #[derive(Debug)]
@@ -51,12 +51,15 @@ pub(super) struct Reply {
     pub(super) calls: Vec<(u32, SharedStr, SharedStr)>,
     /// The places of the blocks whose end was reported. The whole message repeats them.
     pub(super) ended: BTreeSet<u32>,
+    /// Line ends after a piece of reasoning, by the place of the block. They separate it from a further part, and are left out of the
+    /// whole reasoning if there is none.
+    pub(super) separators: BTreeMap<u32, String>,
 }
 
 impl Reply {
     /// A reply that begins.
     pub(super) fn new(id: SharedStr) -> Self {
-        Self { id, calls: Vec::new(), ended: BTreeSet::new() }
+        Self { id, calls: Vec::new(), ended: BTreeSet::new(), separators: BTreeMap::new() }
     }
 }
 

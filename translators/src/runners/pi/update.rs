@@ -33,12 +33,20 @@ impl Pi {
                 }
             }
             "thinking_delta" => {
-                if let Some(piece) = piece {
+                let Some(mut piece) = piece else { return };
+                let is_separator = piece.low.is_none() && piece.high.is_none() && piece.text.bytes().all(|byte| byte == b'\n');
+                let held = reply.separators.len();
+                let before = reply.separators.remove(&index).unwrap_or_default();
+                piece.text.insert_str(0, &before);
+                if is_separator && held < normalizer.most_open() {
+                    reply.separators.insert(index, piece.text);
+                } else {
                     normalizer.delta(target, Block::reasoning(&reply.id, index), piece);
                 }
             }
             "text_end" | "thinking_end" => {
                 let is_text = kind == "text_end";
+                reply.separators.remove(&index);
                 let block = if is_text { Block::text(&reply.id, index) } else { Block::reasoning(&reply.id, index) };
                 // Redacted reasoning has no pieces, and only the whole message says that the words at its end are the runner's.
                 let is_known = normalizer.text_so_far(target, block).is_some();
