@@ -5,10 +5,14 @@
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "test code")]
 
+mod acp;
 mod claude_code;
 mod codex;
+mod copilot;
+mod gemini_cli;
 mod open_responses;
 mod opencode;
+mod pi;
 mod qwen_code;
 
 use framegate::config::GateMode;
@@ -24,8 +28,17 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The runners' own readers of manifests.
-const READERS: &[Reader] =
-    &[claude_code::READER, codex::READER, opencode::READER, open_responses::READER, qwen_code::READER];
+const READERS: &[Reader] = &[
+    claude_code::READER,
+    codex::READER,
+    opencode::READER,
+    open_responses::READER,
+    gemini_cli::READER,
+    qwen_code::READER,
+    pi::READER,
+    copilot::READER,
+    acp::READER,
+];
 
 struct Reader {
     runner: &'static str,

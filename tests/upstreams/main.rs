@@ -36,6 +36,7 @@ mod proxy;
 #[path = "../examples/react_page.rs"]
 mod react_page;
 mod real;
+mod real_acp;
 mod real_clients;
 mod real_codex;
 mod real_feed;

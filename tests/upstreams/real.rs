@@ -56,7 +56,7 @@ pub fn real(preset: &str, name: &str, model: &Model, more: &str) -> Started {
     started
 }
 
-fn order(prompt: &str) -> Value {
+pub fn order(prompt: &str) -> Value {
     json!({"upstream": "real", "prompt": prompt})
 }
 
@@ -69,7 +69,7 @@ fn assert_in_every_contract(started: &Started, run: &str, text: &str) {
 }
 
 /// Two prompts in one session: the second request to the model contains the first prompt.
-fn continue_session(preset: &str, name: &str) {
+pub fn continue_session(preset: &str, name: &str) {
     let model = Model::with_script(vec![vec![Say::Text("The first answer.")], vec![Say::Text("The second answer.")]]);
     let started = real(preset, name, &model, "");
     let run = started.run_of(&order("The first question."));
@@ -111,13 +111,13 @@ fn opencode_run_continues_a_session() {
     continue_session("opencode-run", "opencode");
 }
 
-fn answer(started: &Started, run: &str, approval: &str, answer: &Value) -> u16 {
+pub fn answer(started: &Started, run: &str, approval: &str, answer: &Value) -> u16 {
     let path = format!("/v1/runs/{run}/approvals/{approval}");
     post(started.proxy.address, &path, &[], answer.to_string().as_bytes()).status
 }
 
 /// The id of the request that a run waits with.
-fn pending_approval(started: &Started, run: &str) -> String {
+pub fn pending_approval(started: &Started, run: &str) -> String {
     let has_one = |status: &Value| status["pending_approvals"].as_array().is_some_and(|waiting| !waiting.is_empty());
     let status = started.wait_for(run, "no approval is requested", has_one);
     assert_eq!(status["state"], json!("waiting_approval"));
@@ -176,7 +176,7 @@ fn codex_app_server_asks_before_it_acts() {
 }
 
 /// An interruption in the middle of a text: the run ends as interrupted, and its events contain the text so far.
-fn interrupt_run(preset: &str, name: &str, streams_text: bool, more: &str) {
+pub fn interrupt_run(preset: &str, name: &str, streams_text: bool, more: &str) {
     let model = Model::with_script(vec![vec![Say::Endless("word")]]);
     let started = real(preset, name, &model, more);
     let run = started.run_of(&order("Talk."));
@@ -227,7 +227,7 @@ fn opencode_run_is_interrupted() {
 }
 
 /// A runner that accepts several prompts gets the next one in the same process.
-fn send_message(preset: &str, name: &str) {
+pub fn send_message(preset: &str, name: &str) {
     let model = Model::with_script(vec![vec![Say::Text("One.")], vec![Say::Text("Two.")]]);
     let started = real(preset, name, &model, "");
     let run = started.run_of(&order("First."));

@@ -136,7 +136,7 @@ fn recordings_respect_the_bounds_and_refer_to_stored_artifacts() {
         holds(&frames, &artifacts, SMALL, &recording.name);
         kinds.extend(artifacts.iter().map(|artifact| artifact.kind.as_str()));
     }
-    assert_eq!(kinds.into_iter().collect::<Vec<_>>(), ["command_output", "image", "patch"]);
+    assert_eq!(kinds.into_iter().collect::<Vec<_>>(), ["command_output", "image", "patch", "tool_result_blob"]);
 }
 
 #[test]

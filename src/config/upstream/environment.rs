@@ -71,10 +71,11 @@ mod tests {
                 assert!(has(preset, variable), "{preset:?} lacks {variable}");
             }
             for variable in
-                ["FRAMEGATE__SERVER__TOKEN_FILE", "AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN", "SSH_AUTH_SOCK", "PATHS"]
+                ["FRAMEGATE__SERVER__TOKEN_FILE", "AWS_SECRET_ACCESS_KEY", "SSH_AUTH_SOCK", "PATHS"]
             {
                 assert!(!has(preset, variable), "{preset:?} has {variable}");
             }
+            assert_eq!(has(preset, "GITHUB_TOKEN"), preset == named("copilot"), "{preset:?}");
         }
         for (variable, claude, codex, opencode) in [
             ("ANTHROPIC_API_KEY", true, false, true),

@@ -114,6 +114,9 @@ impl CommandUpstream {
         let directory = environment::directory(settings, opening.cwd.as_deref()).map_err(StartError::Refused)?;
         opening.cwd = directory.as_ref().map(|path| path.display().to_string());
         let invocation = invocation(settings, &opening).map_err(StartError::Refused)?;
+        // A protocol may require the absolute path even of the directory in which the program starts anyway.
+        let own_directory = || std::env::current_dir().ok().map(|path| path.display().to_string());
+        opening.cwd = opening.cwd.or_else(own_directory);
         let dialogue = self.runner.dialogue.filter(|_| invocation.input == Input::Dialogue).map(|make| make());
         files::check(dialogue.as_deref(), &opening.files)?;
         let ingest_place = self.host.ingests.clone().try_acquire_owned();

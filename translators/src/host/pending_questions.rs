@@ -35,6 +35,11 @@ impl<T> PendingQuestions<T> {
         self.0.remove(at).map(|(_, question)| question)
     }
 
+    /// All questions, oldest first.
+    pub(crate) fn into_all(self) -> impl Iterator<Item = T> {
+        self.0.into_iter().map(|(_, question)| question)
+    }
+
     /// Removes the questions for which `keep` is false.
     pub(crate) fn retain(&mut self, keep: impl Fn(&T) -> bool) {
         self.0.retain(|(_, question)| keep(question));

@@ -9,15 +9,21 @@ use crate::redact::Pieces;
 use crate::schema::SchemaFile;
 use std::borrow::Cow;
 
+mod acp;
 mod claude_code;
+mod clock;
 mod codex;
 mod control_lines;
+mod copilot;
 mod demo;
 mod elicitation;
+mod gemini_cli;
+mod json_rpc;
 mod mode;
 mod names;
 mod open_responses;
 mod opencode;
+mod pi;
 mod preset;
 mod qwen_code;
 mod record_kinds;
@@ -135,8 +141,17 @@ impl std::fmt::Debug for Runner {
 }
 
 /// Every runner, in the order of `--help` and of the documentation.
-pub const RUNNERS: &[Runner] =
-    &[claude_code::RUNNER, codex::RUNNER, opencode::RUNNER, open_responses::RUNNER, qwen_code::RUNNER];
+pub const RUNNERS: &[Runner] = &[
+    claude_code::RUNNER,
+    codex::RUNNER,
+    opencode::RUNNER,
+    open_responses::RUNNER,
+    gemini_cli::RUNNER,
+    qwen_code::RUNNER,
+    pi::RUNNER,
+    copilot::RUNNER,
+    acp::RUNNER,
+];
 
 /// The runner whose output upstreams of the kind `responses` have.
 pub const RESPONSES: &Runner = &open_responses::RUNNER;

@@ -13,9 +13,11 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod acp;
 mod claude_code;
 mod codex;
 mod forms;
 mod host;
 mod opencode;
+mod pi;
 mod qwen_code;

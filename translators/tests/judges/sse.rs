@@ -76,7 +76,12 @@ fn every_run_follows_the_document() {
                     assert_eq!(payload["status"], "completed");
                     // The final text was streamed before, unless the runner streamed no text or contradicts itself.
                     let last_text = text(payload, "final_text");
-                    let contradicts = ["scripted__out-of-order.sse", "scripted__terminal-text-differs.sse"];
+                    // Or says it as the argument of a call.
+                    let contradicts = [
+                        "scripted__out-of-order.sse",
+                        "scripted__terminal-text-differs.sse",
+                        "subagent.subagent1.jsonl",
+                    ];
                     assert!(
                         said.is_empty()
                             || said.contains(&last_text)

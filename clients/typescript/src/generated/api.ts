@@ -150,7 +150,7 @@ export interface RunStatus {
   records_with_errors: number;
   response_id?: string;
   run_id: string;
-  runner: "claude-code" | "codex" | "opencode" | "open-responses" | "qwen-code";
+  runner: "claude-code" | "codex" | "opencode" | "open-responses" | "qwen-code" | "copilot";
   session_id: string;
   session_name?: string;
   /** Unix epoch milliseconds. */
@@ -179,7 +179,7 @@ export interface RunStatus {
   warnings: { [key: string]: number };
 }
 
-export type Runner = "claude-code" | "codex" | "opencode" | "open-responses" | "qwen-code";
+export type Runner = "claude-code" | "codex" | "opencode" | "open-responses" | "qwen-code" | "copilot";
 
 export interface StartRun {
   /** The working directory: one that the upstream allows, or a directory below it. */

@@ -101,7 +101,11 @@ fn is_foreign_system(fields: &Object<'_>) -> bool {
 }
 
 fn is_foreign_entry(fields: &Object<'_>) -> bool {
-    ["provenance", "systemPayload", "toolCallResult", "usageMetadata"].iter().any(|key| fields.get(key).is_some())
+    // Transcripts have no result.
+    fields.str("type").as_deref() == Some("result")
+        || ["provenance", "systemPayload", "toolCallResult", "usageMetadata"]
+            .iter()
+            .any(|key| fields.get(key).is_some())
         || fields.object("message").is_some_and(|message| message.get("parts").is_some())
 }
 

@@ -4,9 +4,10 @@
 //! person's place) made a request. A run ends as its last message says. If that message is incomplete, the session was exported
 //! while it worked; the run stays open until the end of the input.
 
+use super::super::clock::Clock;
 use super::answer::Answer;
 use super::calls::Calls;
-use super::clock::{Clock, of_part};
+use super::clock::of_part;
 use super::failure::{Failure, verdict};
 use super::message_log::MessageLog;
 use super::parts;

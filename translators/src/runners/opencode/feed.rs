@@ -16,8 +16,9 @@
 //! it is then. Under load, the first update may already say how the message ends, before its parts arrive. Such a message stays
 //! open until its next update of that kind, the session's next message, or idle.
 
+use super::super::clock::Clock;
 use super::approvals;
-use super::clock::{Clock, timestamp};
+use super::clock::timestamp;
 use super::duplicates::unversioned;
 use super::failure::Failure;
 use super::files;

@@ -4,7 +4,8 @@
 //! messages. Never: an old message taken for a new one; a part lost because its message was completed before the part arrived.
 //! If a text block was closed before its text was complete, the rest appears in the run's final text and as an error.
 
-use super::clock::{Clock, of_part, times};
+use super::super::clock::Clock;
+use super::clock::{of_part, times};
 use super::failure::Failure;
 use super::feed::Event;
 use super::message_log::EarlyEnd;

@@ -30,6 +30,7 @@ mod tasks;
 mod tools;
 mod usage;
 
+use super::clock::Clock;
 use super::{Runner, Surface, sample};
 use crate::decode::{Decoder, Record};
 use crate::frame::Provider;
@@ -37,7 +38,6 @@ use crate::json::{Json, Object};
 use crate::normalizer::{Normalizer, RunEnd};
 use crate::redact::Pieces;
 use crate::sequence::StreamKey;
-use clock::Clock;
 use run::Run;
 use sessions::Feed;
 

@@ -8,9 +8,10 @@
 //!
 //! The summary of a compaction arrives as an ordinary text. Only the lines after it reveal what it is.
 
+use super::super::clock::Clock;
 use super::answer::Answer;
 use super::calls::Calls;
-use super::clock::{Clock, of_part, timestamp};
+use super::clock::{of_part, timestamp};
 use super::failure::{Failure, verdict};
 use super::message_log::MessageLog;
 use super::parts;

@@ -5,6 +5,7 @@
 //! Both count from 0, so an approval's id is derived in a way that marks it as the server's.
 
 use super::super::super::elicitation;
+use super::super::super::json_rpc::request_id;
 use super::super::items::{Status, changes_of, command_args, edit_args};
 use super::super::snake;
 use super::super::thread_context::ThreadContext;
@@ -30,14 +31,6 @@ struct PendingQuestion {
     /// Whether the answer may be a refusal, so that "settled" alone does not reveal it.
     may_be_refused: bool,
     stream: StreamKey,
-}
-
-/// The approval's id: `request-0` for the number 0, `request-text-0` for the string "0".
-pub(super) fn approval_id(id: Json<'_>) -> SharedStr {
-    match id.kind() {
-        Kind::String => SharedStr::from(format!("request-text-{}", id.str().unwrap_or_default())),
-        _ => SharedStr::from(format!("request-{}", id.text())),
-    }
 }
 
 impl Approvals {
@@ -71,7 +64,7 @@ impl Approvals {
             "item/permissions/requestApproval" => ("request_permissions", question(params), None),
             _ => return,
         };
-        let approval_id = approval_id(id);
+        let approval_id = request_id(id);
         if self.open.iter().any(|asked| asked.id == approval_id) {
             return;
         }
@@ -91,7 +84,7 @@ impl Approvals {
     /// Handles the client's answer from the stream. Returns `false` if the response does not answer a question.
     pub(super) fn answered(&mut self, id: Json<'_>, result: &Object<'_>, normalizer: &mut Normalizer) -> bool {
         let Some((decision, scope)) = decision(result) else { return false };
-        let id = approval_id(id);
+        let id = request_id(id);
         let Some(at) = self.open.iter().position(|asked| asked.id == id) else { return false };
         let asked = self.open.remove(at);
         normalizer.record_on(asked.stream);
@@ -102,7 +95,7 @@ impl Approvals {
     /// Handles a settled question. The server does not report the answer; if an item is in question, its outcome will reveal
     /// it.
     pub(super) fn resolved(&mut self, id: Json<'_>, normalizer: &mut Normalizer) {
-        let id = approval_id(id);
+        let id = request_id(id);
         let settled = |asked: &PendingQuestion| asked.id == id && asked.item.is_none();
         if let Some(at) = self.open.iter().position(settled) {
             let asked = self.open.remove(at);

@@ -6,9 +6,9 @@
 //! turn that is over.
 
 use super::super::super::elicitation::{Form, object_of};
+use super::super::super::json_rpc::{METHOD_NOT_FOUND, request_id};
 use super::super::items::command_args;
 use super::super::modes::{approval_policy, sandbox};
-use super::approvals::approval_id;
 use super::thread_of;
 use crate::decode::Record;
 use crate::frame::{Decision, RawJson};
@@ -21,8 +21,6 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 
-/// JSON-RPC's error code for an unknown method.
-const METHOD_NOT_FOUND: i64 = -32601;
 /// The maximum number of client requests that may await a response.
 const MOST_AWAITED: usize = 64;
 
@@ -177,7 +175,7 @@ impl Client {
             return self.line(&Line { id: &id.to_raw_as_it_came(), error: &error });
         };
         let ask = PendingQuestion { id: id.to_raw_as_it_came(), thread: thread_of(params).into_owned(), args, wants };
-        self.asks.insert(&approval_id(id), ask);
+        self.asks.insert(&request_id(id), ask);
     }
 
     fn notified(&mut self, method: &str, params: &Object<'_>) {
@@ -197,7 +195,7 @@ impl Client {
             }
             "serverRequest/resolved" => {
                 if let Some(id) = params.some("requestId") {
-                    self.asks.remove(&approval_id(id));
+                    self.asks.remove(&request_id(id));
                 }
             }
             _ => {}

@@ -1,0 +1,490 @@
+//! The tool calls of a turn.
+//!
+//! Input: `tool_call`, `tool_call_update`, the calls in questions, output of terminals. Output: calls with their arguments, output,
+//! changed files and ends. Never: a call that starts before its arguments are known although they are being written; the
+//! arguments of a running call as its output; a second end.
+//!
+//! Agents tell the arguments in pieces while the model writes them. A call starts when the agent says that it runs, asks about it,
+//! or tells anything that is no call: then the model has finished writing.
+
+use super::super::names::NameMap;
+use super::content::{Content, raw_text, unfenced};
+use super::files::Change;
+use super::sessions::Turn;
+use super::terminals::{Terminal, decoded};
+use super::{approvals, exit_code, plan};
+use crate::frame::{FileChanged, OutputStream, RawJson, SharedStr, Tool, ToolCall, ToolKind};
+use crate::json::{Json, Kind, Object, Utf16Text, empty_object, to_raw};
+use crate::normalizer::{Normalizer, Target};
+use std::collections::VecDeque;
+use uuid::Uuid;
+
+/// The calls of a turn that have not ended.
+#[derive(Debug, Default)]
+pub(super) struct Calls {
+    open: NameMap<Call>,
+    /// Their ids, oldest first; perhaps also ids of calls that ended.
+    order: VecDeque<SharedStr>,
+    /// Calls with arguments that have not started.
+    ready: Vec<SharedStr>,
+    terminals: NameMap<Terminal>,
+}
+
+/// A call.
+#[derive(Debug)]
+pub(super) struct Call {
+    pub(super) tool: Tool,
+    target: Target,
+    name: Option<SharedStr>,
+    title: Option<SharedStr>,
+    kind: Option<SharedStr>,
+    args: Option<RawJson>,
+    is_started: bool,
+    /// The agent said that it runs.
+    is_running: bool,
+    /// What looks like its arguments while the model writes them.
+    written: Option<String>,
+    /// The output so far.
+    shown: String,
+    /// A later output that does not continue it.
+    other: Option<String>,
+    /// The output comes from a terminal.
+    is_streamed: bool,
+    changes: Vec<Change>,
+    exit_code: Option<i32>,
+    /// The client did not allow it.
+    pub(super) is_denied: bool,
+    /// Open questions about it.
+    pub(super) questions: Vec<SharedStr>,
+}
+
+/// Where the frames of a turn go.
+pub(super) struct Place<'l> {
+    pub(super) normalizer: &'l mut Normalizer,
+    pub(super) target: Target,
+    /// Separates equal call ids of different sessions.
+    pub(super) scope: Uuid,
+}
+
+impl Place<'_> {
+    /// The place of an update: that of the subagent that it belongs to, if there is one.
+    pub(super) fn target_of(&self, update: &Object<'_>) -> Target {
+        let parent = || update.object("_meta")?.object("claudeCode")?.str("parentToolUseId");
+        let parent = parent().map(|parent| self.normalizer.tool(self.scope, &parent).id);
+        Target { parent, ..self.target }
+    }
+}
+
+impl Call {
+    pub(super) fn name(&self) -> SharedStr {
+        let of_id = || {
+            let (name, _) = self.tool.call_id.split_once("__")?;
+            (!name.is_empty()).then(|| SharedStr::from(name))
+        };
+        let title = self.title.clone();
+        self.name.clone().or_else(of_id).or(title).unwrap_or_else(|| SharedStr::from(""))
+    }
+
+    /// The arguments: those that the agent told, otherwise those that it showed while the model wrote them.
+    pub(super) fn args(&self) -> RawJson {
+        let written = || {
+            let json = Json::parse(self.written.as_deref()?.trim()).ok()?;
+            json.object().map(|_| json.to_raw())
+        };
+        self.args.clone().or_else(written).unwrap_or_else(empty_object)
+    }
+
+    /// How a client displays the tool.
+    fn kind(&self) -> ToolKind {
+        let name = self.name();
+        if name.starts_with("mcp__") {
+            return ToolKind::Mcp;
+        }
+        let lower: String = name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
+        match lower.as_str() {
+            "todowrite" | "todoread" | "todolist" | "todo" | "updateplan" | "settodolist" | "writetodos" => {
+                return ToolKind::Plan;
+            }
+            "task" | "agent" | "subagent" => return ToolKind::Subagent,
+            "glob" | "grep" | "ls" | "websearch" => return ToolKind::Search,
+            "write" | "writefile" | "create" | "createfile" => return ToolKind::Write,
+            _ => {}
+        }
+        match self.kind.as_deref() {
+            Some("execute") => ToolKind::Shell,
+            Some("read") => ToolKind::Read,
+            Some("edit") if self.is_new_file() => ToolKind::Write,
+            Some("edit" | "delete" | "move") => ToolKind::Edit,
+            Some("search") => ToolKind::Search,
+            Some("fetch") => ToolKind::Fetch,
+            _ => ToolKind::Other,
+        }
+    }
+
+    fn is_new_file(&self) -> bool {
+        let is_new = |change: &Change| change.kind == crate::frame::FileChangeKind::Add;
+        !self.changes.is_empty() && self.changes.iter().all(is_new)
+    }
+
+    /// Notes what an update says about the call. Absent and null leave everything as it was.
+    fn learn(&mut self, update: &Object<'_>) {
+        let word = |fields: &Object<'_>, key: &str| {
+            fields.str(key).filter(|word| !word.is_empty()).map(|word| SharedStr::from(&*word))
+        };
+        if self.name.is_none() {
+            let of_meta = || {
+                let meta = update.object("_meta")?;
+                let own = word(&meta, "toolName").or_else(|| word(&meta, "tool_name"));
+                own.or_else(|| word(&meta.object("claudeCode")?, "toolName"))
+            };
+            self.name = word(update, "name").or_else(of_meta);
+        }
+        self.title = self.title.take().or_else(|| word(update, "title"));
+        self.kind = word(update, "kind").or_else(|| self.kind.take());
+        if let Some(input) = update.some("rawInput") {
+            match input.object() {
+                Some(fields) if fields.is_empty() => {}
+                Some(_) => self.args = Some(input.to_raw()),
+                None => {
+                    let text = input.str().map_or_else(|| input.text().to_owned(), std::borrow::Cow::into_owned);
+                    self.args = Some(to_raw(&text));
+                }
+            }
+        }
+        self.exit_code = exit_code::of_fields(update).or(self.exit_code);
+    }
+
+    /// Whether a text is the call's arguments, which some agents show as content while the model writes them.
+    fn is_args(&self, text: &str) -> bool {
+        let text = text.trim();
+        if !text.starts_with('{') {
+            return text.is_empty();
+        }
+        let Some(args) = &self.args else { return true };
+        let read = |text: &str| serde_json::from_str::<serde_json::Value>(text).ok();
+        read(text).is_some_and(|value| Some(value) == read(args.get()))
+    }
+}
+
+impl Turn {
+    /// Reports everything about a call that an update says.
+    pub(super) fn tool_update(&mut self, update: &Object<'_>, place: &mut Place<'_>) {
+        let Some(id) = update.str("toolCallId").filter(|id| !id.is_empty()) else {
+            place.normalizer.add_error("a tool's update without a toolCallId");
+            return;
+        };
+        self.used_tools = true;
+        self.texts.interrupted(place.normalizer);
+        let Some(mut call) = self.take(&id, update, place) else { return };
+        call.learn(update);
+        let content = update.some("content").filter(|content| content.kind() == Kind::Array).map(Content::read);
+        let status = update.str("status");
+        let is_over = matches!(status.as_deref(), Some("completed" | "failed" | "cancelled"));
+        call.is_running |= status.as_deref() == Some("in_progress");
+        if let Some(content) = &content {
+            if !content.changes.is_empty() {
+                call.changes.clone_from(&content.changes);
+            }
+            for terminal in &content.terminals {
+                self.link(terminal, &mut call);
+            }
+        }
+        let is_being_written = call.args.is_none()
+            && content.as_ref().and_then(|content| content.text.as_deref()).is_some_and(|text| call.is_args(text));
+        if is_being_written {
+            call.written = content.as_ref().and_then(|content| content.text.clone());
+        }
+        if call.is_running && !is_being_written {
+            self.start(&mut call, place);
+        }
+        self.stream(&mut call, update, place);
+        if let Some(status) = status.filter(|_| is_over) {
+            let text = content.and_then(|content| content.text);
+            self.end(call, &status, text, update.some("rawOutput"), place);
+            return;
+        }
+        if let Some(text) = content.and_then(|content| content.text)
+            && call.is_running
+            && call.is_started
+            && !call.is_args(&text)
+        {
+            call.show(text, place);
+        }
+        self.put(call);
+    }
+
+    /// One more item of a call's content (version 2). An item of a call that is over changes nothing.
+    pub(super) fn content_chunk(&mut self, update: &Object<'_>, place: &mut Place<'_>) {
+        let Some(id) = update.str("toolCallId") else { return };
+        let Some(item) = update.object("content") else { return };
+        let Some(mut call) = self.calls.open.remove(&*id) else { return };
+        let mut content = Content::default();
+        content.add(&item);
+        call.changes.extend(content.changes);
+        for terminal in &content.terminals {
+            self.link(terminal, &mut call);
+        }
+        if let Some(text) = content.text {
+            self.start(&mut call, place);
+            call.append(&text, place);
+        }
+        self.put(call);
+    }
+
+    /// Takes a call out of the open ones. A new call is announced by this; `None` if the call is over.
+    pub(super) fn take(&mut self, id: &str, update: &Object<'_>, place: &mut Place<'_>) -> Option<Call> {
+        if let Some(call) = self.calls.open.remove(id) {
+            return Some(call);
+        }
+        let tool = place.normalizer.tool(place.scope, id);
+        if place.normalizer.tool_known(place.target.stream, &tool) {
+            return None;
+        }
+        while self.calls.open.len() >= place.normalizer.most_open() {
+            let oldest = self.calls.order.pop_front()?;
+            if let Some(mut oldest) = self.calls.open.remove(&oldest) {
+                // The normalizer gives up the oldest call itself.
+                self.start(&mut oldest, place);
+            }
+        }
+        self.calls.order.push_back(tool.call_id.clone());
+        if self.calls.order.len() > 2 * place.normalizer.most_open() {
+            let Calls { open, order, .. } = &mut self.calls;
+            order.retain(|id| open.contains_key(id) || *id == tool.call_id);
+        }
+        Some(Call {
+            tool,
+            target: place.target_of(update),
+            name: None,
+            title: None,
+            kind: None,
+            args: None,
+            is_started: false,
+            is_running: false,
+            written: None,
+            shown: String::new(),
+            other: None,
+            is_streamed: false,
+            changes: Vec::new(),
+            exit_code: None,
+            is_denied: false,
+            questions: Vec::new(),
+        })
+    }
+
+    pub(super) fn put(&mut self, call: Call) {
+        let id = call.tool.call_id.clone();
+        if call.args.is_some() && !call.is_started {
+            self.calls.ready.push(id.clone());
+        }
+        self.calls.open.insert(id, call);
+    }
+
+    /// An open call.
+    pub(super) fn call(&mut self, id: &str) -> Option<&mut Call> {
+        self.calls.open.get_mut(id)
+    }
+
+    /// Starts the calls whose arguments are known, because the agent goes on.
+    pub(super) fn start_ready(&mut self, place: &mut Place<'_>) {
+        for id in std::mem::take(&mut self.calls.ready) {
+            if let Some(mut call) = self.calls.open.remove(&id) {
+                self.start(&mut call, place);
+                self.calls.open.insert(id, call);
+            }
+        }
+    }
+
+    /// Starts a call, once.
+    pub(super) fn start(&mut self, call: &mut Call, place: &mut Place<'_>) {
+        if std::mem::replace(&mut call.is_started, true) {
+            return;
+        }
+        let (kind, args) = (call.kind(), call.args());
+        let plan = Object::parse(args.get()).and_then(|args| plan::of_args(&args));
+        let of_call = ToolCall { tool: call.tool.clone(), name: call.name(), kind, args };
+        place.normalizer.tool_proposed(call.target, of_call.clone());
+        place.normalizer.tool_started(call.target, of_call, None);
+        if let Some(entries) = plan {
+            self.plan(call.target, entries, place.normalizer);
+        }
+        if kind == ToolKind::Subagent {
+            let args = call.args();
+            let fields = Object::parse(args.get()).unwrap_or_default();
+            let agent = fields.str("subagent_type").map(|agent| SharedStr::from(&*agent));
+            let task = fields.str("prompt").map(std::borrow::Cow::into_owned);
+            let id = Some(call.tool.id);
+            place.normalizer.subagent_started(call.target, &call.tool.call_id, id, agent, task, 1);
+        }
+    }
+
+    /// Ends a call: its last output, its files, its end.
+    fn end(
+        &mut self,
+        mut call: Call,
+        status: &str,
+        content: Option<String>,
+        raw: Option<Json<'_>>,
+        place: &mut Place<'_>,
+    ) {
+        self.start(&mut call, place);
+        let text = call.last_text(content, raw);
+        let (is_ok, stream) = (status == "completed", call.target.stream);
+        let is_shell = call.kind() == ToolKind::Shell;
+        let said = text.as_deref().or(Some(&*call.shown)).filter(|_| is_shell).and_then(exit_code::of_text);
+        // A command that failed although it exited with 0 was stopped.
+        let code = call.exit_code.or(said).filter(|code| is_ok || *code != 0);
+        if let Some(text) = &text {
+            call.show_last(text, place);
+        }
+        let outcome = approvals::Outcome { is_ok, has_code: code.is_some(), text: text.as_deref().unwrap_or_default() };
+        for question in std::mem::take(&mut call.questions) {
+            call.is_denied |= approvals::by_outcome(question, stream, &outcome, place.normalizer);
+        }
+        let (kind, target, tool) = (call.kind(), call.target, call.tool);
+        if is_ok {
+            for Change { path, kind, diff } in call.changes {
+                let change = FileChanged { tool_id: Some(tool.id), path, kind, diff, artifact_id: None };
+                place.normalizer.push(target, crate::frame::Body::FileChanged(Box::new(change)));
+            }
+        }
+        let never_ran = call.is_denied || status == "cancelled" || (self.cancelled && code.is_none());
+        if !is_ok && never_ran {
+            let error = text.filter(|text| !text.is_empty()).unwrap_or_else(|| status.to_owned());
+            place.normalizer.tool_failed(target, &tool, error);
+        } else {
+            place.normalizer.tool_ended(target, &tool, code.unwrap_or(i32::from(!is_ok)), None, None);
+        }
+        if kind == ToolKind::Subagent {
+            let status = if is_ok { "completed" } else { "failed" };
+            place.normalizer.subagent_ended(stream, &tool.call_id, status, None);
+        }
+    }
+
+    /// Output in the metadata of an update, as it is written or at the end.
+    fn stream(&mut self, call: &mut Call, update: &Object<'_>, place: &mut Place<'_>) {
+        let Some(meta) = update.object("_meta") else { return };
+        let non_execution = || meta.object("claudeCode")?.str("nonExecutionKind").map(drop);
+        call.is_denied |= non_execution().is_some();
+        let read = |key: &str| meta.object(key)?.get("data").and_then(Json::utf16).map(Utf16Text::into_string);
+        if let Some(piece) = read("terminal_output_delta") {
+            call.is_streamed = true;
+            self.start(call, place);
+            call.append(&piece, place);
+        }
+        if let Some(whole) = read("terminal_output") {
+            call.is_streamed = true;
+            self.start(call, place);
+            call.show_last(&whole, place);
+        }
+    }
+
+    /// A call shows a terminal.
+    fn link(&mut self, terminal: &SharedStr, call: &mut Call) {
+        if self.calls.terminals.contains_key(terminal) || self.calls.terminals.len() <= self.calls.order.len() {
+            let terminal = self.calls.terminals.entry(terminal.clone()).or_default();
+            call.exit_code = call.exit_code.or(terminal.exit_code);
+            terminal.call = Some(call.tool.call_id.clone());
+        }
+    }
+
+    /// A terminal has output, or its command ended. `bytes` are the whole output or its next piece.
+    pub(super) fn terminal(
+        &mut self,
+        id: &str,
+        bytes: Option<(&[u8], bool)>,
+        exit_code: Option<i32>,
+        place: &mut Place<'_>,
+    ) {
+        let Some(terminal) = self.calls.terminals.get_mut(id) else { return };
+        terminal.exit_code = exit_code.or(terminal.exit_code);
+        let text = match bytes {
+            Some((bytes, true)) => terminal.snapshot(bytes),
+            Some((bytes, false)) => terminal.add(bytes),
+            None => String::new(),
+        };
+        let Some(mut call) = terminal.call.clone().and_then(|call| self.calls.open.remove(&call)) else { return };
+        call.exit_code = exit_code.or(call.exit_code);
+        if !text.is_empty() {
+            call.is_streamed = true;
+            self.start(&mut call, place);
+            call.append(&text, place);
+        }
+        self.calls.open.insert(call.tool.call_id.clone(), call);
+    }
+
+    /// An update of a terminal (version 2).
+    pub(super) fn terminal_update(&mut self, update: &Object<'_>, is_piece: bool, place: &mut Place<'_>) {
+        let Some(id) = update.str("terminalId") else { return };
+        let data = match is_piece {
+            true => update.str("data").and_then(|data| decoded(&data)),
+            false => update.object("output").and_then(|output| decoded(&output.str("data")?)),
+        };
+        let code = || i32::try_from(update.object("exitStatus")?.i64("exitCode")?).ok();
+        self.terminal(&id, data.as_deref().map(|data| (data, !is_piece)), code(), place);
+    }
+
+    /// The turn ends: calls that were announced but have not started do so, because they are part of the run.
+    pub(super) fn start_all(&mut self, place: &mut Place<'_>) {
+        for id in std::mem::take(&mut self.calls.order) {
+            if let Some(mut call) = self.calls.open.remove(&id) {
+                self.start(&mut call, place);
+            }
+        }
+        self.calls = Calls::default();
+    }
+}
+
+impl Call {
+    /// The text of a call that ended. The raw output has it without decoration.
+    fn last_text(&self, content: Option<String>, raw: Option<Json<'_>>) -> Option<String> {
+        let whole = raw.filter(|raw| raw.kind() == Kind::String).and_then(raw_text);
+        let content = || {
+            let text = content.filter(|text| !self.is_args(text))?;
+            let bare = unfenced(&text);
+            Some(if bare.len() == text.len() { text } else { bare.to_owned() })
+        };
+        let of_fields = || raw.and_then(raw_text);
+        let last = || self.other.clone();
+        whole.filter(|text| !text.is_empty()).or_else(content).or_else(of_fields).or_else(last)
+    }
+
+    /// The content so far, which replaces the one before. Only what continues it is reported now.
+    fn show(&mut self, text: String, place: &mut Place<'_>) {
+        match text.strip_prefix(self.shown.as_str()) {
+            Some(rest) => {
+                self.emit(rest, place);
+                (self.shown, self.other) = (text, None);
+            }
+            None => self.other = Some(text),
+        }
+    }
+
+    /// The last content. It may be only the end of what was reported.
+    fn show_last(&mut self, text: &str, place: &mut Place<'_>) {
+        if let Some(rest) = text.strip_prefix(self.shown.as_str()) {
+            self.emit(rest, place);
+            text.clone_into(&mut self.shown);
+            return;
+        }
+        // A terminal is shown as it is; the text only repeats it.
+        let is_known = self.is_streamed || self.shown.trim_end().ends_with(text.trim_end());
+        if !is_known {
+            if !self.shown.ends_with('\n') {
+                self.emit("\n", place);
+            }
+            self.emit(text, place);
+        }
+    }
+
+    fn append(&mut self, piece: &str, place: &mut Place<'_>) {
+        self.emit(piece, place);
+        self.shown.push_str(piece);
+    }
+
+    fn emit(&self, piece: &str, place: &mut Place<'_>) {
+        if !piece.is_empty() {
+            place.normalizer.tool_output(self.target, &self.tool, OutputStream::Stdout, piece);
+        }
+    }
+}

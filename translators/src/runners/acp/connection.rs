@@ -1,0 +1,95 @@
+//! What is known about a connection: unanswered requests, the agent, whether the client's lines are there.
+//!
+//! Input: requests, answers and their ids. Output: what an answer answers. Never: an answer of one side taken for the other
+//! side's, if both sides' lines are there.
+
+use super::requests::{AgentRequest, Answered, ClientRequest, Pending};
+use super::usage::Counting;
+use crate::frame::SharedStr;
+use crate::json::{Kind, Object};
+
+/// Requests that only a client sends.
+const CLIENT: &[&str] = &["initialize", "authenticate", "logout", "tool_call/cancel", "terminal/cancel"];
+
+/// Families of requests that only a client sends.
+const CLIENT_FAMILIES: &[&str] = &["session/", "auth/", "providers/"];
+
+/// Whether a request is one of a client. The protocol's requests of agents have other names.
+pub(super) fn is_of_client(method: &str) -> bool {
+    method != "session/request_permission"
+        && (CLIENT.contains(&method) || CLIENT_FAMILIES.iter().any(|family| method.starts_with(family)))
+}
+
+/// The prefix of the ids of prompts that framegate's own client sends. The answers to them are known by their ids alone.
+pub(super) const OWN_PROMPT: &str = "prompt-";
+
+/// Whether an id, as JSON text, is that of a prompt of framegate's own client.
+pub(super) fn is_own_prompt(id: &str) -> bool {
+    id.strip_prefix('"').is_some_and(|id| id.starts_with(OWN_PROMPT))
+}
+
+/// The state of a connection.
+#[derive(Debug, Default)]
+pub(super) struct Connection {
+    /// Whether the input contains the client's lines.
+    pub(super) has_client: bool,
+    pub(super) client: Pending<ClientRequest>,
+    pub(super) agent: Pending<AgentRequest>,
+    pub(super) answered: Answered,
+    /// How the agent counts tokens.
+    pub(super) counting: Counting,
+    /// A session told its state, as in version 2. What the agent claims does not count.
+    pub(super) is_v2: bool,
+}
+
+/// What an answer answers.
+#[derive(Debug)]
+pub(super) enum Answers {
+    /// A request of the client.
+    Client(ClientRequest),
+    /// A request of the agent.
+    Agent(AgentRequest),
+    /// A request that is not in the input; the client's lines are not there.
+    Unseen,
+    /// No request, or one that was answered already.
+    Nothing,
+}
+
+impl Connection {
+    /// Finds the request that an answer belongs to.
+    pub(super) fn answers(&mut self, id: &SharedStr, fields: &Object<'_>) -> Answers {
+        let both = self.client.get(id).is_some() && self.agent.get(id).is_some();
+        let is_agents = match self.agent.get(id) {
+            Some(request) if both || !self.has_client => fits(request, fields),
+            Some(_) => true,
+            None => false,
+        };
+        if is_agents && let Some(request) = self.agent.remove(id) {
+            return Answers::Agent(request);
+        }
+        if let Some(request) = self.client.remove(id) {
+            return Answers::Client(request);
+        }
+        // An agent that sends requests of a client cannot hide the answers to framegate's own prompts.
+        if (self.has_client && !is_own_prompt(id)) || !self.answered.note(id) {
+            Answers::Nothing
+        } else {
+            Answers::Unseen
+        }
+    }
+}
+
+/// Whether an answer may be the client's answer to a request of the agent. An error has no form of its own: clients refuse
+/// requests that they do not know, while a question is answered by an outcome.
+fn fits(request: &AgentRequest, fields: &Object<'_>) -> bool {
+    let Some(result) = fields.get("result") else { return matches!(request, AgentRequest::Silent) };
+    let Some(result) = result.object() else { return matches!(request, AgentRequest::Silent) };
+    match request {
+        AgentRequest::Permission(_) => result.some("outcome").is_some_and(|outcome| outcome.kind() == Kind::Object),
+        AgentRequest::Elicitation(_) => result.str("action").is_some(),
+        AgentRequest::Terminal { .. } => ["output", "exitCode", "signal"].iter().any(|key| result.get(key).is_some()),
+        AgentRequest::Silent => !["stopReason", "sessionId", "protocolVersion", "configOptions", "modes", "messageId"]
+            .iter()
+            .any(|key| result.get(key).is_some()),
+    }
+}

@@ -1,0 +1,141 @@
+//! Messages and thoughts of the agent.
+//!
+//! Input: chunks, each perhaps with the id of its message; whole messages of version 2. Output: blocks. Never: a message that ends
+//! because a tool was used in the middle of it, if it has an id; two blocks with the same id and index.
+
+use super::super::names::NameMap;
+use crate::derived::numbered;
+use crate::frame::SharedStr;
+use crate::json::Utf16Text;
+use crate::normalizer::{Block, BlockKind, Normalizer, Target};
+
+/// The maximum number of messages whose blocks are counted. Later ones have indexes that no block had before.
+const MOST: usize = 4096;
+
+#[derive(Debug)]
+struct Open {
+    kind: BlockKind,
+    message_id: SharedStr,
+    index: u32,
+    target: Target,
+    /// Whether the agent gave the id.
+    is_named: bool,
+}
+
+impl Open {
+    fn block(&self) -> Block<'_> {
+        Block { kind: self.kind, message_id: &self.message_id, index: self.index }
+    }
+}
+
+/// The texts of a turn.
+#[derive(Debug, Default)]
+pub(super) struct Texts {
+    open: Option<Open>,
+    /// The next index in each message.
+    next: NameMap<u32>,
+    blocks: u32,
+    nameless: u64,
+}
+
+impl Texts {
+    /// Adds a chunk. A chunk without text begins no message.
+    pub(super) fn chunk(
+        &mut self,
+        target: Target,
+        kind: BlockKind,
+        message_id: Option<&str>,
+        piece: Utf16Text,
+        normalizer: &mut Normalizer,
+    ) {
+        if piece.text.is_empty() && piece.low.is_none() && piece.high.is_none() {
+            return;
+        }
+        let goes_on = self.open.as_ref().is_some_and(|open| {
+            let is_same = match message_id {
+                Some(id) => open.is_named && *open.message_id == *id,
+                None => !open.is_named,
+            };
+            open.kind == kind && open.target == target && is_same
+        });
+        if !goes_on {
+            self.complete(normalizer);
+            self.begin(target, kind, message_id, normalizer);
+        }
+        if let Some(open) = &self.open {
+            normalizer.delta(target, open.block(), piece);
+        }
+    }
+
+    /// Replaces everything that a message said. If the new text begins with the old one, only the rest is new. Otherwise the old
+    /// text is cut off, and the new one is a block of its own.
+    pub(super) fn replace(
+        &mut self,
+        target: Target,
+        kind: BlockKind,
+        message_id: &str,
+        text: &str,
+        normalizer: &mut Normalizer,
+    ) {
+        let is_it = |open: &Open| open.kind == kind && open.is_named && *open.message_id == *message_id;
+        if let Some(open) = self.open.take_if(|open| is_it(open)) {
+            let so_far = normalizer.text_so_far(open.target, open.block()).unwrap_or_default();
+            match text.strip_prefix(so_far) {
+                Some(rest) => {
+                    let rest = Utf16Text { low: None, text: rest.to_owned(), high: None };
+                    normalizer.delta(open.target, open.block(), rest);
+                    self.open = Some(open);
+                    return;
+                }
+                None => normalizer.cut(open.target, open.block(), None),
+            }
+        }
+        self.chunk(
+            target,
+            kind,
+            Some(message_id),
+            Utf16Text { low: None, text: text.to_owned(), high: None },
+            normalizer,
+        );
+    }
+
+    fn begin(&mut self, target: Target, kind: BlockKind, message_id: Option<&str>, normalizer: &Normalizer) {
+        let name = match message_id {
+            Some(id) => SharedStr::from(id),
+            None => {
+                self.nameless += 1;
+                let stream = normalizer.stream(target.stream).map(|stream| stream.id).unwrap_or_default();
+                SharedStr::from(numbered(&stream, "message-", self.nameless).to_string())
+            }
+        };
+        self.blocks += 1;
+        let is_full = self.next.len() >= MOST;
+        // A block that is not counted has an index that no block had before.
+        let least = if is_full { self.blocks } else { 0 };
+        let index = match self.next.get_mut(&name) {
+            Some(next) => {
+                *next = next.saturating_add(1).max(least);
+                *next
+            }
+            None => least,
+        };
+        if !is_full {
+            self.next.insert(name.clone(), index);
+        }
+        self.open = Some(Open { kind, message_id: name, index, target, is_named: message_id.is_some() });
+    }
+
+    /// Something other than a text follows: a message without an id ends. A message with one may go on.
+    pub(super) fn interrupted(&mut self, normalizer: &mut Normalizer) {
+        if self.open.as_ref().is_some_and(|open| !open.is_named) {
+            self.complete(normalizer);
+        }
+    }
+
+    /// Completes the open block.
+    pub(super) fn complete(&mut self, normalizer: &mut Normalizer) {
+        if let Some(open) = self.open.take() {
+            normalizer.complete(open.target, open.block(), None, None);
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! GitHub Copilot CLI: the events of `copilot -p --output-format json`, and the session files under `~/.copilot/session-state`.
+//!
+//! Input: records of either surface; a session file has the same events without the ephemeral ones, and some of its own. Output: calls on the
+//! [`Normalizer`](crate::normalizer::Normalizer). Never: a stop because of an unknown field, type or version; success reported for a
+//! run that was aborted, although its exit code is 0.
+
+mod agents;
+mod approvals;
+mod calls;
+mod course;
+mod decoder;
+mod effects;
+mod failure;
+mod live;
+mod plan;
+mod recognise;
+mod reply;
+mod runs;
+mod schemas;
+mod sql;
+mod start;
+mod usage;
+
+use super::{Runner, Surface, sample};
+use crate::decode::Record;
+use crate::frame::Provider;
+use crate::redact::Pieces;
+
+/// The runner.
+pub(super) const RUNNER: Runner = Runner {
+    name: "copilot",
+    provider: Provider { name: "copilot", title: "GitHub Copilot CLI" },
+    genai_provider: "copilot",
+    about: "GitHub Copilot CLI (copilot --output-format json), and its session files",
+    extensible: false,
+    surfaces: &[
+        Surface {
+            name: "json",
+            source: "copilot -p --output-format json",
+            recognise: recognise::json,
+            kind_of: schemas::kind_of,
+            schemas: schemas::JSON,
+        },
+        Surface {
+            name: "session",
+            source: "~/.copilot/session-state/<session>/events.jsonl",
+            recognise: recognise::session,
+            kind_of: schemas::kind_of,
+            schemas: schemas::SESSION,
+        },
+    ],
+    pieces: &[Pieces {
+        parent: &["data"],
+        leaves: &[&["deltaContent"], &["inputDelta"], &["text"]],
+        above: &["type", "agentId"],
+    }],
+    time: time_of,
+    decoder: || Box::<decoder::Copilot>::default(),
+    dialogue: None,
+    modes: start::MODES,
+    presets: &[&start::PRESET],
+    demo: None,
+    response_id: None,
+    sample: sample!("copilot", "bash-ok.jsonl", Ndjson),
+};
+
+/// The time of a record, in Unix epoch milliseconds.
+fn time_of(record: &Record<'_>) -> Option<u64> {
+    let time: jiff::Timestamp = record.fields.str("timestamp")?.parse().ok()?;
+    u64::try_from(time.as_millisecond()).ok()
+}
