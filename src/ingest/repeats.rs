@@ -169,7 +169,10 @@ fn is_unique(record: &ProviderEvent, session: &str) -> bool {
     let is_response = |object: &Object<'_>| {
         object.str("object").is_some_and(|kind| kind == "response") && object.str("id").is_some_and(|id| !id.is_empty())
     };
-    fields.get("timestamp").is_some()
+    // A time is that of the record or of the message in it.
+    let has_time = |object: &Object<'_>| object.get("timestamp").is_some();
+    has_time(&fields)
+        || fields.object("message").is_some_and(|message| has_time(&message))
         || is_response(&fields)
         || fields.object("response").is_some_and(|response| is_response(&response))
         || fields.object("usage").is_some_and(|usage| usage.u64("output_tokens").is_some_and(|tokens| tokens > 0))

@@ -78,9 +78,10 @@ fn as_expected(facts: &mut Facts) {
         ("failed", "invalid_request_error") => "invalid_request".to_owned(),
         ("failed", "api_error") => "server_error".to_owned(),
         // A code that the SDK does not declare is `unknown` in the message about the error.
-        ("failed", "execution_error" | "upstream_stream_error" | "500" | "invalid_stream") => "unknown".to_owned(),
-        // A completed run tells why it is incomplete by its stop reason.
-        ("completed", "incomplete") => String::new(),
+        ("failed", "error" | "execution_error" | "upstream_stream_error" | "invalid_stream") => "unknown".to_owned(),
+        ("failed", code) if code.parse::<i64>().is_ok() => "unknown".to_owned(),
+        // A completed run tells why it is incomplete by its stop reason, or in the message about it.
+        ("completed", "incomplete" | "loop_detected" | "no_answer" | "stopped_by_hook") => String::new(),
         (_, code) => code.to_owned(),
     };
     for call in facts.calls.values_mut() {
