@@ -18,7 +18,7 @@ pub(super) enum Resume {
     #[default]
     No,
     /// It only continues.
-    Resume,
+    Silently,
     /// It tells its history first.
     Load,
 }
@@ -29,7 +29,7 @@ impl Resume {
         let resumes =
             capabilities.object("sessionCapabilities").is_some_and(|session| session.some("resume").is_some());
         match (resumes, capabilities.bool("loadSession")) {
-            (true, _) => Self::Resume,
+            (true, _) => Self::Silently,
             (false, Some(true)) => Self::Load,
             _ => Self::No,
         }
@@ -64,7 +64,7 @@ pub(super) fn request(opening: &Opening, resume: Resume) -> Result<(&'static str
         return Ok(("session/new", json!({"cwd": cwd, "mcpServers": []})));
     };
     let method = match resume {
-        Resume::Resume => "session/resume",
+        Resume::Silently => "session/resume",
         Resume::Load => "session/load",
         Resume::No => return Err("the agent is not able to continue a session"),
     };
