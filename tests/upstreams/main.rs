@@ -12,6 +12,7 @@
 
 mod acp_agent;
 mod acp_modes;
+mod acp_services;
 mod ag_ui;
 mod agent_responses;
 mod agent_responses_packages;

@@ -68,7 +68,7 @@ pub(in crate::http) fn list() -> Value {
         "required": ["name", "kind", "runner", "takes_prompts", "takes_messages", "takes_images", "modes"],
         "properties": {
             "name": {"type": "string"},
-            "kind": {"enum": ["command", "sse", "responses"]},
+            "kind": {"enum": ["command", "acp", "sse", "responses"]},
             "runner": {"type": "string", "description": "The runner whose output it sends."},
             "path": {"type": "string",
                 "description": "The path at which a POST starts a run; absent if runs only begin elsewhere."},
