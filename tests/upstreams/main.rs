@@ -43,6 +43,7 @@ mod real_codex;
 mod real_feed;
 mod real_modes;
 mod real_packages;
+mod real_vendors;
 #[path = "../serve/resources.rs"]
 mod resources;
 mod sessions;

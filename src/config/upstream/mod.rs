@@ -69,7 +69,10 @@ settings! {
 }
 
 /// The values of `kind`.
-const KINDS: [&str; 4] = ["command", "acp", "sse", "responses"];
+const KINDS: [&str; 4] = ["command", AGENT, "sse", "responses"];
+
+/// The kind whose programs are agents of one protocol, which it is named after.
+const AGENT: &str = AGENTS.name;
 
 /// Reads the tables. Adds problems to `problems`; `spell` formats the position of a key.
 pub(super) fn read(tables: &Value, spell: &dyn Fn(&str) -> String, problems: &mut Vec<Problem>) -> Vec<Upstream> {
@@ -117,7 +120,7 @@ fn one(mut table: Dict, report: &mut dyn FnMut(&str, String)) -> Option<Upstream
     };
     let (of_family, of_kind) = match kind {
         "command" => (Command::SETTINGS, &[][..]),
-        "acp" => (Command::SETTINGS, Agent::SETTINGS),
+        AGENT => (Command::SETTINGS, Agent::SETTINGS),
         "sse" => (Http::SETTINGS, Sse::SETTINGS),
         _ => (Http::SETTINGS, Responses::SETTINGS),
     };
@@ -142,7 +145,7 @@ fn one(mut table: Dict, report: &mut dyn FnMut(&str, String)) -> Option<Upstream
         }
     }
     // The names of presets of this kind have a short form.
-    if kind == "acp"
+    if kind == AGENT
         && let Some(given) = table.get("preset").and_then(Value::as_str).filter(|given| *given != Preset::NONE)
     {
         match agent::preset_name(given) {
@@ -176,7 +179,7 @@ fn one(mut table: Dict, report: &mut dyn FnMut(&str, String)) -> Option<Upstream
             let runner = command.preset.runner();
             (Kind::Command(Box::new(command)), runner)
         }
-        "acp" => {
+        AGENT => {
             let agent: Agent = typed(own, &mut report)?;
             let command = Command { agent: Some(Box::new(agent)), ..typed(family, &mut report)? };
             command.check(&mut report);
@@ -387,7 +390,7 @@ mod tests {
             (format!("{feed}authorization = \"passthrough\""), "a feed has no client whose credentials"),
             (format!("{feed}reconnect_min_ms = 5000\nreconnect_max_ms = 1000"), "5000 is more than reconnect_max_ms"),
             (format!("{agent}preset = \"claude-code\""), "preset: unknown preset of an ACP agent \"claude-code\""),
-            (format!("{agent}preset = \"gemini\""), "did you mean \"gemini-cli-acp\"?"),
+            (format!("{agent}preset = \"gemini-cli-ac\""), "did you mean \"gemini-cli-acp\"?"),
             (format!("{agent}program = \"x\"\nfiles = \"all\""), "files: unknown value \"all\""),
             (format!("{agent}program = \"x\"\nrunner = \"codex\""), "runner: is always \"acp\" for this kind"),
             (format!("{agent}program = \"x\"\nresume_arguments = [\"x\"]"), "the protocol continues sessions"),

@@ -273,7 +273,7 @@ impl Upstream for CommandUpstream {
     }
 
     fn kind(&self) -> &'static str {
-        if self.settings.agent.is_some() { "acp" } else { "command" }
+        if self.settings.agent.is_some() { self.runner.name } else { "command" }
     }
 
     fn runner(&self) -> &'static Runner {

@@ -260,6 +260,7 @@ impl Supervisor {
             }
             if self.ingest.patience() == Some(Duration::ZERO) {
                 self.ingest.flush_to(&mut self.conversation).await?;
+                self.tell_first_run();
             }
         }
     }
@@ -269,6 +270,12 @@ impl Supervisor {
         meter.bytes(length);
         let chunk = self.chunk.get(..length).unwrap_or_default();
         self.ingest.feed_to(chunk, &mut self.conversation).await?;
+        self.tell_first_run();
+        Ok(())
+    }
+
+    /// Answers the request that started the program, once there is a run. The run may begin with records that were held back.
+    fn tell_first_run(&mut self) {
         if self.run_begins.is_some()
             && let Some(run) = first_run(&self.ingested)
             && let Some(begins) = self.run_begins.take()
@@ -277,7 +284,6 @@ impl Supervisor {
             self.claim = None;
             let _ = begins.send(Ok(run));
         }
-        Ok(())
     }
 
     /// Reads what the pipe still holds, at most its capacity.

@@ -223,7 +223,7 @@ fn keep<R>(length: usize, pipe: &mut Option<R>, chunk: &[u8], output: &Mutex<Tai
 fn exit_of(status: Option<ExitStatus>) -> TerminalExit {
     let signal = status.and_then(|status| status.signal());
     let name = |signal: i32| match Signal::from_named_raw(signal) {
-        Some(signal) => format!("{signal:?}").replace("Signal::", ""),
+        Some(signal) => format!("SIG{}", format!("{signal:?}").trim_matches('"').trim_start_matches("Signal::")),
         None => format!("signal {signal}"),
     };
     TerminalExit { code: status.and_then(|status| status.code()), signal: signal.map(name) }

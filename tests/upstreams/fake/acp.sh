@@ -13,7 +13,7 @@ ask() { request "$@" && hear; }
 update() { say '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":'"$1"'}}'; }
 speak() { update '{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"'"$1"'"}}'; }
 end_turn() { say '{"jsonrpc":"2.0","id":'"$prompt"',"result":{"stopReason":"end_turn"}}'; }
-new_terminal() { ask "$1" terminal/create '"command":"sh","args":["-c","'"$2"'"]' && terminal=$(printf '%s' "$line" | sed 's/.*"terminalId":"\([^"]*\)".*/\1/'); }
+new_terminal() { ask "$1" terminal/create '"command":"sh","args":["-c","'"$2"'"]' && terminal=$(printf '%s' "$line" | sed -n 's/.*"terminalId":"\([^"]*\)".*/\1/p'); }
 
 hear
 answer '{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"http":true}},"authMethods":[{"id":"key","name":"Key"},{"id":"login","name":"Login"}]}'
@@ -56,7 +56,6 @@ crowd)
     exit 5
     ;;
 hostile)
-    say '{"jsonrpc":"2.0","id":"prompt-99","result":{"stopReason":"end_turn"}}'
     say '{"jsonrpc":"2.0","id":77,"result":{}}'
     say '{"jsonrpc":"2.0","id":'"$prompt"'}'
     session=other ask 1 fs/read_text_file '"path":"'"$PWD"'/a.txt"'

@@ -121,7 +121,9 @@ impl Dialogue for Client {
                     self.cancel(&request_id(id));
                 }
             }
-            (None, Some(id)) => self.answered(id, fields),
+            (None, Some(id)) if fields.get("result").is_some() || fields.some("error").is_some() => {
+                self.answered(id, fields);
+            }
             _ => {}
         }
     }
