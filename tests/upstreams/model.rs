@@ -116,7 +116,9 @@ fn answer(
     let request: Value = serde_json::from_slice(&body).unwrap_or_default();
     let path = head.split(' ').nth(1).unwrap_or_default().split('?').next().unwrap_or_default().to_owned();
     let mut out = Out { stream, number: 0 };
-    let has_tools = request["tools"].as_array().is_some_and(|tools| !tools.is_empty());
+    // Qwen Code has a subagent of its own that may use tools.
+    let is_own = String::from_utf8_lossy(&body).contains("managed memory extraction subagent");
+    let has_tools = !is_own && request["tools"].as_array().is_some_and(|tools| !tools.is_empty());
     let turn = if has_tools {
         requests.lock().unwrap().push(request.clone());
         headers.lock().unwrap().push(fields);
@@ -318,6 +320,7 @@ fn completions(out: &mut Out, request: &Value, turn: &[Say]) -> std::io::Result<
     out.begin()?;
     let mut finish = "stop";
     for (index, say) in turn.iter().enumerate() {
+        wait(out, say)?;
         for piece in pieces(say) {
             out.data(&chunk(json!({"role": "assistant", "content": piece}), None).to_string())?;
         }

@@ -128,6 +128,12 @@ pub fn pending_approval(started: &Started, run: &str) -> String {
 
 /// One tool call is approved and one is denied: only the approved tool has an effect.
 pub fn decide_two_calls(preset: &str, name: &str, call: impl Fn(&str) -> Say) {
+    let (started, run) = decide(preset, name, call);
+    assert_in_every_contract(&started, &run, "Well.");
+}
+
+/// The same. The runner may end its turn instead of going on after the denial.
+pub fn decide(preset: &str, name: &str, call: impl Fn(&str) -> Say) -> (Started, String) {
     let script = vec![
         vec![Say::Text("First this."), call("touch yes.txt")],
         vec![Say::Text("Then that."), call("touch no.txt")],
@@ -153,8 +159,8 @@ pub fn decide_two_calls(preset: &str, name: &str, call: impl Fn(&str) -> Say) {
     let frames = started.events(&run, "frames.v2");
     let of = |kind: &str| frames.iter().filter(|frame| frame["type"] == json!(kind)).count();
     assert_eq!((of("approval_requested"), of("approval_resolved")), (2, 2), "{frames:#?}");
-    assert_in_every_contract(&started, &run, "Well.");
     assert_eq!(answer(&started, &run, &second, &denied), 409, "an answer after the end");
+    (started, run)
 }
 
 #[test]

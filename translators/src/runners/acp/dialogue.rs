@@ -267,6 +267,8 @@ impl Client {
                 Some(method) => self.authenticate(&method),
                 None => self.give_up(&message),
             },
+            // Some agents say that they continue sessions, but only do so by loading them.
+            Request::Session if code == Some(METHOD_NOT_FOUND.into()) && self.resume.to_load() => self.begin_session(),
             // The run has failed; its session goes on.
             Request::Prompt => {
                 self.cancel_asks();

@@ -18,8 +18,8 @@ pub(super) const AUTHENTICATION_REQUIRED: i64 = -32_000;
 pub(super) enum Resume {
     #[default]
     No,
-    /// It only continues.
-    Silently,
+    /// It only continues. It may also be able to load.
+    Silently { loads: bool },
     /// It tells its history first.
     Load,
 }
@@ -29,11 +29,20 @@ impl Resume {
     pub(super) fn read(capabilities: &Object<'_>) -> Self {
         let resumes =
             capabilities.object("sessionCapabilities").is_some_and(|session| session.some("resume").is_some());
-        match (resumes, capabilities.bool("loadSession")) {
-            (true, _) => Self::Silently,
-            (false, Some(true)) => Self::Load,
-            _ => Self::No,
+        match (resumes, capabilities.bool("loadSession") == Some(true)) {
+            (true, loads) => Self::Silently { loads },
+            (false, true) => Self::Load,
+            (false, false) => Self::No,
         }
+    }
+
+    /// Falls back to loading the session, if the agent is able to and that was not tried.
+    pub(super) fn to_load(&mut self) -> bool {
+        let can = *self == Self::Silently { loads: true };
+        if can {
+            *self = Self::Load;
+        }
+        can
     }
 }
 
@@ -103,7 +112,7 @@ pub(super) fn request(
         return Ok(("session/new", json!({"cwd": cwd, "mcpServers": servers})));
     };
     let method = match resume {
-        Resume::Silently => "session/resume",
+        Resume::Silently { .. } => "session/resume",
         Resume::Load => "session/load",
         Resume::No => return Err("the agent is not able to continue a session"),
     };
