@@ -76,7 +76,7 @@ fn continue_by_name() {
     let run = started.run_of(&order("The first question."));
     assert_eq!(started.wait_for_end(&run)["state"], json!("completed"));
     let records = started.events(&run, "raw");
-    let name = records.iter().rev().find_map(|record| record["sessionId"].as_str()).unwrap();
+    let name = records.iter().rev().find_map(|record| record["data"]["sessionId"].as_str()).unwrap();
     let mut again = order("The second question.");
     again["session_id"] = json!(name);
     let second = started.wait_for_end(&started.run_of(&again));
