@@ -268,7 +268,9 @@ impl Client {
                 None => self.give_up(&message),
             },
             // Some agents say that they continue sessions, but only do so by loading them.
-            Request::Session if code == Some(METHOD_NOT_FOUND.into()) && self.resume.to_load() => self.begin_session(),
+            Request::Session if code == Some(METHOD_NOT_FOUND.into()) && self.resume.falls_back() => {
+                self.begin_session()
+            }
             // The run has failed; its session goes on.
             Request::Prompt => {
                 self.cancel_asks();

@@ -37,7 +37,7 @@ impl Resume {
     }
 
     /// Falls back to loading the session, if the agent is able to and that was not tried.
-    pub(super) fn to_load(&mut self) -> bool {
+    pub(super) fn falls_back(&mut self) -> bool {
         let can = *self == Self::Silently { loads: true };
         if can {
             *self = Self::Load;
@@ -90,7 +90,7 @@ pub(super) fn supports(capabilities: &Object<'_>, servers: &[RawJson]) -> Result
     for server in servers {
         let Some(server) = Object::parse(server.get()) else { continue };
         let Some(transport) = server.str("type") else { continue };
-        if !known.as_ref().is_some_and(|known| known.bool(&transport) == Some(true)) {
+        if known.as_ref().is_none_or(|known| known.bool(&transport) != Some(true)) {
             let name = server.str("name").unwrap_or_default();
             return Err(format!("the agent cannot reach the MCP server {name:?}: it does not support {transport}"));
         }
