@@ -101,7 +101,6 @@ real! {
     gemini_cli_continues_a_session: continue_session("gemini-cli", "gemini");
     gemini_cli_is_interrupted: interrupt_run("gemini-cli", "gemini", true, "");
     gemini_cli_dies: die("gemini-cli", "gemini");
-    gemini_cli_acp_continues_a_session: continue_session("gemini-cli-acp", "gemini");
     gemini_cli_acp_is_interrupted: interrupt_run("gemini-cli-acp", "gemini", true, "");
     gemini_cli_acp_takes_messages: send_message("gemini-cli-acp", "gemini");
     gemini_cli_acp_asks_before_it_acts: decide_two_calls("gemini-cli-acp", "gemini", shell);
