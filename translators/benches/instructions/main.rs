@@ -1,7 +1,7 @@
 //! Counts the instructions of each stage and compares them with a stored baseline.
 //!
 //! A busy machine changes times but not counts, so this runs in CI. It fails if a stage exceeds its baseline by more than
-//! [`TOLERANCE`] and by more than [`NOISE`], or if a frame of a long session costs more than one of a short session.
+//! [`TOLERANCE`], or if a frame of a long session costs more than one of a short session.
 //!
 //! `cargo bench -p framegate-translators --bench instructions` counts (with valgrind) and compares. `… --bench instructions --
 //! --write` stores the counts as the new baseline. `cargo test --benches` runs the stages without counting, and checks that
@@ -34,10 +34,7 @@ use std::process::ExitCode;
 
 /// How far a stage may exceed its baseline.
 const TOLERANCE: f64 = 0.05;
-/// How many instructions a stage may exceed its baseline in any case: hash tables have another seed in each run, which shows in a stage
-/// of few instructions.
-const NOISE: u64 = 10_000;
-/// The same as [`TOLERANCE`], if another compiler made the baseline.
+/// The same, if another compiler made the baseline.
 const TOLERANCE_ELSEWHERE: f64 = 0.25;
 /// How much more a frame of a long session may cost than one of a short session.
 const TOLERANCE_OF_LENGTH: f64 = 0.10;
@@ -112,9 +109,8 @@ fn compare(counts: &Baseline, known: &Baseline) -> usize {
             count.per_event(),
             change.map_or("new".to_owned(), |change| format!("{:+.1} %", change * 100.0)),
         );
-        let is_noise = before.is_some_and(|before| count.instructions <= before.instructions + NOISE);
         match change {
-            Some(change) if change > tolerance && !is_noise => worse.push((&count.name, change)),
+            Some(change) if change > tolerance => worse.push((&count.name, change)),
             Some(change) if change < -tolerance => better += 1,
             Some(_) => {}
             None => worse.push((&count.name, f64::INFINITY)),
