@@ -1,0 +1,137 @@
+//! Takes over frames that another framegate wrote.
+//!
+//! Input: one finished frame for each record, in the order of its stream. Output: the same frame, with its own number, time and
+//! id. Never: a `provider_event` for a record that is a frame itself, a frame twice, a number left out (what is missing becomes
+//! a `gap_detected`), or anything left open in a run that has ended.
+
+use super::{Normalizer, Target};
+use crate::frame::{Body, Frame, SessionEnded, Stream, StreamKind, is_last};
+use crate::hash::{HashMap, HashSet};
+use crate::sequence::{Numbered, StreamKey};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use uuid::Uuid;
+
+/// How many streams that are over are remembered, so that a repeated frame does not open them again.
+const REMEMBERED: usize = 1024;
+
+/// What a missing part of a stream is reported as.
+const MISSING: &str = "the input does not have these frames";
+
+/// A frame of another proxy.
+#[derive(Debug)]
+pub struct Adopted {
+    /// Its stream.
+    pub stream: Arc<Stream>,
+    /// Its number there.
+    pub seq: u64,
+    /// Its id; `None` if it has none, or none that is a UUID.
+    pub id: Option<Uuid>,
+    /// Its time in Unix epoch milliseconds.
+    pub timestamp_ms: u64,
+    /// The tool call of the subagent that caused it.
+    pub parent_tool_id: Option<Uuid>,
+    /// What happened.
+    pub body: Body,
+    /// Whether its form has no snapshots of texts and no final text. They are then added.
+    pub lacks_texts: bool,
+}
+
+/// The streams that were taken over.
+#[derive(Debug, Default)]
+pub(super) struct AdoptedStreams {
+    /// The number of the next frame of each open stream.
+    next: HashMap<StreamKey, u64>,
+    over: HashSet<(StreamKind, Uuid)>,
+    over_in_order: VecDeque<(StreamKind, Uuid)>,
+}
+
+impl AdoptedStreams {
+    fn end(&mut self, key: StreamKey, id: (StreamKind, Uuid)) {
+        self.next.remove(&key);
+        if self.over.insert(id) {
+            self.over_in_order.push_back(id);
+        }
+        if self.over_in_order.len() > REMEMBERED
+            && let Some(oldest) = self.over_in_order.pop_front()
+        {
+            self.over.remove(&oldest);
+        }
+    }
+}
+
+impl Normalizer {
+    /// The current record is this frame. A frame that was taken before is ignored.
+    pub fn adopt(&mut self, adopted: Adopted) {
+        self.pending = None;
+        let id = (adopted.stream.kind, adopted.stream.id);
+        if self.adopted.over.contains(&id) {
+            return;
+        }
+        self.set_time(adopted.timestamp_ms);
+        let key = match self.sequencer.key_of(id).filter(|key| self.adopted.next.contains_key(key)) {
+            Some(key) => key,
+            None => self.open_adopted(&adopted),
+        };
+        let expected = self.adopted.next.get(&key).copied().unwrap_or_default();
+        if adopted.seq < expected {
+            return;
+        }
+        if adopted.seq > expected && !matches!(adopted.body, Body::GapDetected { .. }) {
+            let (first_seq, last_seq) = (Some(expected), Some(adopted.seq - 1));
+            self.number(Target::main(key), Body::GapDetected { first_seq, last_seq, reason: MISSING.to_owned() });
+        }
+        self.adopted.next.insert(key, adopted.seq.saturating_add(1));
+        self.take_over(key, id, adopted);
+    }
+
+    /// Opens the stream of its first frame.
+    fn open_adopted(&mut self, first: &Adopted) -> StreamKey {
+        let key = self.sequencer.adopt(first.stream.clone());
+        self.adopted.next.insert(key, 0);
+        match first.stream.kind {
+            StreamKind::Session => {
+                self.runs.insert(key);
+                *self.open_of.entry(first.stream.session.id).or_default() += 1;
+                if !matches!(first.body, Body::SessionStarted { .. }) {
+                    self.number(Target::main(key), Body::SessionStarted { input: String::new() });
+                }
+            }
+            StreamKind::Task => {
+                self.tasks.insert(key);
+            }
+            StreamKind::Thread | StreamKind::Artifact => {}
+        }
+        key
+    }
+
+    fn take_over(&mut self, key: StreamKey, id: (StreamKind, Uuid), adopted: Adopted) {
+        let Adopted { id: given, parent_tool_id, mut body, lacks_texts, timestamp_ms, .. } = adopted;
+        let ends_run = matches!(body, Body::SessionEnded(_)) && id.0 == StreamKind::Session;
+        if ends_run {
+            // Nothing is open if the other proxy closed it.
+            self.close_work(key);
+            self.turn_ended(key, None);
+            if lacks_texts && let Body::SessionEnded(end) = &mut body {
+                let SessionEnded { final_text, .. } = &mut **end;
+                *final_text = self.open.get(&key).and_then(|open| open.final_text.clone());
+            }
+        }
+        let Some(Numbered { stream, seq, timestamp_ms }) = self.sequencer.next(key, timestamp_ms, true) else { return };
+        let mut frame = Frame { stream, seq, timestamp_ms, parent_tool_id, given_id: None, body };
+        frame.given_id = given.filter(|given| *given != frame.derived_id());
+        self.open.entry(key).or_default().note(&frame);
+        let is_over = is_last(&frame);
+        let session = frame.stream.session.id;
+        self.frames.push(frame);
+        if !is_over {
+            return;
+        }
+        if ends_run {
+            self.runs.remove(&key);
+            self.one_less_of(session);
+        }
+        self.close_task(key);
+        self.adopted.end(key, id);
+    }
+}
