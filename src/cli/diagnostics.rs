@@ -267,7 +267,8 @@ mod tests {
             seq: 5,
             timestamp_ms: 0,
             parent_tool_id: None,
-            given_id: None, body: Body::UserMessage(Box::new(message)),
+            given_id: None,
+            body: Body::UserMessage(Box::new(message)),
         }
     }
 

@@ -103,7 +103,14 @@ impl TestConversation {
 
     fn frame(&mut self, body: Body) {
         let timestamp_ms = Clock::Fixed(0).now_ms();
-        let frame = Frame { stream: self.stream.clone(), seq: self.seq, timestamp_ms, parent_tool_id: None, given_id: None, body };
+        let frame = Frame {
+            stream: self.stream.clone(),
+            seq: self.seq,
+            timestamp_ms,
+            parent_tool_id: None,
+            given_id: None,
+            body,
+        };
         self.seq += 1;
         let mut frames = [frame];
         self.conversation.amend(&mut frames);
@@ -327,8 +334,14 @@ fn a_resolution_before_the_write_completes_is_attributed_to_the_answer() {
         let answer =
             ApprovalResolved { approval_id: "a".into(), decision: theirs, by: None, reason: None, scope: None };
         let body = Body::ApprovalResolved(Box::new(answer));
-        let mut frames =
-            [Frame { stream: test.stream.clone(), seq: test.seq, timestamp_ms: 0, parent_tool_id: None, given_id: None, body }];
+        let mut frames = [Frame {
+            stream: test.stream.clone(),
+            seq: test.seq,
+            timestamp_ms: 0,
+            parent_tool_id: None,
+            given_id: None,
+            body,
+        }];
         test.conversation.amend(&mut frames);
         let Body::ApprovalResolved(resolved) = &frames[0].body else { panic!("{:?}", frames[0].body) };
         assert_eq!(resolved.by.as_deref(), by);

@@ -58,6 +58,16 @@ pub enum TaskEvent {
     },
 }
 
+impl TaskEvent {
+    /// The run that started the task, if this is the task's first event and names it.
+    pub fn origin(&self) -> Option<Uuid> {
+        match self {
+            Self::Spawned { origin_session_id, .. } => *origin_session_id,
+            _ => None,
+        }
+    }
+}
+
 /// How a task's process is connected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]

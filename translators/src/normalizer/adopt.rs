@@ -42,6 +42,8 @@ pub struct Adopted {
 pub(super) struct AdoptedStreams {
     /// The number of the next frame of each open stream.
     next: HashMap<StreamKey, u64>,
+    /// The open runs that have their first frame.
+    begun: HashSet<StreamKey>,
     over: HashSet<(StreamKind, Uuid)>,
     over_in_order: VecDeque<(StreamKind, Uuid)>,
 }
@@ -49,6 +51,7 @@ pub(super) struct AdoptedStreams {
 impl AdoptedStreams {
     fn end(&mut self, key: StreamKey, id: (StreamKind, Uuid)) {
         self.next.remove(&key);
+        self.begun.remove(&key);
         if self.over.insert(id) {
             self.over_in_order.push_back(id);
         }
@@ -61,12 +64,34 @@ impl AdoptedStreams {
 }
 
 impl Normalizer {
-    /// The current record is this frame. A frame that was taken before is ignored.
-    pub fn adopt(&mut self, adopted: Adopted) {
+    /// The current record is a frame that is adopted later.
+    pub fn record_is_frame(&mut self) {
         self.pending = None;
+    }
+
+    /// An open stream whose frames are adopted.
+    pub fn adopted_stream(&self, id: (StreamKind, Uuid)) -> Option<Arc<Stream>> {
+        let key = self.sequencer.key_of(id).filter(|key| self.adopted.next.contains_key(key))?;
+        self.sequencer.stream(key).cloned()
+    }
+
+    /// An earlier record was this frame, the first one of its stream.
+    pub fn adopt_first(&mut self, first: Adopted) {
+        let record = self.pending.take();
+        // Nothing precedes it that it could contradict.
+        let _ = self.adopt(first);
+        self.pending = record;
+    }
+
+    /// The current record is this frame. A frame that was taken before is ignored.
+    ///
+    /// # Errors
+    /// Why the frame cannot follow the earlier ones of its stream. The record is kept as it is.
+    pub fn adopt(&mut self, adopted: Adopted) -> Result<(), &'static str> {
         let id = (adopted.stream.kind, adopted.stream.id);
         if self.adopted.over.contains(&id) {
-            return;
+            self.pending = None;
+            return Ok(());
         }
         self.set_time(adopted.timestamp_ms);
         let key = match self.sequencer.key_of(id).filter(|key| self.adopted.next.contains_key(key)) {
@@ -75,14 +100,65 @@ impl Normalizer {
         };
         let expected = self.adopted.next.get(&key).copied().unwrap_or_default();
         if adopted.seq < expected {
-            return;
+            self.pending = None;
+            return Ok(());
         }
+        let record = self.pending.take();
         if adopted.seq > expected && !matches!(adopted.body, Body::GapDetected { .. }) {
             let (first_seq, last_seq) = (Some(expected), Some(adopted.seq - 1));
             self.number(Target::main(key), Body::GapDetected { first_seq, last_seq, reason: MISSING.to_owned() });
         }
         self.adopted.next.insert(key, adopted.seq.saturating_add(1));
+        let target = Target { stream: key, parent: adopted.parent_tool_id };
+        if let Err(reason) = self.make_room(target, id.0, &adopted.body) {
+            self.pending = record;
+            return Err(reason);
+        }
         self.take_over(key, id, adopted);
+        Ok(())
+    }
+
+    /// Opens and closes what must be open or closed before this frame, if an earlier one is missing.
+    fn make_room(&mut self, target: Target, kind: StreamKind, body: &Body) -> Result<(), &'static str> {
+        let open = self.open.entry(target.stream).or_default();
+        match body {
+            Body::SessionStarted { .. } | Body::SessionEnded(_) if kind != StreamKind::Session => {
+                return Err("only a run begins and ends");
+            }
+            Body::SessionStarted { .. } if self.adopted.begun.contains(&target.stream) => {
+                return Err("the run has already begun");
+            }
+            Body::TurnStarted { .. } if open.in_turn() => self.turn_ended(target.stream, None),
+            Body::TurnEnded { .. } if !open.in_turn() => return Err("no turn is open"),
+            Body::ToolStarted { call, .. } => {
+                if open.tool_runs(&call.tool) || open.tool_is_over(&call.tool) || open.was_given_up(&call.tool.call_id)
+                {
+                    return Err("the call has already started");
+                }
+                if self.is_crowded(target) {
+                    self.give_up_oldest_call();
+                }
+            }
+            Body::ToolStdout { tool, .. }
+            | Body::ToolStdoutTail { tool, .. }
+            | Body::ToolStdoutFront { tool, .. }
+            | Body::ToolStderr { tool, .. }
+            | Body::ToolEnded { tool, .. }
+            | Body::ToolFailed { tool, .. } => {
+                self.for_output(target, tool).ok_or("the call is already over")?;
+            }
+            Body::ApprovalResolved(answer) if !open.asks(&answer.approval_id) => {
+                return Err("no open question has this id");
+            }
+            Body::SubagentStarted { subagent_id, .. } if open.has_subagent(subagent_id) => {
+                return Err("the subagent has already started");
+            }
+            Body::SubagentEnded { subagent_id, .. } if !open.has_subagent(subagent_id) => {
+                return Err("no subagent with this id works");
+            }
+            _ => {}
+        }
+        Ok(())
     }
 
     /// Opens the stream of its first frame.
@@ -95,6 +171,7 @@ impl Normalizer {
                 *self.open_of.entry(first.stream.session.id).or_default() += 1;
                 if !matches!(first.body, Body::SessionStarted { .. }) {
                     self.number(Target::main(key), Body::SessionStarted { input: String::new() });
+                    self.adopted.begun.insert(key);
                 }
             }
             StreamKind::Task => {
@@ -114,13 +191,14 @@ impl Normalizer {
             self.turn_ended(key, None);
             if lacks_texts && let Body::SessionEnded(end) = &mut body {
                 let SessionEnded { final_text, .. } = &mut **end;
-                *final_text = self.open.get(&key).and_then(|open| open.final_text.clone());
+                *final_text =
+                    self.open.get(&key).and_then(|open| open.cut_text.clone().or_else(|| open.final_text.clone()));
             }
         }
         let Some(Numbered { stream, seq, timestamp_ms }) = self.sequencer.next(key, timestamp_ms, true) else { return };
         let mut frame = Frame { stream, seq, timestamp_ms, parent_tool_id, given_id: None, body };
         frame.given_id = given.filter(|given| *given != frame.derived_id());
-        self.open.entry(key).or_default().note(&frame);
+        self.follow(key, &frame);
         let is_over = is_last(&frame);
         let session = frame.stream.session.id;
         self.frames.push(frame);
@@ -133,5 +211,31 @@ impl Normalizer {
         }
         self.close_task(key);
         self.adopted.end(key, id);
+    }
+
+    /// Notes what the frame opens or closes, within the same bounds as for a runner.
+    fn follow(&mut self, key: StreamKey, frame: &Frame) {
+        let open = self.open.entry(key).or_default();
+        match &frame.body {
+            Body::SessionStarted { .. } => {
+                self.adopted.begun.insert(key);
+            }
+            Body::ToolStarted { call, .. } => {
+                let order = self.calls.next();
+                open.start_tool(call, frame.parent_tool_id, frame.timestamp_ms, order);
+                self.calls.insert(order, key, call.tool.call_id.clone());
+            }
+            Body::ToolEnded { tool, .. } | Body::ToolFailed { tool, .. } => {
+                if let (_, Some(order)) = open.end_tool(tool, frame.timestamp_ms) {
+                    self.calls.remove(order);
+                }
+            }
+            _ => {
+                open.note(frame);
+                self.bound_questions(key);
+                self.bound_subagents(key);
+                self.bound_blocks(key);
+            }
+        }
     }
 }

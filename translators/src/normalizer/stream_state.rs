@@ -211,6 +211,11 @@ impl StreamState {
         open.map_or((0, None), |open| (time_ms.saturating_sub(open.started_ms), Some(open.order)))
     }
 
+    /// Whether a subagent works.
+    pub(super) fn has_subagent(&self, subagent_id: &str) -> bool {
+        self.subagents.contains(subagent_id)
+    }
+
     /// Generates an id for a question without one.
     pub(super) fn name_question(&mut self) -> SharedStr {
         self.unnamed_asked += 1;

@@ -14,6 +14,7 @@ mod codex;
 mod control_lines;
 mod demo;
 mod elicitation;
+mod frames;
 mod mode;
 mod names;
 mod open_responses;
@@ -135,7 +136,7 @@ impl std::fmt::Debug for Runner {
 
 /// Every runner, in the order of `--help` and of the documentation.
 pub const RUNNERS: &[Runner] =
-    &[claude_code::RUNNER, codex::RUNNER, opencode::RUNNER, open_responses::RUNNER, qwen_code::RUNNER];
+    &[claude_code::RUNNER, codex::RUNNER, opencode::RUNNER, open_responses::RUNNER, qwen_code::RUNNER, frames::RUNNER];
 
 /// The runner whose output upstreams of the kind `responses` have.
 pub const RESPONSES: &Runner = &open_responses::RUNNER;

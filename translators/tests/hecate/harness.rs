@@ -160,7 +160,8 @@ impl Run {
             seq: self.seq,
             timestamp_ms: self.now_ms,
             parent_tool_id: self.parent,
-            given_id: None, body,
+            given_id: None,
+            body,
         };
         self.seq += 1;
         let mut events = Events::default();

@@ -7,7 +7,7 @@ use super::fields::{Fields, Read};
 use super::{files, tasks};
 use crate::frame::{
     ApprovalRequested, ApprovalResolved, Attachment, BlockDelta, BlockText, Body, EndReason, ErrorReported, Figures,
-    PlanEntry, ProviderEvent, SessionEnded, SharedStr, Tool, ToolCall, ToolKind, Usage, UserMessage,
+    PlanEntry, ProviderEvent, RecordSource, SessionEnded, SharedStr, Tool, ToolCall, ToolKind, Usage, UserMessage,
 };
 
 /// The message of a text whose frame does not name one.
@@ -19,7 +19,10 @@ const CANCELLED: &str = "cancelled";
 /// The body of a frame; `None` if the type is unknown.
 pub(super) fn read(kind: &str, fields: Fields<'_, '_>) -> Read<Option<Body>> {
     Ok(Some(match kind {
-        "session_started" => Body::SessionStarted { input: fields.text("input")? },
+        // Older writers name it `prompt`, or leave it out.
+        "session_started" => Body::SessionStarted {
+            input: fields.nullable_text("input")?.or(fields.nullable_text("prompt")?).unwrap_or_default(),
+        },
         "session_ended" => Body::SessionEnded(Box::new(session_ended(fields)?)),
         "turn_started" => {
             Body::TurnStarted { turn_index: fields.number("turn_index")?, model: fields.nullable_name("model")? }
@@ -40,16 +43,13 @@ pub(super) fn read(kind: &str, fields: Fields<'_, '_>) -> Read<Option<Body>> {
         "reasoning_completed" => {
             Body::ReasoningCompleted { block: block_text(fields)?, opaque: fields.nullable_json("opaque")? }
         }
-        "tool_input_delta" => Body::ToolInputDelta {
-            tool: tool(fields)?,
-            name: fields.name("name")?,
-            delta: fields.text("delta")?,
-        },
+        "tool_input_delta" => {
+            Body::ToolInputDelta { tool: tool(fields)?, name: fields.name("name")?, delta: fields.text("delta")? }
+        }
         "tool_call_proposed" => Body::ToolCallProposed(Box::new(tool_call(fields)?)),
-        "tool_started" => Body::ToolStarted {
-            call: Box::new(tool_call(fields)?),
-            timeout_ms: fields.nullable_number("timeout_ms")?,
-        },
+        "tool_started" => {
+            Body::ToolStarted { call: Box::new(tool_call(fields)?), timeout_ms: fields.nullable_number("timeout_ms")? }
+        }
         "tool_stdout" => {
             let (tool, chunk) = (tool(fields)?, fields.text("chunk")?);
             match fields.nullable_text("position")?.as_deref() {
@@ -150,12 +150,14 @@ fn session_ended(fields: Fields<'_, '_>) -> Read<SessionEnded> {
 }
 
 fn provider_event(fields: Fields<'_, '_>) -> Read<ProviderEvent> {
-    let source = super::source::read(fields)?;
+    let event_name = fields.nullable_name("event_name")?;
+    let source = fields.nullable_whole("source", "how the record arrived")?;
+    let source = source.unwrap_or(RecordSource { sse: event_name.is_some(), block: None, raw: None });
     let data = fields.nullable_json("data")?;
     let raw = fields.nullable_text("raw")?.map(|text| text.into_bytes().into_boxed_slice());
     Ok(ProviderEvent {
         status: fields.word("status", "event, done or invalid_json")?,
-        event_name: fields.nullable_name("event_name")?,
+        event_name,
         data: data.map(|data| data.get().into()),
         raw: source.raw.or(raw),
         block: source.block,

@@ -6,6 +6,7 @@
 use crate::frame::{RawJson, RecordErrors, SharedStr};
 use crate::json::{Json, Object};
 use serde::de::DeserializeOwned;
+use std::borrow::Cow;
 use std::fmt;
 use uuid::Uuid;
 
@@ -45,6 +46,10 @@ impl<'a> Fields<'_, 'a> {
 
     pub(super) fn text(&self, key: &'static str) -> Read<String> {
         self.required(key, "a string", |value| value.str().map(String::from))
+    }
+
+    pub(super) fn borrowed(&self, key: &'static str) -> Read<Cow<'a, str>> {
+        self.required(key, "a string", Json::str)
     }
 
     pub(super) fn nullable_text(&self, key: &'static str) -> Read<Option<String>> {
@@ -111,6 +116,14 @@ impl<'a> Fields<'_, 'a> {
         self.word(key, expected)
     }
 
+    pub(super) fn nullable_whole<T: DeserializeOwned>(
+        &self,
+        key: &'static str,
+        expected: &'static str,
+    ) -> Read<Option<T>> {
+        self.nullable(key, expected, |value| serde_json::from_str(value.text()).ok())
+    }
+
     pub(super) fn texts(&self, key: &'static str) -> Read<Vec<String>> {
         self.whole(key, "a list of strings")
     }
@@ -125,8 +138,12 @@ impl<'a> Fields<'_, 'a> {
 
     /// A list of objects.
     pub(super) fn list<T>(&self, key: &'static str, read: impl Fn(Fields<'_, 'a>) -> Read<T>) -> Read<Vec<T>> {
-        let items = self.required(key, "a list of objects", |value| value.text().starts_with('[').then(|| value.items()))?;
-        items.into_iter().map(|item| read(Fields(&item.object().ok_or(Wrong { key, expected: "a list of objects" })?))).collect()
+        let items =
+            self.required(key, "a list of objects", |value| value.text().starts_with('[').then(|| value.items()))?;
+        items
+            .into_iter()
+            .map(|item| read(Fields(&item.object().ok_or(Wrong { key, expected: "a list of objects" })?)))
+            .collect()
     }
 
     pub(super) fn object<T>(&self, key: &'static str, read: impl Fn(Fields<'_, 'a>) -> Read<T>) -> Read<Option<T>> {

@@ -19,10 +19,9 @@ pub(super) fn read(kind: &str, fields: Fields<'_, '_>) -> Read<Option<Body>> {
             label: fields.text("label")?,
             files: fields.texts("files")?,
         },
-        "checkpoint_failed" => Body::CheckpointFailed {
-            action: fields.word("action", "create or rewind")?,
-            error: fields.text("error")?,
-        },
+        "checkpoint_failed" => {
+            Body::CheckpointFailed { action: fields.word("action", "create or rewind")?, error: fields.text("error")? }
+        }
         "file_changed" => Body::FileChanged(Box::new(FileChanged {
             tool_id: fields.nullable_id("tool_id")?,
             path: fields.text("path")?,

@@ -43,11 +43,9 @@ pub(super) fn read(kind: &str, fields: Fields<'_, '_>) -> Read<Option<TaskEvent>
         "tool_task_stdin_written" => {
             TaskEvent::StdinWritten { task_id: task_id()?, chunk_b64: fields.text("chunk_b64")? }
         }
-        "tool_task_resized" => TaskEvent::Resized {
-            task_id: task_id()?,
-            rows: fields.number("rows")?,
-            cols: fields.number("cols")?,
-        },
+        "tool_task_resized" => {
+            TaskEvent::Resized { task_id: task_id()?, rows: fields.number("rows")?, cols: fields.number("cols")? }
+        }
         "tool_task_signalled" => TaskEvent::Signalled { task_id: task_id()?, signal: fields.text("signal")? },
         _ => return Ok(None),
     }))
