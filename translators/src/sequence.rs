@@ -144,9 +144,14 @@ impl Sequencer {
         key
     }
 
-    /// Opens a stream that begins elsewhere.
+    /// Opens a stream that begins elsewhere. The thread of a session that is already known goes on.
     pub(crate) fn adopt(&mut self, stream: Arc<Stream>) -> StreamKey {
         let (kind, session) = (stream.kind, stream.session.clone());
+        if kind == StreamKind::Thread
+            && let Some((_, thread)) = self.by_id.get(&stream.id)
+        {
+            return *thread;
+        }
         let key = self.resume(stream, 0, 0);
         match kind {
             StreamKind::Session => self.runs += 1,

@@ -3,11 +3,11 @@
 //! Input: the type and the fields of a frame. Output: its body. What v1 does not write is derived: the call's id is that of the
 //! tool, and a text belongs to the only block of its stream. Never: a body without a field that its type requires.
 
-use super::fields::{Fields, Read};
+use super::fields::{Fields, Read, Wrong};
 use super::{files, tasks};
 use crate::frame::{
     ApprovalRequested, ApprovalResolved, Attachment, BlockDelta, BlockText, Body, EndReason, ErrorReported, Figures,
-    PlanEntry, ProviderEvent, RecordSource, SessionEnded, SharedStr, Tool, ToolCall, ToolKind, Usage, UserMessage,
+    PlanEntry, ProviderEvent, ProviderStatus, RecordSource, SessionEnded, SharedStr, Tool, ToolCall, ToolKind, Usage, UserMessage,
 };
 
 /// The message of a text whose frame does not name one.
@@ -153,10 +153,19 @@ fn provider_event(fields: Fields<'_, '_>) -> Read<ProviderEvent> {
     let event_name = fields.nullable_name("event_name")?;
     let source = fields.nullable_whole("source", "how the record arrived")?;
     let source = source.unwrap_or(RecordSource { sse: event_name.is_some(), block: None, raw: None });
-    let data = fields.nullable_json("data")?;
+    let status = fields.word("status", "event, done or invalid_json")?;
     let raw = fields.nullable_text("raw")?.map(|text| text.into_bytes().into_boxed_slice());
+    let data = fields.nullable_record("data")?;
+    let has_text = raw.is_some() || source.raw.is_some();
+    let is_there = match status {
+        ProviderStatus::Event => data.is_some() || has_text,
+        ProviderStatus::Done | ProviderStatus::InvalidJson => data.is_none() && has_text,
+    };
+    if !is_there {
+        return Err(Wrong { key: "data", expected: "an object, or null if raw has the record" });
+    }
     Ok(ProviderEvent {
-        status: fields.word("status", "event, done or invalid_json")?,
+        status,
         event_name,
         data: data.map(|data| data.get().into()),
         raw: source.raw.or(raw),

@@ -13,8 +13,8 @@ use uuid::Uuid;
 /// A field that is missing, or has another type.
 #[derive(Debug)]
 pub(super) struct Wrong {
-    key: &'static str,
-    expected: &'static str,
+    pub(super) key: &'static str,
+    pub(super) expected: &'static str,
 }
 
 impl fmt::Display for Wrong {
@@ -104,6 +104,11 @@ impl<'a> Fields<'_, 'a> {
     /// Any value; `None` if it is null.
     pub(super) fn nullable_json(&self, key: &'static str) -> Read<Option<RawJson>> {
         self.nullable(key, "a value or null", |value| Some(value.to_raw()))
+    }
+
+    /// An object as it came; `None` if it is null.
+    pub(super) fn nullable_record(&self, key: &'static str) -> Read<Option<RawJson>> {
+        self.nullable(key, "an object or null", |value| value.text().starts_with('{').then(|| value.to_raw()))
     }
 
     /// One of the words of an enumeration.

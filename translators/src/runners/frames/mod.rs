@@ -36,6 +36,7 @@ pub(super) const RUNNER: Runner = Runner {
     genai_provider: "frames",
     about: "the canonical frames of another framegate, or of another program that writes them",
     extensible: false,
+    is_of_frames: true,
     surfaces: &[
         Surface {
             name: "v2",
