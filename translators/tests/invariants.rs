@@ -89,12 +89,17 @@ fn every_record_gives_exactly_one_provider_event_before_its_frames() {
 fn every_record_of_frames_gives_one_frame() {
     let mut count = 0;
     for recording in recordings().filter(|recording| recording.runner.is_of_frames) {
-        let written = lines(&recording.bytes).iter().map(|line| serde_json::from_slice(line).unwrap()).collect::<Vec<serde_json::Value>>();
+        let written = lines(&recording.bytes)
+            .iter()
+            .map(|line| serde_json::from_slice(line).unwrap())
+            .collect::<Vec<serde_json::Value>>();
         let frames = frames(recording.runner, &recording.bytes);
         let place = |kind: &str, seq: u64| (kind.to_owned(), seq);
         let found: Vec<_> = frames.iter().map(|frame| place(frame.body.kind(), frame.seq)).collect();
-        let expected: Vec<_> =
-            written.iter().map(|frame| place(frame["type"].as_str().unwrap(), frame["seq"].as_u64().unwrap())).collect();
+        let expected: Vec<_> = written
+            .iter()
+            .map(|frame| place(frame["type"].as_str().unwrap(), frame["seq"].as_u64().unwrap()))
+            .collect();
         assert_eq!(found, expected, "{}", recording.name);
         well_formed(&frames, &recording.name);
         // With a number that is none, each becomes a record with an error.

@@ -4,9 +4,10 @@
 //! id. Never: a `provider_event` for a record that is a frame itself, a frame twice, a number left out (what is missing becomes
 //! a `gap_detected`), or anything left open in a run that has ended.
 
-use super::{Normalizer, Target};
-use crate::frame::{Body, Frame, SessionEnded, Stream, StreamKind, is_last};
+use super::{Block, Normalizer, Target};
+use crate::frame::{Body, Frame, SessionEnded, SharedStr, Stream, StreamKind, TaskEvent, Tool, is_last};
 use crate::hash::{HashMap, HashSet};
+use crate::json::Utf16Text;
 use crate::sequence::{Numbered, StreamKey};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -44,15 +45,19 @@ pub(super) struct AdoptedStreams {
     next: HashMap<StreamKey, u64>,
     /// The open runs that have their first frame.
     begun: HashSet<StreamKey>,
-    over: HashSet<(StreamKind, Uuid)>,
+    /// The call ids of the open calls of each stream, by the ids of their tools.
+    calls: HashMap<StreamKey, HashMap<Uuid, SharedStr>>,
+    /// The numbers after the last frames of the newest streams that are over, also in order.
+    over: HashMap<(StreamKind, Uuid), u64>,
     over_in_order: VecDeque<(StreamKind, Uuid)>,
 }
 
 impl AdoptedStreams {
     fn end(&mut self, key: StreamKey, id: (StreamKind, Uuid)) {
-        self.next.remove(&key);
+        let next = self.next.remove(&key).unwrap_or_default();
         self.begun.remove(&key);
-        if self.over.insert(id) {
+        self.calls.remove(&key);
+        if self.over.insert(id, next).is_none() {
             self.over_in_order.push_back(id);
         }
         if self.over_in_order.len() > REMEMBERED
@@ -89,7 +94,10 @@ impl Normalizer {
     /// Why the frame cannot follow the earlier ones of its stream. The record is kept as it is.
     pub fn adopt(&mut self, adopted: Adopted) -> Result<(), &'static str> {
         let id = (adopted.stream.kind, adopted.stream.id);
-        if self.adopted.over.contains(&id) {
+        if let Some(&next) = self.adopted.over.get(&id) {
+            if adopted.seq >= next {
+                return Err("its stream is over");
+            }
             self.pending = None;
             return Ok(());
         }
@@ -104,13 +112,15 @@ impl Normalizer {
             return Ok(());
         }
         let record = self.pending.take();
-        if adopted.seq > expected && !matches!(adopted.body, Body::GapDetected { .. }) {
+        // Nothing precedes the beginning of a run, and a gap says itself what is missing.
+        let explains_itself = matches!(adopted.body, Body::GapDetected { .. } | Body::SessionStarted { .. });
+        if adopted.seq > expected && !explains_itself {
             let (first_seq, last_seq) = (Some(expected), Some(adopted.seq - 1));
             self.number(Target::main(key), Body::GapDetected { first_seq, last_seq, reason: MISSING.to_owned() });
         }
         self.adopted.next.insert(key, adopted.seq.saturating_add(1));
         let target = Target { stream: key, parent: adopted.parent_tool_id };
-        if let Err(reason) = self.make_room(target, id.0, &adopted.body) {
+        if let Err(reason) = self.make_room(target, id, &adopted.body) {
             self.pending = record;
             return Err(reason);
         }
@@ -119,17 +129,34 @@ impl Normalizer {
     }
 
     /// Opens and closes what must be open or closed before this frame, if an earlier one is missing.
-    fn make_room(&mut self, target: Target, kind: StreamKind, body: &Body) -> Result<(), &'static str> {
+    fn make_room(&mut self, target: Target, id: (StreamKind, Uuid), body: &Body) -> Result<(), &'static str> {
         let open = self.open.entry(target.stream).or_default();
+        if let Some(tool) = tool_of(body) {
+            let calls = self.adopted.calls.get(&target.stream);
+            let call_id = calls.and_then(|calls| calls.get(&tool.id)).filter(|call_id| open.call_runs(call_id));
+            if open.is_of_other_tool(tool) || call_id.is_some_and(|call_id| *call_id != tool.call_id) {
+                return Err("its call_id and its tool_id belong to different calls");
+            }
+        }
         match body {
-            Body::SessionStarted { .. } | Body::SessionEnded(_) if kind != StreamKind::Session => {
+            Body::SessionStarted { .. } | Body::SessionEnded(_) if id.0 != StreamKind::Session => {
                 return Err("only a run begins and ends");
             }
             Body::SessionStarted { .. } if self.adopted.begun.contains(&target.stream) => {
                 return Err("the run has already begun");
             }
             Body::TurnStarted { .. } if open.in_turn() => self.turn_ended(target.stream, None),
-            Body::TurnEnded { .. } if !open.in_turn() => return Err("no turn is open"),
+            Body::TurnEnded { turn_index, .. } if open.turn_index() != Some(*turn_index) => {
+                return Err("no turn with this index is open");
+            }
+            Body::OutputTextCompleted(whole) => {
+                let block = Block::text(&whole.message_id, whole.block_index);
+                return self.make_whole(target, block, &whole.text);
+            }
+            Body::ReasoningCompleted { block: whole, .. } => {
+                let block = Block::reasoning(&whole.message_id, whole.block_index);
+                return self.make_whole(target, block, &whole.text);
+            }
             Body::ToolStarted { call, .. } => {
                 if open.tool_runs(&call.tool) || open.tool_is_over(&call.tool) || open.was_given_up(&call.tool.call_id)
                 {
@@ -147,6 +174,9 @@ impl Normalizer {
             | Body::ToolFailed { tool, .. } => {
                 self.for_output(target, tool).ok_or("the call is already over")?;
             }
+            Body::ApprovalRequested(request) if open.asks(&request.approval_id) => {
+                return Err("the question is already open");
+            }
             Body::ApprovalResolved(answer) if !open.asks(&answer.approval_id) => {
                 return Err("no open question has this id");
             }
@@ -156,9 +186,34 @@ impl Normalizer {
             Body::SubagentEnded { subagent_id, .. } if !open.has_subagent(subagent_id) => {
                 return Err("no subagent with this id works");
             }
+            Body::Task(event) if id != (StreamKind::Task, event.task_id()) => {
+                return Err("a task has a stream of its own, with its id");
+            }
+            Body::Task(event) if matches!(**event, TaskEvent::Spawned { .. }) => {
+                if !self.adopted.begun.insert(target.stream) {
+                    return Err("the task has already started");
+                }
+            }
             _ => {}
         }
         Ok(())
+    }
+
+    /// Emits the end of a text, if pieces of it are missing. If it contradicts its pieces, they stand: the block is closed.
+    fn make_whole(&mut self, target: Target, block: Block<'_>, text: &str) -> Result<(), &'static str> {
+        let so_far = self.text_so_far(target, block).unwrap_or_default();
+        match text.strip_prefix(so_far) {
+            Some("") => Ok(()),
+            Some(rest) => {
+                let rest = Utf16Text { low: None, text: rest.to_owned(), high: None };
+                self.delta(target, block, rest);
+                Ok(())
+            }
+            None => {
+                self.complete(target, block, None, None);
+                Err("the text differs from its pieces, which stand")
+            }
+        }
     }
 
     /// Opens the stream of its first frame.
@@ -224,10 +279,14 @@ impl Normalizer {
                 let order = self.calls.next();
                 open.start_tool(call, frame.parent_tool_id, frame.timestamp_ms, order);
                 self.calls.insert(order, key, call.tool.call_id.clone());
+                self.adopted.calls.entry(key).or_default().insert(call.tool.id, call.tool.call_id.clone());
             }
             Body::ToolEnded { tool, .. } | Body::ToolFailed { tool, .. } => {
                 if let (_, Some(order)) = open.end_tool(tool, frame.timestamp_ms) {
                     self.calls.remove(order);
+                }
+                if let Some(calls) = self.adopted.calls.get_mut(&key) {
+                    calls.remove(&tool.id);
                 }
             }
             _ => {
@@ -237,5 +296,19 @@ impl Normalizer {
                 self.bound_blocks(key);
             }
         }
+    }
+}
+
+/// The call of a frame that is part of one that runs.
+fn tool_of(body: &Body) -> Option<&Tool> {
+    match body {
+        Body::ToolStarted { call, .. } => Some(&call.tool),
+        Body::ToolStdout { tool, .. }
+        | Body::ToolStdoutTail { tool, .. }
+        | Body::ToolStdoutFront { tool, .. }
+        | Body::ToolStderr { tool, .. }
+        | Body::ToolEnded { tool, .. }
+        | Body::ToolFailed { tool, .. } => Some(tool),
+        _ => None,
     }
 }

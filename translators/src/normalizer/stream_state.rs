@@ -157,6 +157,11 @@ impl StreamState {
         self.turn.is_some()
     }
 
+    /// The index of the open turn.
+    pub(super) fn turn_index(&self) -> Option<u32> {
+        self.turn.map(|(index, _)| index)
+    }
+
     pub(super) fn end_turn(&mut self, time_ms: u64) -> Option<(u32, u64)> {
         self.turn.take().map(|(index, since)| (index, time_ms.saturating_sub(since)))
     }
@@ -183,6 +188,15 @@ impl StreamState {
 
     pub(super) fn tool_runs(&self, tool: &Tool) -> bool {
         self.tools.contains_key(&tool.call_id)
+    }
+
+    pub(super) fn call_runs(&self, call_id: &str) -> bool {
+        self.tools.contains_key(call_id)
+    }
+
+    /// Whether an open call with this call id is another tool's.
+    pub(super) fn is_of_other_tool(&self, tool: &Tool) -> bool {
+        self.tools.get(&tool.call_id).is_some_and(|open| open.tool.id != tool.id)
     }
 
     pub(super) fn tool_name(&self, tool: &Tool) -> Option<SharedStr> {

@@ -147,3 +147,74 @@ fn a_flood_of_open_calls_is_bounded() {
     let last_start = run.iter().rposition(|frame| matches!(frame.body, Body::ToolStarted { .. }));
     assert!(ended < last_start, "the oldest calls are closed before the end");
 }
+
+const RUN: &str = "0198c0de-0000-7000-8000-00000000000d";
+const TOOL: &str = "0198c0de-0000-7000-8000-00000000000e";
+
+/// The frames of one run, after its first one.
+fn run_with(rest: &[Value]) -> Vec<Frame> {
+    let start = json!({"type": "session_started", "input": "", "provider": "codex", "thread_id": RUN});
+    let mut input = String::new();
+    for (seq, fields) in std::iter::once(&start).chain(rest).enumerate() {
+        let mut frame = json!({"id": format!("0198c0de-0000-7000-8001-{seq:012}"), "session_id": RUN,
+            "stream_kind": "session", "stream_id": RUN, "timestamp_ms": 1, "seq": seq});
+        frame.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        input += &format!("{frame}\n");
+    }
+    let all = frames(of_frames(), input.as_bytes());
+    well_formed(&all, &input);
+    all
+}
+
+#[test]
+fn a_frame_that_cannot_follow_is_kept_with_the_reason() {
+    let call = |call_id: &str| {
+        json!({"type": "tool_started", "tool_id": TOOL, "call_id": call_id, "name": "t",
+        "kind": "other", "args": {}, "timeout_ms": null})
+    };
+    let question = json!({"type": "approval_requested", "approval_id": "q", "tool_id": null, "tool_name": "t",
+        "args": {}, "reason": null});
+    let end = json!({"type": "session_ended", "reason": "completed", "final_text": null, "error_code": null,
+        "message": null});
+    let delta = json!({"type": "output_text_delta", "message_id": "m", "block_index": 0, "delta": "ab"});
+    let whole = json!({"type": "output_text_completed", "message_id": "m", "block_index": 0, "text": "xy"});
+    let turn = |kind: &str, index: u32| {
+        json!({"type": kind, "turn_index": index, "model": null,
+        "stop_reason": null, "duration_ms": null})
+    };
+    let task = json!({"type": "tool_task_signalled", "task_id": TOOL, "signal": "TERM"});
+    for (rest, reason) in [
+        (vec![call("a"), call("b")], "its call_id and its tool_id belong to different calls"),
+        (vec![call("a"), call("a")], "the call has already started"),
+        (vec![question.clone(), question], "the question is already open"),
+        (vec![end.clone(), end], "its stream is over"),
+        (vec![delta, whole], "the text differs from its pieces, which stand"),
+        (vec![turn("turn_started", 3), turn("turn_ended", 4)], "no turn with this index is open"),
+        (vec![task], "a task has a stream of its own, with its id"),
+    ] {
+        let all = run_with(&rest);
+        let records: Vec<&str> = all
+            .iter()
+            .filter_map(|frame| match &frame.body {
+                Body::ProviderEvent(record) => record.errors.first().map(|error| &**error),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(records, [reason]);
+    }
+}
+
+#[test]
+fn the_end_of_a_text_whose_piece_is_missing_is_a_piece() {
+    let piece = json!({"type": "output_text_delta", "message_id": "m", "block_index": 0, "delta": "ab"});
+    let whole = json!({"type": "output_text_completed", "message_id": "m", "block_index": 0, "text": "abcd"});
+    let all = run_with(&[piece, whole]);
+    let pieces: Vec<&str> = all
+        .iter()
+        .filter_map(|frame| match &frame.body {
+            Body::OutputTextDelta(piece) => Some(piece.delta.as_str()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(pieces, ["ab", "cd"]);
+}

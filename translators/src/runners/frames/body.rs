@@ -7,7 +7,8 @@ use super::fields::{Fields, Read, Wrong};
 use super::{files, tasks};
 use crate::frame::{
     ApprovalRequested, ApprovalResolved, Attachment, BlockDelta, BlockText, Body, EndReason, ErrorReported, Figures,
-    PlanEntry, ProviderEvent, ProviderStatus, RecordSource, SessionEnded, SharedStr, Tool, ToolCall, ToolKind, Usage, UserMessage,
+    PlanEntry, ProviderEvent, ProviderStatus, RecordSource, SessionEnded, SharedStr, Tool, ToolCall, ToolKind, Usage,
+    UserMessage,
 };
 
 /// The message of a text whose frame does not name one.
@@ -69,14 +70,14 @@ pub(super) fn read(kind: &str, fields: Fields<'_, '_>) -> Read<Option<Body>> {
         "provider_event" => Body::ProviderEvent(Box::new(provider_event(fields)?)),
         "usage_reported" => Body::UsageReported(Box::new(usage(fields)?)),
         "approval_requested" => Body::ApprovalRequested(Box::new(ApprovalRequested {
-            approval_id: fields.name("approval_id")?,
+            approval_id: fields.filled("approval_id")?,
             tool_id: fields.nullable_id("tool_id")?,
             tool_name: fields.name("tool_name")?,
             args: fields.json("args")?,
             reason: fields.nullable_text("reason")?,
         })),
         "approval_resolved" => Body::ApprovalResolved(Box::new(ApprovalResolved {
-            approval_id: fields.name("approval_id")?,
+            approval_id: fields.filled("approval_id")?,
             decision: fields.word("decision", "approved, rejected, timed_out or cancelled")?,
             by: fields.nullable_name("by")?,
             reason: fields.nullable_text("reason")?,
@@ -94,19 +95,19 @@ pub(super) fn read(kind: &str, fields: Fields<'_, '_>) -> Read<Option<Body>> {
         },
         "error_reported" => Body::ErrorReported(Box::new(ErrorReported {
             scope: fields.word("scope", "run, turn or provider")?,
-            code: fields.name("code")?,
+            code: fields.filled("code")?,
             message: fields.text("message")?,
             retryable: fields.flag("retryable")?,
             attempt: fields.nullable_number("attempt")?,
             max_attempts: fields.nullable_number("max_attempts")?,
-            http_status: fields.nullable_number("http_status")?,
+            http_status: http_status(fields)?,
         })),
         "subagent_started" => Body::SubagentStarted {
             subagent_id: fields.name("subagent_id")?,
             tool_id: fields.nullable_id("tool_id")?,
             agent: fields.nullable_name("agent")?,
             task: fields.nullable_text("task")?,
-            depth: fields.number("depth")?,
+            depth: depth(fields)?,
         },
         "subagent_ended" => Body::SubagentEnded {
             subagent_id: fields.name("subagent_id")?,
@@ -156,6 +157,11 @@ fn provider_event(fields: Fields<'_, '_>) -> Read<ProviderEvent> {
     let status = fields.word("status", "event, done or invalid_json")?;
     let raw = fields.nullable_text("raw")?.map(|text| text.into_bytes().into_boxed_slice());
     let data = fields.nullable_record("data")?;
+    let redacted_paths = fields.nullable_texts("redacted_paths")?.unwrap_or_default();
+    let is_place = |path: &String| ["/data", "/raw"].iter().any(|top| is_below(path, top));
+    if !redacted_paths.iter().all(is_place) {
+        return Err(Wrong { key: "redacted_paths", expected: "a list of places in data or raw" });
+    }
     let has_text = raw.is_some() || source.raw.is_some();
     let is_there = match status {
         ProviderStatus::Event => data.is_some() || has_text,
@@ -175,8 +181,26 @@ fn provider_event(fields: Fields<'_, '_>) -> Read<ProviderEvent> {
         response_errors: fields.errors("response_errors")?,
         drift: Vec::new(),
         ends_run: None,
-        redacted_paths: fields.nullable_texts("redacted_paths")?.unwrap_or_default(),
+        redacted_paths,
     })
+}
+
+/// Whether a JSON pointer is this one, or points into it.
+fn is_below(path: &str, top: &str) -> bool {
+    path.strip_prefix(top).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+fn http_status(fields: Fields<'_, '_>) -> Read<Option<u16>> {
+    let status = fields.nullable_number("http_status")?;
+    let is_one = status.is_none_or(|status| status <= 999);
+    if is_one { Ok(status) } else { Err(Wrong { key: "http_status", expected: "at most 999, or null" }) }
+}
+
+fn depth(fields: Fields<'_, '_>) -> Read<u32> {
+    match fields.number("depth")? {
+        0 => Err(Wrong { key: "depth", expected: "at least 1" }),
+        depth => Ok(depth),
+    }
 }
 
 fn usage(fields: Fields<'_, '_>) -> Read<Usage> {

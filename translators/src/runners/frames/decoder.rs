@@ -72,7 +72,8 @@ impl Frames {
             },
         };
         let is_unnamed = stream.provider == super::PROVIDER;
-        let is_first = is_unnamed && matches!(body, Body::SessionStarted { .. });
+        let is_new = normalizer.adopted_stream((stream.kind, stream.id)).is_none();
+        let is_first = is_unnamed && is_new && matches!(body, Body::SessionStarted { .. });
         let frame = Adopted {
             stream,
             seq: envelope.seq,

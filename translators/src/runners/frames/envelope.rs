@@ -4,7 +4,7 @@
 //! stream it is, so the type and the number of its first frame decide. Never: an id that must be a UUID where the document says
 //! only that it is a string; another string has the UUID that is derived from it.
 
-use super::fields::{Fields, Read};
+use super::fields::{Fields, Read, Wrong};
 use crate::frame::StreamKind;
 use crate::sequence::uuid_of;
 use std::borrow::Cow;
@@ -12,6 +12,9 @@ use uuid::Uuid;
 
 /// The kind of a thread in the newer form of other writers.
 const CONTINUITY: &str = "continuity";
+
+/// The last millisecond of the year 9999: later times have no form in RFC 3339.
+const LAST_MS: u64 = 253_402_300_799_999;
 
 /// The envelope of one frame.
 pub(super) struct Envelope<'a> {
@@ -32,12 +35,16 @@ impl<'a> Envelope<'a> {
             Some(id) => id,
             None => fields.text("session_id")?,
         };
+        let timestamp_ms = fields.number("timestamp_ms")?;
+        if timestamp_ms > LAST_MS {
+            return Err(Wrong { key: "timestamp_ms", expected: "a time before the year 10000" });
+        }
         Ok(Self {
             kind: fields.borrowed("type")?,
             stream_kind: stream_kind.as_deref().map(kind_of),
             stream_id: uuid_of(&stream_id),
             seq: fields.number("seq")?,
-            timestamp_ms: fields.number("timestamp_ms")?,
+            timestamp_ms,
             id: Uuid::try_parse(&fields.text("id")?).ok(),
             parent_tool_id: fields.nullable_id("parent_tool_id")?,
         })

@@ -60,6 +60,13 @@ impl<'a> Fields<'_, 'a> {
         self.required(key, "a string", |value| value.str().map(SharedStr::from))
     }
 
+    /// A string that is not empty.
+    pub(super) fn filled(&self, key: &'static str) -> Read<SharedStr> {
+        self.required(key, "a string that is not empty", |value| {
+            value.str().filter(|text| !text.is_empty()).map(SharedStr::from)
+        })
+    }
+
     pub(super) fn nullable_name(&self, key: &'static str) -> Read<Option<SharedStr>> {
         self.nullable(key, "a string or null", |value| value.str().map(SharedStr::from))
     }
@@ -89,7 +96,8 @@ impl<'a> Fields<'_, 'a> {
     }
 
     pub(super) fn nullable_decimal(&self, key: &'static str) -> Read<Option<f64>> {
-        self.nullable(key, "a number or null", Json::f64)
+        let read = |value: Json<'a>| value.f64().filter(|number| number.is_finite() && *number >= 0.0);
+        self.nullable(key, "a non-negative number or null", read)
     }
 
     pub(super) fn flag(&self, key: &'static str) -> Read<bool> {

@@ -30,7 +30,7 @@ pub(super) fn read(kind: &str, fields: Fields<'_, '_>) -> Read<Option<Body>> {
             artifact_id: fields.nullable_name("artifact_id")?,
         })),
         "artifact_written" => Body::ArtifactWritten(Box::new(ArtifactWritten {
-            artifact_id: fields.name("artifact_id")?,
+            artifact_id: fields.filled("artifact_id")?,
             kind: fields.name("kind")?,
             bytes: fields.number("bytes")?,
             digest: fields.name("digest")?,
