@@ -53,6 +53,11 @@ pub(super) struct AdoptedStreams {
 }
 
 impl AdoptedStreams {
+    /// Whether frames of this stream were adopted, and it is not over.
+    pub(super) fn contains(&self, key: StreamKey) -> bool {
+        self.next.contains_key(&key)
+    }
+
     fn end(&mut self, key: StreamKey, id: (StreamKind, Uuid)) {
         let next = self.next.remove(&key).unwrap_or_default();
         self.begun.remove(&key);

@@ -154,7 +154,7 @@ fn provider_event(fields: Fields<'_, '_>) -> Read<ProviderEvent> {
     let event_name = fields.nullable_name("event_name")?;
     let source = fields.nullable_whole("source", "how the record arrived")?;
     let source = source.unwrap_or(RecordSource { sse: event_name.is_some(), block: None, raw: None });
-    let status = fields.word("status", "event, done or invalid_json")?;
+    let status: ProviderStatus = fields.word("status", "event, done or invalid_json")?;
     let raw = fields.nullable_text("raw")?.map(|text| text.into_bytes().into_boxed_slice());
     let data = fields.nullable_record("data")?;
     let redacted_paths = fields.nullable_texts("redacted_paths")?.unwrap_or_default();
@@ -191,13 +191,13 @@ fn is_below(path: &str, top: &str) -> bool {
 }
 
 fn http_status(fields: Fields<'_, '_>) -> Read<Option<u16>> {
-    let status = fields.nullable_number("http_status")?;
+    let status: Option<u16> = fields.nullable_number("http_status")?;
     let is_one = status.is_none_or(|status| status <= 999);
     if is_one { Ok(status) } else { Err(Wrong { key: "http_status", expected: "at most 999, or null" }) }
 }
 
 fn depth(fields: Fields<'_, '_>) -> Read<u32> {
-    match fields.number("depth")? {
+    match fields.number::<u32>("depth")? {
         0 => Err(Wrong { key: "depth", expected: "at least 1" }),
         depth => Ok(depth),
     }

@@ -35,7 +35,7 @@ impl<'a> Envelope<'a> {
             Some(id) => id,
             None => fields.text("session_id")?,
         };
-        let timestamp_ms = fields.number("timestamp_ms")?;
+        let timestamp_ms: u64 = fields.number("timestamp_ms")?;
         if timestamp_ms > LAST_MS {
             return Err(Wrong { key: "timestamp_ms", expected: "a time before the year 10000" });
         }
