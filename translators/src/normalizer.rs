@@ -4,10 +4,12 @@
 //! block still open after its run's end, a second end, or a frame lost because its run is already over. Such a frame goes to
 //! the session's thread stream. A late record goes before the run's last frame while that frame is held (see `held`).
 
+mod adopt;
 mod blocks;
 mod bounds;
 mod calls;
 mod closing;
+mod follow;
 mod held;
 mod prompts;
 mod reopen;
@@ -28,6 +30,7 @@ use std::sync::Arc;
 use stream_state::StreamState;
 use uuid::Uuid;
 
+pub use adopt::Adopted;
 pub use blocks::BlockKind;
 pub use bounds::MAX_OPEN_TOOLS;
 pub use held::{END_HOLD_MS, EndHold};
@@ -67,6 +70,7 @@ pub struct Normalizer {
     memory: Option<Arc<dyn Memory>>,
     /// What the host said to the runner.
     prompts: prompts::Prompts,
+    adopted: adopt::AdoptedStreams,
     frames: Vec<Frame>,
 }
 
@@ -96,6 +100,7 @@ impl Normalizer {
             unknown: None,
             memory: None,
             prompts: prompts::Prompts::default(),
+            adopted: adopt::AdoptedStreams::default(),
             frames: Vec::new(),
         }
     }

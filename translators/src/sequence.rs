@@ -144,6 +144,29 @@ impl Sequencer {
         key
     }
 
+    /// Opens a stream that begins elsewhere. The thread of a session that is already known goes on.
+    pub(crate) fn adopt(&mut self, stream: Arc<Stream>) -> StreamKey {
+        let (kind, session) = (stream.kind, stream.session.clone());
+        if kind == StreamKind::Thread
+            && let Some((_, thread)) = self.by_id.get(&stream.id)
+        {
+            return *thread;
+        }
+        let key = self.resume(stream, 0, 0);
+        match kind {
+            StreamKind::Session => self.runs += 1,
+            // What belongs to no run of this session goes on in the same thread.
+            StreamKind::Thread => {
+                self.by_id.insert(session.id, (session.clone(), key));
+                if !session.name.is_empty() {
+                    self.sessions.insert(session.name.clone(), (session, key));
+                }
+            }
+            StreamKind::Task | StreamKind::Artifact => {}
+        }
+        key
+    }
+
     /// The thread stream of a session; it is always open.
     pub fn thread(&mut self, session: &str) -> StreamKey {
         self.session(session).1

@@ -251,7 +251,7 @@ fn through(bodies: Vec<Body>, bounds: Bounds) -> (Vec<Frame>, Vec<Artifact>) {
     let mut out = Vec::new();
     let stream = stream();
     for (seq, body) in (0..).zip(bodies) {
-        let frame = Frame { stream: stream.clone(), seq, timestamp_ms: 7, parent_tool_id: None, body };
+        let frame = Frame { stream: stream.clone(), seq, timestamp_ms: 7, parent_tool_id: None, given_id: None, body };
         stage.frame(frame, &mut out);
     }
     let artifacts = stage.take();
@@ -348,7 +348,10 @@ fn an_attachment_keeps_its_own_reference() {
     let mut stage = Artifacts::new(SMALL);
     let mut out = Vec::new();
     let body = Body::UserMessage(Box::new(message));
-    stage.frame(Frame { stream: stream(), seq: 0, timestamp_ms: 0, parent_tool_id: None, body }, &mut out);
+    stage.frame(
+        Frame { stream: stream(), seq: 0, timestamp_ms: 0, parent_tool_id: None, given_id: None, body },
+        &mut out,
+    );
     assert!(matches!(&out[0].body, Body::UserMessage(message)
         if message.attachments[0].artifact_id.as_deref() == Some("sha256:00")));
 }

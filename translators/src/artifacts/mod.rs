@@ -434,6 +434,7 @@ impl Artifacts {
             seq: 0,
             timestamp_ms: context.timestamp_ms,
             parent_tool_id: context.parent,
+            given_id: None,
             body,
         };
         self.written.push(artifact);

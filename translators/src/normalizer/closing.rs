@@ -4,6 +4,7 @@
 
 use super::stream_state::StreamState;
 use super::{Normalizer, Target};
+use crate::derived::uuid_v5;
 use crate::frame::{
     ApprovalResolved, Body, Decision, Frame, SharedStr, TaskEvent, TaskStatus, Tool, ToolCall, ToolKind,
 };
@@ -119,6 +120,9 @@ impl Normalizer {
         if self.frames.capacity() == 0 {
             self.frames.reserve(FRAMES);
         }
-        self.frames.push(Frame { stream, seq, timestamp_ms, parent_tool_id: target.parent, body });
+        // The ids of an adopted stream's own frames may be the derived ones of later numbers.
+        let is_added = self.adopted.contains(target.stream);
+        let given_id = is_added.then(|| uuid_v5(&stream.id, format!("added/{seq}").as_bytes()));
+        self.frames.push(Frame { stream, seq, timestamp_ms, parent_tool_id: target.parent, given_id, body });
     }
 }

@@ -17,6 +17,7 @@ mod control_lines;
 mod copilot;
 mod demo;
 mod elicitation;
+mod frames;
 mod gemini_cli;
 mod json_rpc;
 mod mode;
@@ -47,6 +48,9 @@ pub struct Runner {
     /// Whether the output follows a public standard that permits extensions. If so, the schemas permit unknown fields: they are
     /// no violation, but still reported as drift.
     pub extensible: bool,
+    /// Whether its records are frames. They are then taken over as they are: a record has no `provider_event` of its own, unless
+    /// it is no valid frame or cannot follow the earlier ones.
+    pub is_of_frames: bool,
     /// The forms in which its output can arrive.
     pub surfaces: &'static [Surface],
     /// Which record fields carry pieces of longer texts.
@@ -120,6 +124,7 @@ impl Runner {
             genai_provider: name,
             about: title,
             extensible: false,
+            is_of_frames: false,
             surfaces: &[],
             pieces: &[],
             time: |_| None,
@@ -151,6 +156,7 @@ pub const RUNNERS: &[Runner] = &[
     pi::RUNNER,
     copilot::RUNNER,
     acp::RUNNER,
+    frames::RUNNER,
 ];
 
 /// The runner whose output upstreams of the kind `responses` have.

@@ -88,6 +88,7 @@ impl HeldTail {
             seq: self.seq,
             timestamp_ms: with.timestamp_ms,
             parent_tool_id: with.parent_tool_id,
+            given_id: None,
             body: Body::ToolStdout { tool: self.tool, chunk: self.text },
         }
     }

@@ -6,6 +6,7 @@ use crate::frame::{
     Attachment, BlockDelta, BlockText, Body, Figures, Frame, PlanEntry, ProviderEvent, SkillEvent, Stream, TaskEvent,
     Tool, ToolCall,
 };
+use crate::json::to_raw;
 use uuid::Uuid;
 
 /// The version of the envelope and fields.
@@ -55,7 +56,17 @@ pub(super) fn write_as(
 
 fn body(map: &mut ObjectWriter<'_>, frame: &Frame, v2: bool) {
     match &frame.body {
-        Body::SessionStarted { input } => map.text(key!("input"), input),
+        Body::SessionStarted { input } => {
+            map.text(key!("input"), input);
+            if v2 {
+                let Stream { session, provider, .. } = &*frame.stream;
+                map.word(key!("provider"), provider.name);
+                map.id(key!("thread_id"), &session.id);
+                if !session.name.is_empty() {
+                    map.text(key!("thread_name"), &session.name);
+                }
+            }
+        }
         Body::SessionEnded(end) => {
             map.word(key!("reason"), end.reason.as_str());
             if v2 {
@@ -94,9 +105,16 @@ fn body(map: &mut ObjectWriter<'_>, frame: &Frame, v2: bool) {
             tool_call(map, call, v2);
             map.entry(key!("timeout_ms"), timeout_ms)
         }
-        Body::ToolStdout { tool, chunk } | Body::ToolStdoutTail { tool, chunk } | Body::ToolStderr { tool, chunk } => {
+        Body::ToolStdout { tool, chunk } | Body::ToolStderr { tool, chunk } => {
             tool_ids(map, tool, v2);
             map.text(key!("chunk"), chunk)
+        }
+        Body::ToolStdoutTail { tool, chunk } => {
+            tool_ids(map, tool, v2);
+            map.text(key!("chunk"), chunk);
+            if v2 {
+                map.word(key!("position"), "tail");
+            }
         }
         Body::ToolStdoutFront { tool, chunk } => {
             tool_ids(map, tool, v2);
@@ -262,6 +280,9 @@ fn provider_event(map: &mut ObjectWriter<'_>, provider: &str, record: &ProviderE
     map.entry(key!("response_errors"), &record.response_errors);
     if v2 && !record.redacted_paths.is_empty() {
         map.entry(key!("redacted_paths"), &record.redacted_paths);
+    }
+    if v2 && let Some(source) = record.source() {
+        map.raw(key!("source"), to_raw(&source).get());
     }
 }
 
