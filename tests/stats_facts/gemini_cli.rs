@@ -28,7 +28,8 @@ fn facts(recording: &Value) -> Facts {
         ("cache_read_tokens", figure("cached")),
     ]);
     // The calls of subagents are counted too, and are not on the stream.
-    let has_children = said["tools"].as_array().is_some_and(|tools| tools.iter().any(|call| call["tool"] == "invoke_agent"));
+    let has_children =
+        said["tools"].as_array().is_some_and(|tools| tools.iter().any(|call| call["tool"] == "invoke_agent"));
     if let Some(calls) = number(&said["tool_calls_reported"]).filter(|_| !has_children) {
         facts.insert("tool_calls", Some(calls));
     }

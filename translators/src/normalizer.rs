@@ -10,6 +10,7 @@ mod bounds;
 mod calls;
 mod closing;
 mod follow;
+mod given_ids;
 mod held;
 mod prompts;
 mod reopen;
@@ -106,6 +107,12 @@ impl Normalizer {
     }
 
     // --- called by the pipeline ----------------------------------------------------------------------------------
+
+    /// The input consists of frames, which have ids. So every frame gets a given one.
+    pub(crate) fn give_ids(&mut self) {
+        let seed = self.sequencer.run_id();
+        self.adopted.ids.begin(seed);
+    }
 
     /// A record begins. Its frame waits until the record's stream is known.
     pub(crate) fn begin(&mut self, record: Box<ProviderEvent>, now_ms: u64) {

@@ -381,9 +381,13 @@ impl Ingest {
 impl Reading {
     fn new(runner: &'static Runner, framing: Option<Framing>, limits: Limits, identity: Identity) -> Self {
         let reader = framing.map_or_else(|| Reader::sniffing(limits), |framing| Reader::new(framing, limits));
+        let mut normalizer = Normalizer::new(runner.provider, identity);
+        if runner.is_of_frames {
+            normalizer.give_ids();
+        }
         let state = State {
             decoder: (runner.decoder)(),
-            normalizer: Normalizer::new(runner.provider, identity),
+            normalizer,
             counting: Counting::default(),
             observed: 0,
             preview_bytes: limits.preview_bytes,

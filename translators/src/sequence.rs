@@ -96,6 +96,11 @@ impl Sequencer {
         }
     }
 
+    /// The id of the first run of this ingest, whether it has begun or not.
+    pub(crate) fn run_id(&self) -> Uuid {
+        self.identity.run_id
+    }
+
     /// Sets the session of runs whose session the runner does not name.
     pub(crate) fn set_home(&mut self, session: &str) {
         self.home = Arc::from(session);

@@ -157,7 +157,10 @@ fn records_are_never_cut() {
     let raw = contract("raw").unwrap();
     for recording in recordings() {
         let out = translated(recording.runner, raw, &recording.bytes, EncoderOptions::default());
-        assert!(lines(&out) == lines(&recording.bytes), "{}", recording.name);
+        // What is read as frames is no record: the records are those in the frames.
+        let is_of_frames = recording.runner.is_of_frames;
+        let whole = if is_of_frames { translate(recording.runner, raw, &recording.bytes) } else { recording.bytes };
+        assert!(lines(&out) == lines(&whole), "{}", recording.name);
     }
 }
 

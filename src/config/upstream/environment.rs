@@ -70,9 +70,7 @@ mod tests {
             for variable in ["PATH", "HOME", "XDG_CONFIG_HOME", "HTTPS_PROXY", "no_proxy", "SSL_CERT_FILE", "LC_ALL"] {
                 assert!(has(preset, variable), "{preset:?} lacks {variable}");
             }
-            for variable in
-                ["FRAMEGATE__SERVER__TOKEN_FILE", "AWS_SECRET_ACCESS_KEY", "SSH_AUTH_SOCK", "PATHS"]
-            {
+            for variable in ["FRAMEGATE__SERVER__TOKEN_FILE", "AWS_SECRET_ACCESS_KEY", "SSH_AUTH_SOCK", "PATHS"] {
                 assert!(!has(preset, variable), "{preset:?} has {variable}");
             }
             assert_eq!(has(preset, "GITHUB_TOKEN"), preset == named("copilot"), "{preset:?}");

@@ -50,7 +50,8 @@ pub struct Frame {
     pub timestamp_ms: u64,
     /// If a subagent caused this frame: the tool call of the main thread (or of an outer subagent) that started the subagent.
     pub parent_tool_id: Option<Uuid>,
-    /// The id that a frame had where it was read from, if that is another one than [`Frame::derived_id`].
+    /// The id that a frame had where it was read from, or that of a frame that was added to such a stream; `None` if the id is
+    /// [`Frame::derived_id`]. Either all frames of a stream have one, or none has.
     pub given_id: Option<Uuid>,
     /// What happened.
     pub body: Body,

@@ -1,11 +1,25 @@
 //! Takes over frames that another framegate wrote.
 //!
-//! Input: one finished frame for each record, in the order of its stream. Output: the same frame, with its own number, time and
-//! id. Never: a `provider_event` for a record that is a frame itself, a frame twice, a number left out (what is missing becomes
-//! a `gap_detected`), or anything left open in a run that has ended.
+//! Input: one finished frame for each record, in the order of its stream. Output: the same frame, with its own time and id; its
+//! number is the next one of its stream. Never: a `provider_event` for a record that is a frame itself, a frame twice, a number
+//! left out (what is missing becomes a `gap_detected`), or anything left open in a run that has ended.
+//!
+//! A frame is taken over if it fits what was taken over before:
+//!
+//! - Its stream is not over, and its `stream_id` is not that of a stream of another kind: v1 identifies streams by their id alone.
+//! - Its number is above those of the earlier frames of its stream, and no other frame has its id ([`given_ids`](super::given_ids)).
+//! - It opens what is not open and closes what is, and its text and calls are those that its stream has.
+//!
+//! A frame that was taken before, which its number and its id show, is ignored. Any other frame is refused: it is kept as a
+//! record with the reason, on the thread of this ingest. What an adopted stream lacks is added if it can be known: the start of
+//! a run or of a call, the rest of a text, the end of what a lost frame closed. What is remembered of streams that are over, of
+//! ids and of finished calls is bounded; a repetition from further back is not recognised.
 
+use super::given_ids::GivenIds;
 use super::{Block, Normalizer, Target};
-use crate::frame::{Body, Frame, SessionEnded, SharedStr, Stream, StreamKind, TaskEvent, Tool, is_last};
+use crate::frame::{
+    Body, Frame, RUN_ENDED_FIRST, SessionEnded, SharedStr, Stream, StreamKind, TaskEvent, Tool, is_last,
+};
 use crate::hash::{HashMap, HashSet};
 use crate::json::Utf16Text;
 use crate::sequence::{Numbered, StreamKey};
@@ -26,8 +40,8 @@ pub struct Adopted {
     pub stream: Arc<Stream>,
     /// Its number there.
     pub seq: u64,
-    /// Its id; `None` if it has none, or none that is a UUID.
-    pub id: Option<Uuid>,
+    /// Its id.
+    pub id: Uuid,
     /// Its time in Unix epoch milliseconds.
     pub timestamp_ms: u64,
     /// The tool call of the subagent that caused it.
@@ -41,6 +55,9 @@ pub struct Adopted {
 /// The streams that were taken over.
 #[derive(Debug, Default)]
 pub(super) struct AdoptedStreams {
+    pub(super) ids: GivenIds,
+    /// The kinds of the open streams, and of those whose first frame is held back.
+    kinds: HashMap<Uuid, StreamKind>,
     /// The number of the next frame of each open stream.
     next: HashMap<StreamKey, u64>,
     /// The open runs that have their first frame.
@@ -53,13 +70,10 @@ pub(super) struct AdoptedStreams {
 }
 
 impl AdoptedStreams {
-    /// Whether frames of this stream were adopted, and it is not over.
-    pub(super) fn contains(&self, key: StreamKey) -> bool {
-        self.next.contains_key(&key)
-    }
-
+    /// A stream is over, if it was taken over.
     fn end(&mut self, key: StreamKey, id: (StreamKind, Uuid)) {
-        let next = self.next.remove(&key).unwrap_or_default();
+        let Some(next) = self.next.remove(&key) else { return };
+        self.kinds.remove(&id.1);
         self.begun.remove(&key);
         self.calls.remove(&key);
         if self.over.insert(id, next).is_none() {
@@ -74,48 +88,99 @@ impl AdoptedStreams {
 }
 
 impl Normalizer {
-    /// The current record is a frame that is adopted later.
-    pub fn record_is_frame(&mut self) {
-        self.pending = None;
-    }
-
     /// An open stream whose frames are adopted.
     pub fn adopted_stream(&self, id: (StreamKind, Uuid)) -> Option<Arc<Stream>> {
         let key = self.sequencer.key_of(id).filter(|key| self.adopted.next.contains_key(key))?;
         self.sequencer.stream(key).cloned()
     }
 
-    /// An earlier record was this frame, the first one of its stream.
+    /// The current record is the first frame of its stream, which [`Normalizer::adopt_first`] takes over later. Returns `false` if
+    /// it was taken before and is ignored.
+    ///
+    /// # Errors
+    /// Why the frame does not fit the earlier ones. The record is kept as it is.
+    pub fn reserve(&mut self, first: &Adopted) -> Result<bool, &'static str> {
+        let is_new = self.is_new(first)?;
+        self.pending = None;
+        Ok(is_new)
+    }
+
+    /// An earlier record was this frame, which was reserved.
     pub fn adopt_first(&mut self, first: Adopted) {
         let record = self.pending.take();
-        // Nothing precedes it that it could contradict.
-        let _ = self.adopt(first);
+        // It is the first frame of its stream, so it contradicts none.
+        let _ = self.adopt_new(first);
         self.pending = record;
     }
 
     /// The current record is this frame. A frame that was taken before is ignored.
     ///
     /// # Errors
-    /// Why the frame cannot follow the earlier ones of its stream. The record is kept as it is.
+    /// Why the frame does not fit the earlier ones. The record is kept as it is.
     pub fn adopt(&mut self, adopted: Adopted) -> Result<(), &'static str> {
-        let id = (adopted.stream.kind, adopted.stream.id);
-        if let Some(&next) = self.adopted.over.get(&id) {
-            if adopted.seq >= next {
-                return Err("its stream is over");
-            }
-            self.pending = None;
-            return Ok(());
+        if self.is_new(&adopted)? {
+            return self.adopt_new(adopted);
         }
+        self.pending = None;
+        Ok(())
+    }
+
+    /// Whether the frame is not one of the earlier ones, by its stream, number and id, which are then taken.
+    fn is_new(&mut self, frame: &Adopted) -> Result<bool, &'static str> {
+        let id = (frame.stream.kind, frame.stream.id);
+        let expected = match self.adopted.over.get(&id).copied() {
+            Some(next) if frame.seq >= next => return Err("its stream is over"),
+            Some(next) => next,
+            None if self.is_of_other_kind(id) => return Err("its stream_id is that of a stream of another kind"),
+            None => {
+                let key = self.sequencer.key_of(id);
+                key.and_then(|key| self.adopted.next.get(&key)).copied().unwrap_or_default()
+            }
+        };
+        let ids = &mut self.adopted.ids;
+        if frame.seq < expected {
+            let is_repeated = ids.knows(frame.id) || ids.has_forgotten();
+            return if is_repeated { Ok(false) } else { Err("a later frame of its stream came before it") };
+        }
+        if !ids.note(frame.id) {
+            return Err("another frame has its id");
+        }
+        self.adopted.kinds.insert(id.1, id.0);
+        Ok(true)
+    }
+
+    /// Whether a stream of another kind has this id.
+    fn is_of_other_kind(&mut self, (kind, id): (StreamKind, Uuid)) -> bool {
+        // This also opens the thread of this ingest, so that no stream that is read takes its id first.
+        let own = self.thread();
+        let is_own = self.sequencer.stream(own).is_some_and(|own| own.id == id);
+        (is_own && kind != StreamKind::Thread)
+            || self.adopted.kinds.get(&id).is_some_and(|other| *other != kind)
+            || StreamKind::ALL.iter().any(|other| *other != kind && self.adopted.over.contains_key(&(*other, id)))
+    }
+
+    /// A stream is over, if it was taken over: no more of its frames are.
+    pub(super) fn adopted_is_over(&mut self, key: StreamKey) {
+        if let Some(stream) = self.sequencer.stream(key) {
+            self.adopted.end(key, (stream.kind, stream.id));
+        }
+    }
+
+    /// A call was given up.
+    pub(super) fn call_is_over(&mut self, stream: StreamKey, tool: &Tool) {
+        if let Some(calls) = self.adopted.calls.get_mut(&stream) {
+            calls.remove(&tool.id);
+        }
+    }
+
+    fn adopt_new(&mut self, adopted: Adopted) -> Result<(), &'static str> {
+        let id = (adopted.stream.kind, adopted.stream.id);
         self.set_time(adopted.timestamp_ms);
         let key = match self.sequencer.key_of(id).filter(|key| self.adopted.next.contains_key(key)) {
             Some(key) => key,
             None => self.open_adopted(&adopted),
         };
         let expected = self.adopted.next.get(&key).copied().unwrap_or_default();
-        if adopted.seq < expected {
-            self.pending = None;
-            return Ok(());
-        }
         let record = self.pending.take();
         // Nothing precedes the beginning of a run, and a gap says itself what is missing.
         let explains_itself = matches!(adopted.body, Body::GapDetected { .. } | Body::SessionStarted { .. });
@@ -129,7 +194,7 @@ impl Normalizer {
             self.pending = record;
             return Err(reason);
         }
-        self.take_over(key, id, adopted);
+        self.take_over(key, adopted);
         Ok(())
     }
 
@@ -178,6 +243,7 @@ impl Normalizer {
             | Body::ToolEnded { tool, .. }
             | Body::ToolFailed { tool, .. } => {
                 self.for_output(target, tool).ok_or("the call is already over")?;
+                self.note_call(target.stream, tool);
             }
             Body::ApprovalRequested(request) if open.asks(&request.approval_id) => {
                 return Err("the question is already open");
@@ -242,35 +308,37 @@ impl Normalizer {
         key
     }
 
-    fn take_over(&mut self, key: StreamKey, id: (StreamKind, Uuid), adopted: Adopted) {
-        let Adopted { id: given, parent_tool_id, mut body, lacks_texts, timestamp_ms, .. } = adopted;
-        let ends_run = matches!(body, Body::SessionEnded(_)) && id.0 == StreamKind::Session;
-        if ends_run {
+    /// Emits the frame.
+    fn take_over(&mut self, key: StreamKey, adopted: Adopted) {
+        let Adopted { stream, id, parent_tool_id, body, lacks_texts, timestamp_ms, .. } = adopted;
+        let mut frame = Frame { stream, seq: adopted.seq, timestamp_ms, parent_tool_id, given_id: Some(id), body };
+        let is_over = is_last(&frame);
+        if is_over {
             // Nothing is open if the other proxy closed it.
-            self.close_work(key);
-            self.turn_ended(key, None);
-            if lacks_texts && let Body::SessionEnded(end) = &mut body {
+            self.close_all(key, RUN_ENDED_FIRST);
+            if lacks_texts && let Body::SessionEnded(end) = &mut frame.body {
                 let SessionEnded { final_text, .. } = &mut **end;
                 *final_text =
                     self.open.get(&key).and_then(|open| open.cut_text.clone().or_else(|| open.final_text.clone()));
             }
         }
         let Some(Numbered { stream, seq, timestamp_ms }) = self.sequencer.next(key, timestamp_ms, true) else { return };
-        let mut frame = Frame { stream, seq, timestamp_ms, parent_tool_id, given_id: None, body };
-        frame.given_id = given.filter(|given| *given != frame.derived_id());
+        frame = Frame { stream, seq, timestamp_ms, ..frame };
         self.follow(key, &frame);
-        let is_over = is_last(&frame);
         let session = frame.stream.session.id;
         self.frames.push(frame);
         if !is_over {
             return;
         }
-        if ends_run {
-            self.runs.remove(&key);
+        if self.runs.remove(&key) {
             self.one_less_of(session);
         }
         self.close_task(key);
-        self.adopted.end(key, id);
+    }
+
+    /// Notes the call id of an open call.
+    fn note_call(&mut self, stream: StreamKey, tool: &Tool) {
+        self.adopted.calls.entry(stream).or_default().insert(tool.id, tool.call_id.clone());
     }
 
     /// Notes what the frame opens or closes, within the same bounds as for a runner.
@@ -284,15 +352,13 @@ impl Normalizer {
                 let order = self.calls.next();
                 open.start_tool(call, frame.parent_tool_id, frame.timestamp_ms, order);
                 self.calls.insert(order, key, call.tool.call_id.clone());
-                self.adopted.calls.entry(key).or_default().insert(call.tool.id, call.tool.call_id.clone());
+                self.note_call(key, &call.tool);
             }
             Body::ToolEnded { tool, .. } | Body::ToolFailed { tool, .. } => {
                 if let (_, Some(order)) = open.end_tool(tool, frame.timestamp_ms) {
                     self.calls.remove(order);
                 }
-                if let Some(calls) = self.adopted.calls.get_mut(&key) {
-                    calls.remove(&tool.id);
-                }
+                self.call_is_over(key, tool);
             }
             _ => {
                 open.note(frame);

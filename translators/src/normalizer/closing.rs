@@ -4,7 +4,6 @@
 
 use super::stream_state::StreamState;
 use super::{Normalizer, Target};
-use crate::derived::uuid_v5;
 use crate::frame::{
     ApprovalResolved, Body, Decision, Frame, SharedStr, TaskEvent, TaskStatus, Tool, ToolCall, ToolKind,
 };
@@ -120,9 +119,7 @@ impl Normalizer {
         if self.frames.capacity() == 0 {
             self.frames.reserve(FRAMES);
         }
-        // The ids of an adopted stream's own frames may be the derived ones of later numbers.
-        let is_added = self.adopted.contains(target.stream);
-        let given_id = is_added.then(|| uuid_v5(&stream.id, format!("added/{seq}").as_bytes()));
+        let given_id = self.adopted.ids.added(&stream, seq);
         self.frames.push(Frame { stream, seq, timestamp_ms, parent_tool_id: target.parent, given_id, body });
     }
 }

@@ -32,6 +32,9 @@ struct SavedState {
     next_seq: u64,
     last_ms: u64,
     ended: bool,
+    /// The stream was read from frames, so each frame has a given id.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    has_given_ids: bool,
     /// How the run ended, if its last frame was still held.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     end: Option<Box<SessionEnded>>,
@@ -49,6 +52,7 @@ impl Reopened {
         left.next_seq = frame.seq + 1;
         left.last_ms = left.last_ms.max(frame.timestamp_ms);
         left.ended |= is_last(frame);
+        left.has_given_ids |= frame.given_id.is_some();
         if let Body::ProviderEvent(record) = &frame.body
             && record.ends_run.is_some()
         {
@@ -86,13 +90,16 @@ impl Reopened {
 
     /// Like [`Reopened::close`], with another reason.
     pub fn end(self, now_ms: u64, end: RunEnd) -> Vec<Frame> {
-        let SavedState { open, next_seq, last_ms, ended, end: noted } = self.left;
+        let SavedState { open, next_seq, last_ms, ended, has_given_ids, end: noted } = self.left;
         if ended {
             return Vec::new();
         }
         let identity = Identity { run_id: self.stream.id, session_id: None };
         let mut normalizer = Normalizer::new(self.stream.provider, identity);
         normalizer.time_ms = now_ms.max(last_ms);
+        if has_given_ids {
+            normalizer.give_ids();
+        }
         let kind = self.stream.kind;
         let key = normalizer.sequencer.resume(self.stream, next_seq, last_ms);
         normalizer.open.insert(key, open);

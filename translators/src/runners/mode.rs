@@ -64,7 +64,10 @@ mod tests {
             let mut names = HashSet::new();
             for mode in runner.modes.known {
                 assert!(names.insert(mode.name), "{runner:?} has two modes {}", mode.name);
-                assert!(!mode.name.is_empty() && mode.name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_')));
+                assert!(
+                    !mode.name.is_empty()
+                        && mode.name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
+                );
                 assert!(!mode.title.is_empty() && mode.about.ends_with('.'), "{mode:?}");
             }
             let first = runner.modes.known.first().map_or(Freedom::Usual, |mode| mode.freedom);

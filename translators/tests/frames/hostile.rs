@@ -119,7 +119,7 @@ fn a_flood_of_open_calls_is_bounded() {
     let mut input = Vec::new();
     let stream = "0198c0de-0000-7000-8000-00000000000c";
     let envelope = |seq: u64| {
-        json!({"id": "6f1b1c1e-0000-4000-8000-000000000001", "session_id": stream, "stream_kind": "session",
+        json!({"id": format!("6f1b1c1e-0000-4000-8000-{seq:012}"), "session_id": stream, "stream_kind": "session",
             "stream_id": stream, "timestamp_ms": 1, "seq": seq})
     };
     let mut push = |seq: u64, fields: Value| {
@@ -183,7 +183,18 @@ fn a_frame_that_cannot_follow_is_kept_with_the_reason() {
         "stop_reason": null, "duration_ms": null})
     };
     let task = json!({"type": "tool_task_signalled", "task_id": TOOL, "signal": "TERM"});
+    let with = |frame: &Value, key: &str, value: Value| {
+        let mut frame = frame.clone();
+        frame[key] = value;
+        frame
+    };
     for (rest, reason) in [
+        (vec![with(&delta, "id", json!("0198c0de-0000-7000-8001-000000000000"))], "another frame has its id"),
+        (vec![with(&delta, "stream_kind", json!("thread"))], "its stream_id is that of a stream of another kind"),
+        (
+            vec![with(&delta, "seq", json!(5)), with(&turn("turn_started", 0), "seq", json!(3))],
+            "a later frame of its stream came before it",
+        ),
         (vec![call("a"), call("b")], "its call_id and its tool_id belong to different calls"),
         (vec![call("a"), call("a")], "the call has already started"),
         (vec![question.clone(), question], "the question is already open"),

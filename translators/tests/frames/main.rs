@@ -7,6 +7,7 @@ mod support;
 
 mod foreign;
 mod hostile;
+mod ids;
 mod recordings;
 
 use framegate_translators::contracts::{Contract, contract};

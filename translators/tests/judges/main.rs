@@ -40,7 +40,10 @@ fn runs(name: &str, keys: &[&str]) -> Vec<Run> {
             of_recording.entry(run).or_default().push(event);
         }
         for (run, events) in of_recording {
-            runs.push(Run { what: format!("{} of {}/{} ({run})", name, recording.runner.name, recording.name), events });
+            runs.push(Run {
+                what: format!("{} of {}/{} ({run})", name, recording.runner.name, recording.name),
+                events,
+            });
         }
     }
     assert!(runs.len() > 200, "{}: {} runs", name, runs.len());

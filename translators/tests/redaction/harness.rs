@@ -52,7 +52,7 @@ pub fn has(text: &[u8], what: &str) -> bool {
 ///
 /// Each line is a record, in which the content of a string may be a placeholder: `{piece}` is a piece of the text, and a line
 /// with it is repeated for each piece; `{text}` is the whole text; `{nested}` is the whole text in JSON that is in a string.
-/// `"{number}"`, with its quotes, is the number of the record.
+/// `"{number}"`, with its quotes, is the number of the record; `{number}` in a longer string has twelve digits.
 fn template(runner: &str, file: &str, contains: &str) -> Vec<String> {
     let path = fixtures_dir(runner).join("templates").join(file);
     let text = std::fs::read_to_string(path);
@@ -66,7 +66,9 @@ fn with_text(line: &str, text: &str) -> String {
 
 /// The records with their numbers.
 fn numbered(lines: Vec<String>) -> Vec<String> {
-    let number = |(nth, line): (usize, String)| line.replace("\"{number}\"", &nth.to_string());
+    let number = |(nth, line): (usize, String)| {
+        line.replace("\"{number}\"", &nth.to_string()).replace("{number}", &format!("{nth:012}"))
+    };
     lines.into_iter().enumerate().map(number).collect()
 }
 

@@ -58,9 +58,10 @@ impl Frames {
     fn frame(&mut self, fields: Fields<'_, '_>, normalizer: &mut Normalizer) -> Read<Option<Taken>> {
         let envelope = Envelope::read(fields)?;
         let Some(body) = body::read(&envelope.kind, fields)? else { return Ok(None) };
+        let named = provider_of(fields)?;
         let stream = match self.waiting_for(&envelope) {
             Some(first) => {
-                let stream = with_provider(&first.stream, provider_of(fields)?);
+                let stream = with_provider(&first.stream, named);
                 let first = Adopted { stream: stream.clone(), ..first };
                 self.remember(&first);
                 normalizer.adopt_first(first);
@@ -68,7 +69,7 @@ impl Frames {
             }
             None => match open_stream(&envelope, normalizer) {
                 Some(stream) => stream,
-                None => Arc::new(self.new_stream(&envelope, &body, fields)?),
+                None => Arc::new(self.new_stream(&envelope, &body, named, fields)?),
             },
         };
         let is_unnamed = stream.provider == super::PROVIDER;
@@ -84,7 +85,11 @@ impl Frames {
             lacks_texts: envelope.stream_kind.is_none(),
         };
         if is_first {
-            normalizer.record_is_frame();
+            match normalizer.reserve(&frame) {
+                Ok(true) => {}
+                Ok(false) => return Ok(Some(Ok(()))),
+                Err(reason) => return Ok(Some(Err(reason))),
+            }
             self.waiting.push_back(frame);
             if self.waiting.len() > WAITING
                 && let Some(oldest) = self.waiting.pop_front()
@@ -109,14 +114,23 @@ impl Frames {
     }
 
     fn waiting_for(&mut self, envelope: &Envelope<'_>) -> Option<Adopted> {
-        let at = self.waiting.iter().position(|first| first.stream.id == envelope.stream_id)?;
+        let is_it = |first: &Adopted| {
+            let kind = envelope.stream_kind.unwrap_or(first.stream.kind);
+            (kind, envelope.stream_id) == (first.stream.kind, first.stream.id)
+        };
+        let at = self.waiting.iter().position(is_it)?;
         self.waiting.remove(at)
     }
 
     /// The stream of its first frame.
-    fn new_stream(&self, envelope: &Envelope<'_>, body: &Body, fields: Fields<'_, '_>) -> Read<Stream> {
+    fn new_stream(
+        &self,
+        envelope: &Envelope<'_>,
+        body: &Body,
+        named: Option<Provider>,
+        fields: Fields<'_, '_>,
+    ) -> Read<Stream> {
         let (kind, id) = (envelope.kind_of_stream(), envelope.stream_id);
-        let named = provider_of(fields)?;
         let origin = match body {
             Body::Task(event) => event.origin(),
             _ => None,

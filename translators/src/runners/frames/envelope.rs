@@ -5,6 +5,7 @@
 //! only that it is a string; another string has the UUID that is derived from it.
 
 use super::fields::{Fields, Read, Wrong};
+use crate::derived::uuid_v5;
 use crate::frame::StreamKind;
 use crate::sequence::uuid_of;
 use std::borrow::Cow;
@@ -24,7 +25,7 @@ pub(super) struct Envelope<'a> {
     pub(super) stream_id: Uuid,
     pub(super) seq: u64,
     pub(super) timestamp_ms: u64,
-    pub(super) id: Option<Uuid>,
+    pub(super) id: Uuid,
     pub(super) parent_tool_id: Option<Uuid>,
 }
 
@@ -39,13 +40,15 @@ impl<'a> Envelope<'a> {
         if timestamp_ms > LAST_MS {
             return Err(Wrong { key: "timestamp_ms", expected: "a time before the year 10000" });
         }
+        let stream_id = uuid_of(&stream_id);
+        let id = fields.text("id")?;
         Ok(Self {
             kind: fields.borrowed("type")?,
             stream_kind: stream_kind.as_deref().map(kind_of),
-            stream_id: uuid_of(&stream_id),
+            stream_id,
             seq: fields.number("seq")?,
             timestamp_ms,
-            id: Uuid::try_parse(&fields.text("id")?).ok(),
+            id: Uuid::try_parse(&id).unwrap_or_else(|_| uuid_v5(&stream_id, id.as_bytes())),
             parent_tool_id: fields.nullable_id("parent_tool_id")?,
         })
     }

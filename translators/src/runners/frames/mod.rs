@@ -53,11 +53,7 @@ pub(super) const RUNNER: Runner = Runner {
             schemas: schemas::V1,
         },
     ],
-    pieces: &[Pieces {
-        parent: &[],
-        leaves: &[&["delta"], &["chunk"]],
-        above: &["type", "session_id", "message_id", "block_index", "tool_id"],
-    }],
+    pieces: &[Pieces { parent: &[], leaves: &[&["delta"], &["chunk"]], above: &["type"] }],
     time,
     decoder: || Box::<decoder::Frames>::default(),
     dialogue: None,

@@ -34,7 +34,8 @@ impl Pi {
             }
             "thinking_delta" => {
                 let Some(mut piece) = piece else { return };
-                let is_separator = piece.low.is_none() && piece.high.is_none() && piece.text.bytes().all(|byte| byte == b'\n');
+                let is_separator =
+                    piece.low.is_none() && piece.high.is_none() && piece.text.bytes().all(|byte| byte == b'\n');
                 let held = reply.separators.len();
                 let before = reply.separators.remove(&index).unwrap_or_default();
                 piece.text.insert_str(0, &before);
