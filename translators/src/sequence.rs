@@ -177,6 +177,12 @@ impl Sequencer {
         self.session(session).1
     }
 
+    /// The id of the session of runs whose session the runner does not name, and of its thread.
+    pub(crate) fn home_id(&self) -> Uuid {
+        let known = self.sessions.get(&*self.home);
+        known.map_or_else(|| self.new_session_id(&self.home), |(session, _)| session.id)
+    }
+
     /// An open stream's properties.
     pub fn stream(&self, key: StreamKey) -> Option<&Arc<Stream>> {
         self.open.get(&key).map(|numbering| &numbering.stream)
@@ -226,13 +232,7 @@ impl Sequencer {
         if let Some(known) = self.sessions.get(name) {
             return known.clone();
         }
-        let own = match name {
-            // A runner that never names its session has one session per ingest.
-            "" => uuid_v5(&self.identity.run_id, b"session"),
-            _ => session_id_of(self.provider.name, name),
-        };
-        let first = self.sessions.len() == usize::from(self.sessions.contains_key(""));
-        let id = self.identity.session_id.filter(|_| first).unwrap_or(own);
+        let id = self.new_session_id(name);
         // Another spelling of the same id is the same session.
         if let Some(known) = self.by_id.get(&id).cloned() {
             self.sessions.insert(Arc::from(name), known.clone());
@@ -250,6 +250,17 @@ impl Sequencer {
         self.sessions.insert(Arc::from(name), (session.clone(), key));
         self.by_id.insert(id, (session.clone(), key));
         (session, key)
+    }
+
+    /// The id of a session that is not known yet.
+    fn new_session_id(&self, name: &str) -> Uuid {
+        let own = match name {
+            // A runner that never names its session has one session per ingest.
+            "" => uuid_v5(&self.identity.run_id, b"session"),
+            _ => session_id_of(self.provider.name, name),
+        };
+        let first = self.sessions.len() == usize::from(self.sessions.contains_key(""));
+        self.identity.session_id.filter(|_| first).unwrap_or(own)
     }
 
     fn open(&mut self, stream: Stream) -> StreamKey {

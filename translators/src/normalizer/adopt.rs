@@ -150,12 +150,12 @@ impl Normalizer {
     }
 
     /// Whether a stream of another kind has this id.
-    fn is_of_other_kind(&mut self, (kind, id): (StreamKind, Uuid)) -> bool {
-        // This also opens the thread of this ingest, so that no stream that is read takes its id first.
-        let own = self.thread();
-        let is_own = self.sequencer.stream(own).is_some_and(|own| own.id == id);
-        (is_own && kind != StreamKind::Thread)
-            || self.adopted.kinds.get(&id).is_some_and(|other| *other != kind)
+    fn is_of_other_kind(&self, (kind, id): (StreamKind, Uuid)) -> bool {
+        if let Some(open) = self.adopted.kinds.get(&id) {
+            return *open != kind;
+        }
+        // Records that are refused go to the thread of this ingest, even if none was refused yet.
+        (kind != StreamKind::Thread && self.sequencer.home_id() == id)
             || StreamKind::ALL.iter().any(|other| *other != kind && self.adopted.over.contains_key(&(*other, id)))
     }
 
