@@ -1,12 +1,12 @@
 //! The JSON form of frames. Fields that may be null are always written.
 
 use crate::contracts::wire::as_object;
-use crate::encode::{ObjectWriter, PreparedFields, key};
+use crate::encode::{Key, ObjectWriter, PreparedFields, key};
 use crate::frame::{
     Attachment, BlockDelta, BlockText, Body, Figures, Frame, PlanEntry, ProviderEvent, SkillEvent, Stream, TaskEvent,
     Tool, ToolCall,
 };
-use crate::json::to_raw;
+use data_encoding::HEXLOWER;
 use uuid::Uuid;
 
 /// The version of the envelope and fields.
@@ -282,7 +282,23 @@ fn provider_event(map: &mut ObjectWriter<'_>, provider: &str, record: &ProviderE
         map.entry(key!("redacted_paths"), &record.redacted_paths);
     }
     if v2 && let Some(source) = record.source() {
-        map.raw(key!("source"), to_raw(&source).get());
+        map.object(key!("source"), |map| {
+            map.entry(key!("sse"), &source.sse);
+            if let Some(block) = &source.block {
+                bytes(map, key!("block"), block);
+            }
+            if let Some(raw) = &source.raw {
+                bytes(map, key!("raw"), raw);
+            }
+        });
+    }
+}
+
+/// Bytes: a string if they are UTF-8, otherwise an object with their hexadecimal digits.
+fn bytes(map: &mut ObjectWriter<'_>, key: &'static Key, bytes: &[u8]) {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => map.text(key, text),
+        Err(_) => map.object(key, |map| map.text(key!("hex"), &HEXLOWER.encode(bytes))),
     }
 }
 
