@@ -18,7 +18,8 @@
 use super::given_ids::GivenIds;
 use super::{Block, Normalizer, Target};
 use crate::frame::{
-    Body, Frame, RUN_ENDED_FIRST, SessionEnded, SharedStr, Stream, StreamKind, TaskEvent, Tool, is_last,
+    Body, Frame, RUN_ENDED_FIRST, SessionEnded, SharedStr, Stream, StreamKind, TaskEvent, Tool, ToolCall, ToolKind,
+    is_last,
 };
 use crate::hash::{HashMap, HashSet};
 use crate::json::Utf16Text;
@@ -27,7 +28,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use uuid::Uuid;
 
-/// How many streams that are over are remembered, so that a repeated frame does not open them again.
+/// How many streams that are over are remembered, so that a repeated frame does not open them again, and how many proposed
+/// calls.
 const REMEMBERED: usize = 1024;
 
 /// What a missing part of a stream is reported as.
@@ -64,12 +66,27 @@ pub(super) struct AdoptedStreams {
     begun: HashSet<StreamKey>,
     /// The call ids of the open calls of each stream, by the ids of their tools.
     calls: HashMap<StreamKey, HashMap<Uuid, SharedStr>>,
+    /// The names of the newest proposed calls that have not started, also in order.
+    proposed: HashMap<(StreamKey, Uuid), SharedStr>,
+    proposed_in_order: VecDeque<(StreamKey, Uuid)>,
     /// The numbers after the last frames of the newest streams that are over, also in order.
     over: HashMap<(StreamKind, Uuid), u64>,
     over_in_order: VecDeque<(StreamKind, Uuid)>,
 }
 
 impl AdoptedStreams {
+    /// A call is proposed. It starts with the same name.
+    fn propose(&mut self, call: (StreamKey, Uuid), name: &SharedStr) {
+        if self.proposed.insert(call, name.clone()).is_none() {
+            self.proposed_in_order.push_back(call);
+        }
+        if self.proposed_in_order.len() > REMEMBERED
+            && let Some(oldest) = self.proposed_in_order.pop_front()
+        {
+            self.proposed.remove(&oldest);
+        }
+    }
+
     /// A stream is over, if it was taken over.
     fn end(&mut self, key: StreamKey, id: (StreamKind, Uuid)) {
         let Some(next) = self.next.remove(&key) else { return };
@@ -232,6 +249,10 @@ impl Normalizer {
                 {
                     return Err("the call has already started");
                 }
+                let proposed = self.adopted.proposed.get(&(target.stream, call.tool.id));
+                if proposed.is_some_and(|name| *name != call.name) {
+                    return Err("the call was proposed with another name");
+                }
                 if self.is_crowded(target) {
                     self.give_up_oldest_call();
                 }
@@ -242,6 +263,12 @@ impl Normalizer {
             | Body::ToolStderr { tool, .. }
             | Body::ToolEnded { tool, .. }
             | Body::ToolFailed { tool, .. } => {
+                if let Some(name) = self.adopted.proposed.get(&(target.stream, tool.id)).cloned()
+                    && !self.tool_known(target.stream, tool)
+                {
+                    let args = crate::json::empty_object();
+                    self.tool_started(target, ToolCall { tool: tool.clone(), name, kind: ToolKind::Other, args }, None);
+                }
                 self.for_output(target, tool).ok_or("the call is already over")?;
                 self.note_call(target.stream, tool);
             }
@@ -354,6 +381,7 @@ impl Normalizer {
                 self.calls.insert(order, key, call.tool.call_id.clone());
                 self.note_call(key, &call.tool);
             }
+            Body::ToolCallProposed(call) => self.adopted.propose((key, call.tool.id), &call.name),
             Body::ToolEnded { tool, .. } | Body::ToolFailed { tool, .. } => {
                 if let (_, Some(order)) = open.end_tool(tool, frame.timestamp_ms) {
                     self.calls.remove(order);

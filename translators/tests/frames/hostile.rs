@@ -188,6 +188,7 @@ fn a_frame_that_cannot_follow_is_kept_with_the_reason() {
         frame[key] = value;
         frame
     };
+    let proposed = with(&with(&call("a"), "type", json!("tool_call_proposed")), "name", json!("other"));
     for (rest, reason) in [
         (vec![with(&delta, "id", json!("0198c0de-0000-7000-8001-000000000000"))], "another frame has its id"),
         (vec![with(&delta, "stream_kind", json!("thread"))], "its stream_id is that of a stream of another kind"),
@@ -196,6 +197,7 @@ fn a_frame_that_cannot_follow_is_kept_with_the_reason() {
             "a later frame of its stream came before it",
         ),
         (vec![call("a"), call("b")], "its call_id and its tool_id belong to different calls"),
+        (vec![proposed, call("a")], "the call was proposed with another name"),
         (vec![call("a"), call("a")], "the call has already started"),
         (vec![question.clone(), question], "the question is already open"),
         (vec![end.clone(), end], "its stream is over"),

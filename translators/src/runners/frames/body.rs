@@ -42,7 +42,7 @@ pub(super) fn read(kind: &str, fields: Fields<'_, '_>) -> Read<Option<Body>> {
         "output_text_completed" => Body::OutputTextCompleted(block_text(fields)?),
         "reasoning_delta" => Body::ReasoningDelta(block_delta(fields)?),
         "reasoning_completed" => {
-            Body::ReasoningCompleted { block: block_text(fields)?, opaque: fields.nullable_json("opaque")? }
+            Body::ReasoningCompleted { block: block_text(fields)?, opaque: fields.nullable_record("opaque")? }
         }
         "tool_input_delta" => {
             Body::ToolInputDelta { tool: tool(fields)?, name: fields.name("name")?, delta: fields.text("delta")? }
@@ -64,7 +64,7 @@ pub(super) fn read(kind: &str, fields: Fields<'_, '_>) -> Read<Option<Body>> {
             tool: tool(fields)?,
             exit_code: fields.exit_code("exit_code")?,
             duration_ms: fields.number("duration_ms")?,
-            artifacts: fields.nullable_json("artifacts")?,
+            artifacts: fields.nullable_record("artifacts")?,
         },
         "tool_failed" => Body::ToolFailed { tool: tool(fields)?, error: fields.text("error")? },
         "provider_event" => Body::ProviderEvent(Box::new(provider_event(fields)?)),
@@ -73,7 +73,7 @@ pub(super) fn read(kind: &str, fields: Fields<'_, '_>) -> Read<Option<Body>> {
             approval_id: fields.filled("approval_id")?,
             tool_id: fields.nullable_id("tool_id")?,
             tool_name: fields.name("tool_name")?,
-            args: fields.json("args")?,
+            args: fields.args("args")?,
             reason: fields.nullable_text("reason")?,
         })),
         "approval_resolved" => Body::ApprovalResolved(Box::new(ApprovalResolved {
@@ -246,7 +246,7 @@ fn tool_call(fields: Fields<'_, '_>) -> Read<ToolCall> {
         Some(_) => fields.word("kind", "a kind of tool")?,
         None => ToolKind::Other,
     };
-    Ok(ToolCall { tool: tool(fields)?, name: fields.name("name")?, kind, args: fields.json("args")? })
+    Ok(ToolCall { tool: tool(fields)?, name: fields.name("name")?, kind, args: fields.args("args")? })
 }
 
 fn attachment(fields: Fields<'_, '_>) -> Read<Attachment> {

@@ -4,7 +4,7 @@
 //! is null. Never: a default for a field that is required.
 
 use crate::frame::{RawJson, RecordErrors, SharedStr};
-use crate::json::{Json, Object};
+use crate::json::{Json, Kind, Object};
 use serde::de::DeserializeOwned;
 use std::borrow::Cow;
 use std::fmt;
@@ -104,19 +104,24 @@ impl<'a> Fields<'_, 'a> {
         self.required(key, "a boolean", Json::bool)
     }
 
-    /// Any value.
-    pub(super) fn json(&self, key: &'static str) -> Read<RawJson> {
-        self.required(key, "present", |value| Some(value.to_raw()))
+    /// Arguments: an object, or a string where the model's arguments were none.
+    pub(super) fn args(&self, key: &'static str) -> Read<RawJson> {
+        self.required(key, "an object or a string", |value| is_args(value).then(|| value.to_raw()))
     }
 
-    /// Any value; `None` if it is null.
-    pub(super) fn nullable_json(&self, key: &'static str) -> Read<Option<RawJson>> {
-        self.nullable(key, "a value or null", |value| Some(value.to_raw()))
+    /// Arguments; `None` if they are null.
+    pub(super) fn nullable_args(&self, key: &'static str) -> Read<Option<RawJson>> {
+        self.nullable(key, "an object, a string or null", |value| is_args(value).then(|| value.to_raw()))
+    }
+
+    /// An object as it came.
+    pub(super) fn record(&self, key: &'static str) -> Read<RawJson> {
+        self.required(key, "an object", |value| is_object(value).then(|| value.to_raw()))
     }
 
     /// An object as it came; `None` if it is null.
     pub(super) fn nullable_record(&self, key: &'static str) -> Read<Option<RawJson>> {
-        self.nullable(key, "an object or null", |value| value.text().starts_with('{').then(|| value.to_raw()))
+        self.nullable(key, "an object or null", |value| is_object(value).then(|| value.to_raw()))
     }
 
     /// One of the words of an enumeration.
@@ -165,4 +170,12 @@ impl<'a> Fields<'_, 'a> {
             None => Ok(None),
         }
     }
+}
+
+fn is_object(value: Json<'_>) -> bool {
+    value.kind() == Kind::Object
+}
+
+fn is_args(value: Json<'_>) -> bool {
+    is_object(value) || value.kind() == Kind::String
 }

@@ -48,18 +48,18 @@ fn skill(kind: &str, fields: Fields<'_, '_>) -> Read<Option<SkillEvent>> {
         "skill_catalog_updated" => SkillEvent::CatalogUpdated {
             count: fields.number("count")?,
             roots: fields.texts("roots")?,
-            collisions: fields.nullable_json("collisions")?,
+            collisions: fields.nullable_record("collisions")?,
         },
         "skill_loaded" => SkillEvent::Loaded {
             name: fields.name("name")?,
             path: fields.text("path")?,
             digest: fields.text("digest")?,
-            frontmatter: fields.json("frontmatter")?,
+            frontmatter: fields.record("frontmatter")?,
             warnings: fields.nullable_texts("warnings")?,
         },
         "skill_invoked" => SkillEvent::Invoked {
             name: fields.name("name")?,
-            args: fields.nullable_json("args")?,
+            args: fields.nullable_args("args")?,
             mode: fields.word("mode", "manual or auto")?,
             effective_allowed_tools: fields.nullable_texts("effective_allowed_tools")?,
         },

@@ -10,12 +10,12 @@ pub(super) fn read(kind: &str, fields: Fields<'_, '_>) -> Read<Option<TaskEvent>
         "tool_task_spawned" => TaskEvent::Spawned {
             task_id: task_id()?,
             tool_name: fields.name("tool_name")?,
-            args: fields.json("args")?,
+            args: fields.args("args")?,
             cwd: fields.nullable_text("cwd")?,
             title: fields.nullable_text("title")?,
             execution_mode: fields.word("execution_mode", "pipes or pty")?,
             origin_session_id: fields.nullable_id("origin_session_id")?,
-            artifacts: fields.nullable_json("artifacts")?,
+            artifacts: fields.nullable_record("artifacts")?,
         },
         "tool_task_status" => TaskEvent::Status {
             task_id: task_id()?,
@@ -23,7 +23,7 @@ pub(super) fn read(kind: &str, fields: Fields<'_, '_>) -> Read<Option<TaskEvent>
             exit_code: fields.nullable_exit_code("exit_code")?,
             started_at_ms: fields.nullable_number("started_at_ms")?,
             ended_at_ms: fields.nullable_number("ended_at_ms")?,
-            artifacts: fields.nullable_json("artifacts")?,
+            artifacts: fields.nullable_record("artifacts")?,
             error: fields.nullable_text("error")?,
         },
         "tool_task_cancel_requested" => {
@@ -38,7 +38,7 @@ pub(super) fn read(kind: &str, fields: Fields<'_, '_>) -> Read<Option<TaskEvent>
             task_id: task_id()?,
             stream: fields.word("stream", "stdout, stderr or pty")?,
             chunk: fields.text("chunk")?,
-            artifacts: fields.nullable_json("artifacts")?,
+            artifacts: fields.nullable_record("artifacts")?,
         },
         "tool_task_stdin_written" => {
             TaskEvent::StdinWritten { task_id: task_id()?, chunk_b64: fields.text("chunk_b64")? }
