@@ -12,6 +12,7 @@ mod closing;
 mod follow;
 mod given_ids;
 mod held;
+mod known_calls;
 mod prompts;
 mod reopen;
 mod stream_state;

@@ -16,10 +16,10 @@
 //! ids and of finished calls is bounded; a repetition from further back is not recognised.
 
 use super::given_ids::GivenIds;
+use super::known_calls::KnownCalls;
 use super::{Block, Normalizer, Target};
 use crate::frame::{
-    Body, Frame, RUN_ENDED_FIRST, SessionEnded, SharedStr, Stream, StreamKind, TaskEvent, Tool, ToolCall, ToolKind,
-    is_last,
+    Body, Frame, RUN_ENDED_FIRST, SessionEnded, Stream, StreamKind, TaskEvent, Tool, ToolCall, ToolKind, is_last,
 };
 use crate::hash::{HashMap, HashSet};
 use crate::json::Utf16Text;
@@ -28,8 +28,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use uuid::Uuid;
 
-/// How many streams that are over are remembered, so that a repeated frame does not open them again, and how many proposed
-/// calls.
+/// How many streams that are over are remembered, so that a repeated frame does not open them again.
 const REMEMBERED: usize = 1024;
 
 /// What a missing part of a stream is reported as.
@@ -64,35 +63,18 @@ pub(super) struct AdoptedStreams {
     next: HashMap<StreamKey, u64>,
     /// The open runs that have their first frame.
     begun: HashSet<StreamKey>,
-    /// The call ids of the open calls of each stream, by the ids of their tools.
-    calls: HashMap<StreamKey, HashMap<Uuid, SharedStr>>,
-    /// The names of the newest proposed calls that have not started, also in order.
-    proposed: HashMap<(StreamKey, Uuid), SharedStr>,
-    proposed_in_order: VecDeque<(StreamKey, Uuid)>,
+    calls: KnownCalls,
     /// The numbers after the last frames of the newest streams that are over, also in order.
     over: HashMap<(StreamKind, Uuid), u64>,
     over_in_order: VecDeque<(StreamKind, Uuid)>,
 }
 
 impl AdoptedStreams {
-    /// A call is proposed. It starts with the same name.
-    fn propose(&mut self, call: (StreamKey, Uuid), name: &SharedStr) {
-        if self.proposed.insert(call, name.clone()).is_none() {
-            self.proposed_in_order.push_back(call);
-        }
-        if self.proposed_in_order.len() > REMEMBERED
-            && let Some(oldest) = self.proposed_in_order.pop_front()
-        {
-            self.proposed.remove(&oldest);
-        }
-    }
-
     /// A stream is over, if it was taken over.
     fn end(&mut self, key: StreamKey, id: (StreamKind, Uuid)) {
         let Some(next) = self.next.remove(&key) else { return };
         self.kinds.remove(&id.1);
         self.begun.remove(&key);
-        self.calls.remove(&key);
         if self.over.insert(id, next).is_none() {
             self.over_in_order.push_back(id);
         }
@@ -183,13 +165,6 @@ impl Normalizer {
         }
     }
 
-    /// A call was given up.
-    pub(super) fn call_is_over(&mut self, stream: StreamKey, tool: &Tool) {
-        if let Some(calls) = self.adopted.calls.get_mut(&stream) {
-            calls.remove(&tool.id);
-        }
-    }
-
     fn adopt_new(&mut self, adopted: Adopted) -> Result<(), &'static str> {
         let id = (adopted.stream.kind, adopted.stream.id);
         self.set_time(adopted.timestamp_ms);
@@ -219,9 +194,7 @@ impl Normalizer {
     fn make_room(&mut self, target: Target, id: (StreamKind, Uuid), body: &Body) -> Result<(), &'static str> {
         let open = self.open.entry(target.stream).or_default();
         if let Some(tool) = tool_of(body) {
-            let calls = self.adopted.calls.get(&target.stream);
-            let call_id = calls.and_then(|calls| calls.get(&tool.id)).filter(|call_id| open.call_runs(call_id));
-            if open.is_of_other_tool(tool) || call_id.is_some_and(|call_id| *call_id != tool.call_id) {
+            if open.is_of_other_tool(tool) || !self.adopted.calls.fits(target.stream, tool) {
                 return Err("its call_id and its tool_id belong to different calls");
             }
         }
@@ -249,7 +222,7 @@ impl Normalizer {
                 {
                     return Err("the call has already started");
                 }
-                let proposed = self.adopted.proposed.get(&(target.stream, call.tool.id));
+                let proposed = self.adopted.calls.proposed_name(target.stream, &call.tool);
                 if proposed.is_some_and(|name| *name != call.name) {
                     return Err("the call was proposed with another name");
                 }
@@ -263,14 +236,13 @@ impl Normalizer {
             | Body::ToolStderr { tool, .. }
             | Body::ToolEnded { tool, .. }
             | Body::ToolFailed { tool, .. } => {
-                if let Some(name) = self.adopted.proposed.get(&(target.stream, tool.id)).cloned()
+                if let Some(name) = self.adopted.calls.proposed_name(target.stream, tool).cloned()
                     && !self.tool_known(target.stream, tool)
                 {
                     let args = crate::json::empty_object();
                     self.tool_started(target, ToolCall { tool: tool.clone(), name, kind: ToolKind::Other, args }, None);
                 }
                 self.for_output(target, tool).ok_or("the call is already over")?;
-                self.note_call(target.stream, tool);
             }
             Body::ApprovalRequested(request) if open.asks(&request.approval_id) => {
                 return Err("the question is already open");
@@ -363,13 +335,15 @@ impl Normalizer {
         self.close_task(key);
     }
 
-    /// Notes the call id of an open call.
-    fn note_call(&mut self, stream: StreamKey, tool: &Tool) {
-        self.adopted.calls.entry(stream).or_default().insert(tool.id, tool.call_id.clone());
-    }
-
     /// Notes what the frame opens or closes, within the same bounds as for a runner.
     fn follow(&mut self, key: StreamKey, frame: &Frame) {
+        if let Some(tool) = tool_of(&frame.body) {
+            let name = match &frame.body {
+                Body::ToolCallProposed(call) => Some(&call.name),
+                _ => None,
+            };
+            self.adopted.calls.note(key, tool, name);
+        }
         let open = self.open.entry(key).or_default();
         match &frame.body {
             Body::SessionStarted { .. } => {
@@ -379,14 +353,11 @@ impl Normalizer {
                 let order = self.calls.next();
                 open.start_tool(call, frame.parent_tool_id, frame.timestamp_ms, order);
                 self.calls.insert(order, key, call.tool.call_id.clone());
-                self.note_call(key, &call.tool);
             }
-            Body::ToolCallProposed(call) => self.adopted.propose((key, call.tool.id), &call.name),
             Body::ToolEnded { tool, .. } | Body::ToolFailed { tool, .. } => {
                 if let (_, Some(order)) = open.end_tool(tool, frame.timestamp_ms) {
                     self.calls.remove(order);
                 }
-                self.call_is_over(key, tool);
             }
             _ => {
                 open.note(frame);
@@ -398,11 +369,13 @@ impl Normalizer {
     }
 }
 
-/// The call of a frame that is part of one that runs.
+/// The call that a frame is part of.
 fn tool_of(body: &Body) -> Option<&Tool> {
     match body {
+        Body::ToolCallProposed(call) => Some(&call.tool),
         Body::ToolStarted { call, .. } => Some(&call.tool),
-        Body::ToolStdout { tool, .. }
+        Body::ToolInputDelta { tool, .. }
+        | Body::ToolStdout { tool, .. }
         | Body::ToolStdoutTail { tool, .. }
         | Body::ToolStdoutFront { tool, .. }
         | Body::ToolStderr { tool, .. }

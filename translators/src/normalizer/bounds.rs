@@ -77,7 +77,6 @@ impl Normalizer {
         let Some((tool, parent)) = self.open.get_mut(&stream).and_then(|open| open.give_up_tool(&call_id)) else {
             return;
         };
-        self.call_is_over(stream, &tool);
         let most = self.calls.most;
         let error = format!("given up: more than {most} tool calls were open at once (ingest.max_open_tools)");
         self.emit(Target { stream, parent }, Body::ToolFailed { tool, error });

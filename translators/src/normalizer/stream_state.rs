@@ -190,10 +190,6 @@ impl StreamState {
         self.tools.contains_key(&tool.call_id)
     }
 
-    pub(super) fn call_runs(&self, call_id: &str) -> bool {
-        self.tools.contains_key(call_id)
-    }
-
     /// Whether an open call with this call id is another tool's.
     pub(super) fn is_of_other_tool(&self, tool: &Tool) -> bool {
         self.tools.get(&tool.call_id).is_some_and(|open| open.tool.id != tool.id)
