@@ -193,10 +193,10 @@ impl Normalizer {
     /// Opens and closes what must be open or closed before this frame, if an earlier one is missing.
     fn make_room(&mut self, target: Target, id: (StreamKind, Uuid), body: &Body) -> Result<(), &'static str> {
         let open = self.open.entry(target.stream).or_default();
-        if let Some(tool) = tool_of(body) {
-            if open.is_of_other_tool(tool) || !self.adopted.calls.fits(target.stream, tool) {
-                return Err("its call_id and its tool_id belong to different calls");
-            }
+        if let Some(tool) = tool_of(body)
+            && (open.is_of_other_tool(tool) || !self.adopted.calls.fits(target.stream, tool))
+        {
+            return Err("its call_id and its tool_id belong to different calls");
         }
         match body {
             Body::SessionStarted { .. } | Body::SessionEnded(_) if id.0 != StreamKind::Session => {
@@ -259,10 +259,10 @@ impl Normalizer {
             Body::Task(event) if id != (StreamKind::Task, event.task_id()) => {
                 return Err("a task has a stream of its own, with its id");
             }
-            Body::Task(event) if matches!(**event, TaskEvent::Spawned { .. }) => {
-                if !self.adopted.begun.insert(target.stream) {
-                    return Err("the task has already started");
-                }
+            Body::Task(event)
+                if matches!(**event, TaskEvent::Spawned { .. }) && !self.adopted.begun.insert(target.stream) =>
+            {
+                return Err("the task has already started");
             }
             _ => {}
         }
