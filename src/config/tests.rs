@@ -5,7 +5,7 @@
 use super::approvals::Rule;
 use super::source::{misfit, variable};
 use super::table::{Section, Setting, Table};
-use super::upstream::{Command, Common, Http, Responses, Sse};
+use super::upstream::{Agent, Command, Common, Http, Responses, Sse};
 use super::{Config, NOTE, SECTIONS, Sources, approvals, upstream};
 use figment::providers::{Format, Toml};
 use figment::value::{Dict, Value};
@@ -24,6 +24,7 @@ const LISTED: &[(&str, &[Setting])] = &[
     ("upstream", Common::SETTINGS),
     ("upstream http", Http::SETTINGS),
     ("upstream command", Command::SETTINGS),
+    ("upstream acp", Agent::SETTINGS),
     ("upstream responses", Responses::SETTINGS),
     ("upstream sse", Sse::SETTINGS),
 ];

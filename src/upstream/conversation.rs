@@ -22,7 +22,9 @@ use crate::policy::{Policy, Verdict};
 use crate::runs::Runs;
 use crate::telemetry::metrics::UpstreamMeter;
 use framegate_translators::frame::{ApprovalResolved, Decision, SharedStr, StreamKind};
-use framegate_translators::host::{Answer, Dialogue, HostMessage, Opening, Outgoing, SendError};
+use framegate_translators::host::{
+    Answer, Dialogue, HostMessage, Offer, Opening, Outgoing, SendError, Served, ServiceError, ServiceRequest,
+};
 use framegate_translators::redact::{Rules, words_of};
 use prompts::Prompts;
 use questions::{Own, Questions, State};
@@ -132,6 +134,25 @@ impl Conversation {
             prompts: Prompts::default(),
         };
         (conversation, inbox)
+    }
+
+    /// Tells the dialogue what the proxy offers to the runner, before [`Conversation::open`].
+    pub fn offer(&mut self, offer: Offer) {
+        if let Some(dialogue) = &mut self.dialogue {
+            dialogue.offer(offer);
+        }
+    }
+
+    /// What the runner asks the proxy to do. Each result belongs to [`Conversation::served`].
+    pub fn take_services(&mut self) -> Vec<ServiceRequest> {
+        self.dialogue.as_mut().map(|dialogue| dialogue.take_services()).unwrap_or_default()
+    }
+
+    /// Passes on the result of such a request.
+    pub fn served(&mut self, ticket: u64, result: Result<Served, ServiceError>) {
+        if let Some(dialogue) = &mut self.dialogue {
+            dialogue.served(ticket, result);
+        }
     }
 
     /// Queues the opening messages.

@@ -12,6 +12,7 @@ mod host;
 mod metering;
 mod modes;
 pub mod responses;
+mod services;
 pub mod sse;
 
 pub use conversation::{Conversation, Setup};
@@ -140,7 +141,7 @@ pub enum StartError {
 pub struct Upstreams(Vec<Arc<dyn Upstream>>);
 
 impl Upstreams {
-    /// Creates the upstreams of kind `command` in a configuration. Nothing is started yet.
+    /// Creates the upstreams of the kinds `command` and `acp` in a configuration. Nothing is started yet.
     pub fn new(configured: &[Configured], host: &Host) -> Self {
         for upstream in configured {
             // Makes the metric series of this upstream start at 0.

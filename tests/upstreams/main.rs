@@ -12,6 +12,7 @@
 
 mod acp_agent;
 mod acp_modes;
+mod acp_services;
 mod ag_ui;
 mod agent_responses;
 mod agent_responses_packages;
@@ -42,6 +43,7 @@ mod real_codex;
 mod real_feed;
 mod real_modes;
 mod real_packages;
+mod real_vendors;
 #[path = "../serve/resources.rs"]
 mod resources;
 mod sessions;

@@ -1,4 +1,4 @@
-//! A scripted model on loopback: Anthropic's Messages API, and OpenAI's Responses API and Chat Completions.
+//! A scripted model on loopback: Anthropic's Messages API, OpenAI's Responses API and Chat Completions, and the Gemini API.
 //!
 //! Each request with tools gets the next turn of the script, or the turn that its last prompt names (`obedient`). Other requests of
 //! runners (for titles) get a short answer.
@@ -116,7 +116,9 @@ fn answer(
     let request: Value = serde_json::from_slice(&body).unwrap_or_default();
     let path = head.split(' ').nth(1).unwrap_or_default().split('?').next().unwrap_or_default().to_owned();
     let mut out = Out { stream, number: 0 };
-    let has_tools = request["tools"].as_array().is_some_and(|tools| !tools.is_empty());
+    // Qwen Code has a subagent of its own that may use tools.
+    let is_own = String::from_utf8_lossy(&body).contains("managed memory extraction subagent");
+    let has_tools = !is_own && request["tools"].as_array().is_some_and(|tools| !tools.is_empty());
     let turn = if has_tools {
         requests.lock().unwrap().push(request.clone());
         headers.lock().unwrap().push(fields);
@@ -132,6 +134,10 @@ fn answer(
         "messages" => messages(&mut out, &request, &turn),
         "responses" => responses(&mut out, &turn),
         "completions" => completions(&mut out, &request, &turn),
+        name if name.ends_with(":streamGenerateContent") => contents(&mut out, &turn),
+        name if name.ends_with(":generateContent") => {
+            out.json("200 OK", &candidate(&json!({"text": "A title"}), Some("STOP")))
+        }
         "count_tokens" => out.json("200 OK", &json!({"input_tokens": 10})),
         _ => out.json("404 Not Found", &json!({})),
     }
@@ -314,6 +320,7 @@ fn completions(out: &mut Out, request: &Value, turn: &[Say]) -> std::io::Result<
     out.begin()?;
     let mut finish = "stop";
     for (index, say) in turn.iter().enumerate() {
+        wait(out, say)?;
         for piece in pieces(say) {
             out.data(&chunk(json!({"role": "assistant", "content": piece}), None).to_string())?;
         }
@@ -328,4 +335,29 @@ fn completions(out: &mut Out, request: &Value, turn: &[Say]) -> std::io::Result<
     last["usage"] = json!({"prompt_tokens": 100, "completion_tokens": 42, "total_tokens": 142});
     out.data(&last.to_string())?;
     out.data("[DONE]")
+}
+
+/// A chunk of the Gemini API with one part.
+fn candidate(part: &Value, finish: Option<&str>) -> Value {
+    let mut candidate = json!({"index": 0, "content": {"role": "model", "parts": [part]}});
+    if let Some(finish) = finish {
+        candidate["finishReason"] = json!(finish);
+    }
+    let usage = json!({"promptTokenCount": 100, "candidatesTokenCount": 42, "totalTokenCount": 142});
+    json!({"candidates": [candidate], "usageMetadata": usage, "modelVersion": "scripted"})
+}
+
+fn contents(out: &mut Out, turn: &[Say]) -> std::io::Result<()> {
+    out.begin()?;
+    for say in turn {
+        wait(out, say)?;
+        for piece in pieces(say) {
+            let part = json!({"text": piece, "thought": matches!(say, Say::Thought(_))});
+            out.data(&candidate(&part, None).to_string())?;
+        }
+        if let Say::Tool(name, arguments) = say {
+            out.data(&candidate(&json!({"functionCall": {"name": name, "args": arguments}}), None).to_string())?;
+        }
+    }
+    out.data(&candidate(&json!({"text": ""}), Some("STOP")).to_string())
 }

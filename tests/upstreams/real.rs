@@ -19,14 +19,15 @@ pub fn real(preset: &str, name: &str, model: &Model, more: &str) -> Started {
     let program = program(name);
     let (runner, _) = framegate_translators::runners::presets().find(|(_, known)| known.name == preset).unwrap();
     let modes: Vec<&str> = runner.modes.known.iter().map(|mode| mode.name).collect();
+    let (settings, environment) = crate::real_vendors::needs(name, model);
     let tables = format!(
         "[[upstream]]\nname = \"real\"\nkind = \"command\"\npreset = \"{preset}\"\nprogram = \"{program}\"\n\
-         modes = {modes:?}\ndirectories = [\"{{folder}}/work\"]\npass_environment = [\"PATH\"]\n\
+         modes = {modes:?}\ndirectories = [\"{{folder}}/work\"]\npass_environment = [\"PATH\"]\n{settings}\
          [upstream.environment]\nHOME = \"{{folder}}/home\"\nLANG = \"C.UTF-8\"\nMODEL_KEY = \"test\"\n\
          ANTHROPIC_BASE_URL = \"http://{address}\"\nANTHROPIC_API_KEY = \"test\"\nDISABLE_TELEMETRY = \"1\"\n\
          DISABLE_ERROR_REPORTING = \"1\"\nDISABLE_AUTOUPDATER = \"1\"\nIS_SANDBOX = \"1\"\n\
          CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC = \"1\"\nOPENCODE_DISABLE_MODELS_FETCH = \"1\"\n\
-         OPENCODE_DISABLE_AUTOUPDATE = \"1\"\n{more}\n",
+         OPENCODE_DISABLE_AUTOUPDATE = \"1\"\n{environment}{more}\n",
         address = model.address,
     );
     let started = Started::with(&tables, &[("FRAMEGATE__TELEMETRY__FILTER", "info,framegate::stderr=debug")]);
@@ -49,6 +50,7 @@ pub fn real(preset: &str, name: &str, model: &Model, more: &str) -> Started {
             "models": {"one": {"name": "one", "tool_call": true, "limit": {"context": 100_000, "output": 8_000}}}}},
     });
     std::fs::write(started.folder.path("home/.config/opencode/opencode.json"), opencode.to_string()).unwrap();
+    crate::real_vendors::write_settings(&started, model);
     // `codex exec` requires a Git repository as its working directory.
     let git =
         std::process::Command::new("git").args(["init", "--quiet"]).current_dir(started.folder.path("work")).status();
@@ -125,7 +127,13 @@ pub fn pending_approval(started: &Started, run: &str) -> String {
 }
 
 /// One tool call is approved and one is denied: only the approved tool has an effect.
-fn decide_two_calls(preset: &str, name: &str, call: impl Fn(&str) -> Say) {
+pub fn decide_two_calls(preset: &str, name: &str, call: impl Fn(&str) -> Say) {
+    let (started, run) = decide(preset, name, call);
+    assert_in_every_contract(&started, &run, "Well.");
+}
+
+/// The same. The runner may end its turn instead of going on after the denial.
+pub fn decide(preset: &str, name: &str, call: impl Fn(&str) -> Say) -> (Started, String) {
     let script = vec![
         vec![Say::Text("First this."), call("touch yes.txt")],
         vec![Say::Text("Then that."), call("touch no.txt")],
@@ -151,8 +159,8 @@ fn decide_two_calls(preset: &str, name: &str, call: impl Fn(&str) -> Say) {
     let frames = started.events(&run, "frames.v2");
     let of = |kind: &str| frames.iter().filter(|frame| frame["type"] == json!(kind)).count();
     assert_eq!((of("approval_requested"), of("approval_resolved")), (2, 2), "{frames:#?}");
-    assert_in_every_contract(&started, &run, "Well.");
     assert_eq!(answer(&started, &run, &second, &denied), 409, "an answer after the end");
+    (started, run)
 }
 
 #[test]

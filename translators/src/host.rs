@@ -6,12 +6,14 @@
 
 mod pending_questions;
 mod prompt_file;
+mod services;
 
 use crate::decode::Record;
 use crate::frame::{Decision, RawJson, SharedStr};
 
 pub(crate) use pending_questions::PendingQuestions;
 pub use prompt_file::{FileContent, PromptFile};
+pub use services::{Offer, Served, Service, ServiceError, ServiceRequest, TerminalExit};
 
 /// The options with which a runner is started.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -146,6 +148,19 @@ pub trait Dialogue: Send {
     /// Why the runner refuses to work, in its own words; `None` while no reason is known.
     fn refusal(&self) -> Option<&str> {
         None
+    }
+
+    /// Tells the runner what the host offers, before [`Dialogue::open`]. A protocol without such requests ignores it.
+    fn offer(&mut self, _offer: Offer) {}
+
+    /// Takes the requests that the host is to carry out now.
+    fn take_services(&mut self) -> Vec<ServiceRequest> {
+        Vec::new()
+    }
+
+    /// Processes the result of a request, which is passed on to the runner unless the runner withdrew the request.
+    fn served(&mut self, ticket: u64, result: Result<Served, ServiceError>) {
+        let _ = (ticket, result);
     }
 
     /// Processes the server's response to a [`Outgoing::Post`] of that path.

@@ -55,6 +55,8 @@ settings! {
         /// Bytes of its standard error that are logged.
         stderr_bytes: usize = 65_536, in 0..=16 << 20;
     }
+    /// The further settings of kind `acp`; `None` for kind `command`.
+    with agent: Option<Box<super::Agent>>;
 }
 
 /// A runner whose command line is built in, or `none`: the settings name the program and all arguments.
@@ -63,7 +65,7 @@ pub struct Preset(Option<(&'static Runner, &'static runners::Preset)>);
 
 impl Preset {
     /// The spelling of no preset.
-    const NONE: &str = "none";
+    pub(super) const NONE: &str = "none";
 
     /// The preset of that name, which may be an alias if `aliases` are allowed.
     pub fn find(name: &str, aliases: bool) -> Option<Self> {
@@ -169,7 +171,8 @@ impl Command {
             if self.program.is_empty() {
                 report("program", "is missing; set it, or choose a preset".to_owned());
             }
-            let resumes = self.resume_arguments.iter().any(|argument| argument.contains("{session}"));
+            let resumes =
+                self.agent.is_some() || self.resume_arguments.iter().any(|argument| argument.contains("{session}"));
             if !self.resume_arguments.is_empty() && !resumes {
                 report("resume_arguments", "must contain {session}, which becomes the session to continue".to_owned());
             }
@@ -178,6 +181,9 @@ impl Command {
                 "resume_arguments",
                 "must not be set with a preset, which has its own arguments for continuing a session".to_owned(),
             );
+        }
+        if let Some(agent) = &self.agent {
+            agent.check(self.preset, !self.resume_arguments.is_empty(), report);
         }
         let texts = self.arguments.iter().chain(&self.resume_arguments).chain(self.environment.values());
         if texts.chain([&self.program, &self.model]).any(|text| text.contains('\0')) {

@@ -4,6 +4,7 @@
 //! list of all problems. Never: a table that is silently left out; a secret (secrets are in files and variables, which are read
 //! when they are needed).
 
+mod agent;
 mod command;
 pub mod environment;
 mod http;
@@ -11,6 +12,7 @@ mod modes;
 mod responses;
 mod sse;
 
+pub use agent::{Agent, FileAccess};
 pub use command::{Command, Preset};
 pub use http::{Authorization, Http};
 pub use modes::Modes;
@@ -21,7 +23,7 @@ use super::error::{Problem, unknown};
 use super::source::misfit;
 use super::table::{Table, find, keys, settings};
 use figment::value::{Dict, Value};
-use framegate_translators::runners::{FEED, RESPONSES, RUNNERS, runner};
+use framegate_translators::runners::{AGENTS, FEED, RESPONSES, RUNNERS, runner};
 use serde::de::DeserializeOwned;
 
 /// One runner that the proxy starts or connects to.
@@ -42,7 +44,7 @@ pub struct Upstream {
 /// How the proxy reaches an upstream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// The proxy starts a program for each run.
+    /// The proxy starts a program for each run. It may be an ACP agent ([`Command::agent`]).
     Command(Box<Command>),
     /// The proxy follows an event feed.
     Sse(Box<Sse>),
@@ -67,7 +69,10 @@ settings! {
 }
 
 /// The values of `kind`.
-const KINDS: [&str; 3] = ["command", "sse", "responses"];
+const KINDS: [&str; 4] = ["command", AGENT, "sse", "responses"];
+
+/// The kind whose programs are agents of one protocol, which it is named after.
+const AGENT: &str = AGENTS.name;
 
 /// Reads the tables. Adds problems to `problems`; `spell` formats the position of a key.
 pub(super) fn read(tables: &Value, spell: &dyn Fn(&str) -> String, problems: &mut Vec<Problem>) -> Vec<Upstream> {
@@ -113,8 +118,9 @@ fn one(mut table: Dict, report: &mut dyn FnMut(&str, String)) -> Option<Upstream
             return None;
         }
     };
-    let (of_http, of_kind) = match kind {
-        "command" => (&[][..], Command::SETTINGS),
+    let (of_family, of_kind) = match kind {
+        "command" => (Command::SETTINGS, &[][..]),
+        AGENT => (Command::SETTINGS, Agent::SETTINGS),
         "sse" => (Http::SETTINGS, Sse::SETTINGS),
         _ => (Http::SETTINGS, Responses::SETTINGS),
     };
@@ -138,12 +144,24 @@ fn one(mut table: Dict, report: &mut dyn FnMut(&str, String)) -> Option<Upstream
             }
         }
     }
-    let (mut common, mut http, mut own) = (Dict::new(), Dict::new(), Dict::new());
+    // The names of presets of this kind have a short form.
+    if kind == AGENT
+        && let Some(given) = table.get("preset").and_then(Value::as_str).filter(|given| *given != Preset::NONE)
+    {
+        match agent::preset_name(given) {
+            Ok(name) => drop(table.insert("preset".to_owned(), Value::from(name))),
+            Err(message) => {
+                report("preset", message);
+                return None;
+            }
+        }
+    }
+    let (mut common, mut family, mut own) = (Dict::new(), Dict::new(), Dict::new());
     for (key, value) in table {
-        let sides = [(Common::SETTINGS, &mut common), (of_http, &mut http), (of_kind, &mut own)];
+        let sides = [(Common::SETTINGS, &mut common), (of_family, &mut family), (of_kind, &mut own)];
         let found = sides.into_iter().find_map(|(known, side)| Some((find(known, &key)?, side)));
         let Some((setting, side)) = found else {
-            let known = keys(Common::SETTINGS).chain(keys(of_http)).chain(keys(of_kind));
+            let known = keys(Common::SETTINGS).chain(keys(of_family)).chain(keys(of_kind));
             report(&key, unknown(&format!("setting of an upstream of kind {kind:?}:"), &key, known));
             continue;
         };
@@ -156,19 +174,25 @@ fn one(mut table: Dict, report: &mut dyn FnMut(&str, String)) -> Option<Upstream
     let common: Common = typed(common, &mut report)?;
     let (kind, own_runner) = match kind {
         "command" => {
-            let command: Command = typed(own, &mut report)?;
+            let command: Command = typed(family, &mut report)?;
             command.check(&mut report);
             let runner = command.preset.runner();
             (Kind::Command(Box::new(command)), runner)
         }
+        AGENT => {
+            let agent: Agent = typed(own, &mut report)?;
+            let command = Command { agent: Some(Box::new(agent)), ..typed(family, &mut report)? };
+            command.check(&mut report);
+            (Kind::Command(Box::new(command)), AGENTS.name)
+        }
         "sse" => {
-            let http: Http = typed(http, &mut report)?;
+            let http: Http = typed(family, &mut report)?;
             let sse = Sse { http, ..typed(own, &mut report)? };
             sse.check(&mut report);
             (Kind::Sse(Box::new(sse)), FEED.name)
         }
         _ => {
-            let http: Http = typed(http, &mut report)?;
+            let http: Http = typed(family, &mut report)?;
             let responses = Responses { http, ..typed(own, &mut report)? };
             responses.check(&mut report);
             (Kind::Responses(Box::new(responses)), RESPONSES.name)
@@ -184,8 +208,10 @@ fn one(mut table: Dict, report: &mut dyn FnMut(&str, String)) -> Option<Upstream
     } else if runner(&name_of_runner).is_none() {
         report("runner", unknown("runner", &name_of_runner, RUNNERS.iter().map(|runner| runner.name)));
     }
-    if matches!(kind, Kind::Responses(_)) && name_of_runner != RESPONSES.name {
-        report("runner", format!("is always {:?} for this kind; remove it", RESPONSES.name));
+    let is_agent = matches!(&kind, Kind::Command(command) if command.agent.is_some());
+    let is_fixed = is_agent || matches!(kind, Kind::Responses(_));
+    if is_fixed && name_of_runner != own_runner {
+        report("runner", format!("is always {own_runner:?} for this kind; remove it"));
     }
     let modes = Modes { names: modes, default: Some(mode).filter(|mode| !mode.is_empty()) };
     let upstream = Upstream { name, runner: name_of_runner, max_runs, modes, kind };
@@ -238,9 +264,24 @@ mod tests {
     }
 
     #[test]
+    fn an_agent_needs_a_preset_or_a_program() {
+        for (given, preset) in [("gemini-cli", "gemini-cli-acp"), ("codex-acp", "codex-acp"), ("goose", "goose-acp")] {
+            let text = format!("[[upstream]]\nname = \"a\"\nkind = \"acp\"\npreset = \"{given}\"\nfiles = \"read\"");
+            let found = load(&text).unwrap();
+            let [Upstream { runner, kind: Kind::Command(command), .. }] = &found[..] else { panic!("{found:?}") };
+            let agent = Agent { files: FileAccess::Read, ..Agent::default() };
+            assert_eq!((runner.as_str(), command.preset.name()), ("acp", preset));
+            assert_eq!(command.agent.as_deref(), Some(&agent));
+        }
+        let own = load("[[upstream]]\nname = \"a\"\nkind = \"acp\"\nprogram = \"x\"\nmodes = [\"fast\"]").unwrap();
+        assert_eq!((own[0].runner.as_str(), &own[0].modes.names), ("acp", &vec!["fast".to_owned()]));
+    }
+
+    #[test]
     fn each_number_is_accepted_at_its_bounds_and_refused_beyond_them() {
         let kinds = [
             ("kind = \"command\"\npreset = \"codex-exec\"", &[][..], Command::SETTINGS),
+            ("kind = \"acp\"\nprogram = \"x\"", Command::SETTINGS, Agent::SETTINGS),
             ("kind = \"sse\"\nurl = \"http://localhost/event\"", Http::SETTINGS, Sse::SETTINGS),
             ("kind = \"responses\"\nurl = \"http://localhost/v1\"", Http::SETTINGS, Responses::SETTINGS),
         ];
@@ -294,6 +335,7 @@ mod tests {
         let responses = "[[upstream]]\nname = \"a\"\nkind = \"responses\"\nurl = \"https://api.example/v1\"\n";
         let feed = "[[upstream]]\nname = \"a\"\nkind = \"sse\"\nurl = \"http://localhost:1/event?directory=x\"\n";
         assert!(load(responses).is_ok() && load(feed).is_ok());
+        let agent = "[[upstream]]\nname = \"a\"\nkind = \"acp\"\n";
         let at = |url: &str| format!("[[upstream]]\nname = \"a\"\nkind = \"responses\"\nurl = \"{url}\"\n");
         for (text, expected) in [
             ("upstream = 1".to_owned(), "upstream: must be a list of tables"),
@@ -347,6 +389,20 @@ mod tests {
             (format!("{responses}runner = \"codex\""), "runner: is always \"open-responses\" for this kind"),
             (format!("{feed}authorization = \"passthrough\""), "a feed has no client whose credentials"),
             (format!("{feed}reconnect_min_ms = 5000\nreconnect_max_ms = 1000"), "5000 is more than reconnect_max_ms"),
+            (format!("{agent}preset = \"claude-code\""), "preset: unknown preset of an ACP agent \"claude-code\""),
+            (format!("{agent}preset = \"gemini-cli-ac\""), "did you mean \"gemini-cli-acp\"?"),
+            (format!("{agent}program = \"x\"\nfiles = \"all\""), "files: unknown value \"all\""),
+            (format!("{agent}program = \"x\"\nrunner = \"codex\""), "runner: is always \"acp\" for this kind"),
+            (format!("{agent}program = \"x\"\nresume_arguments = [\"x\"]"), "the protocol continues sessions"),
+            (
+                format!("{agent}program = \"x\"\nmcp_servers_file = \"x\""),
+                "mcp_servers_file: \"x\" is not an absolute path",
+            ),
+            (
+                format!("{agent}program = \"x\"\nfile = \"read\""),
+                "unknown setting of an upstream of kind \"acp\": \"file\"",
+            ),
+            (format!("{preset}terminals = true"), "unknown setting of an upstream of kind \"command\": \"terminals\""),
             (
                 format!("{preset}modes = [\"pln\"]"),
                 "modes: unknown mode of the runner claude-code \"pln\", did you mean \"plan\"?",

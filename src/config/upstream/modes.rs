@@ -65,6 +65,10 @@ fn check_support(upstream: &Upstream) -> Result<(), String> {
         };
     };
     let Some(preset) = command.preset.built_in() else {
+        // The protocol chooses the mode.
+        if command.agent.is_some() {
+            return Ok(());
+        }
         let has_place = |arguments: &[String]| arguments.iter().any(|argument| argument.contains(PLACEHOLDER));
         let resumes = command.resume_arguments.is_empty() || has_place(&command.resume_arguments);
         return match has_place(&command.arguments) && resumes {

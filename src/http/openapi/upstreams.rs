@@ -3,6 +3,7 @@
 use super::figures::labels;
 use super::{body, described, merged, problems};
 use crate::http::prompt_files::MAX_FILES;
+use framegate_translators::runners::AGENTS;
 use serde_json::{Value, json};
 
 /// `POST /v1/runs`.
@@ -68,7 +69,7 @@ pub(in crate::http) fn list() -> Value {
         "required": ["name", "kind", "runner", "takes_prompts", "takes_messages", "takes_images", "modes"],
         "properties": {
             "name": {"type": "string"},
-            "kind": {"enum": ["command", "sse", "responses"]},
+            "kind": {"enum": ["command", AGENTS.name, "sse", "responses"]},
             "runner": {"type": "string", "description": "The runner whose output it sends."},
             "path": {"type": "string",
                 "description": "The path at which a POST starts a run; absent if runs only begin elsewhere."},

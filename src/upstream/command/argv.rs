@@ -57,6 +57,8 @@ pub(super) fn invocation(command: &Command, opening: &Opening) -> Result<Invocat
     let model = model.as_deref().or(Some(command.model.as_str()).filter(|model| !model.is_empty()));
     let session = session.as_deref();
     let (arguments, input) = match command.preset.built_in() {
+        // The protocol carries everything else.
+        None if command.agent.is_some() => (command.arguments.clone(), Input::Dialogue),
         None => of_template(command, opening, model)?,
         Some(preset) => {
             let mode = mode.as_deref();

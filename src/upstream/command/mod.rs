@@ -12,8 +12,10 @@ mod stderr;
 mod supervisor;
 mod writer;
 
+pub(super) use process::Group;
 pub use supervisor::Exit;
 
+use super::services::{self, Services};
 use super::{Claim, Conversation, Host, MessageError, Modes, Setup, StartError, Upstream, files};
 use crate::auth::Restriction;
 use crate::config::upstream::{Command, Upstream as Configured};
@@ -26,6 +28,7 @@ use framegate_translators::runners::{Runner, runner};
 use framegate_translators::sequence::session_id_of;
 use lingering::Lingering;
 use process::Program;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use supervisor::Supervisor;
@@ -123,6 +126,15 @@ impl CommandUpstream {
         let ingest_place = ingest_place
             .map_err(|_| StartError::Busy("the maximum number of ingests is open (ingest.max_open)".to_owned()))?;
         let variables = environment::variables(settings, std::env::vars_os()).map_err(StartError::Failed)?;
+        let agent = settings.agent.as_deref();
+        let offer = agent.map(services::offer).transpose().map_err(StartError::Failed)?;
+        let served = match (agent, &opening.cwd) {
+            (Some(agent), Some(cwd)) => {
+                let cannot = |error| StartError::Failed(format!("cannot open the directory {cwd}: {error}"));
+                Some(Services::new(agent, Path::new(cwd), variables.clone()).map_err(cannot)?)
+            }
+            _ => None,
+        };
         let program = Program {
             name: if settings.program.is_empty() { settings.preset.program() } else { &settings.program }.to_owned(),
             arguments: invocation.arguments,
@@ -145,6 +157,9 @@ impl CommandUpstream {
             meter: self.host.runs.metrics().upstream(&self.name),
             redaction: self.host.factory.settings().redaction.clone(),
         });
+        if let Some(offer) = offer {
+            conversation.offer(offer);
+        }
         conversation.open(&opening);
         let mut ingest = self.host.factory.ingest(Some(self.runner), None, restriction).labelled(labels.clone());
         ingest.expect_prompt(&opening.prompt, &opening.files);
@@ -163,6 +178,7 @@ impl CommandUpstream {
             ingest,
             conversation,
             has_dialogue,
+            services: served,
             inbox,
             writer,
             process: started.process,
@@ -257,7 +273,7 @@ impl Upstream for CommandUpstream {
     }
 
     fn kind(&self) -> &'static str {
-        "command"
+        if self.settings.agent.is_some() { self.runner.name } else { "command" }
     }
 
     fn runner(&self) -> &'static Runner {
@@ -273,7 +289,8 @@ impl Upstream for CommandUpstream {
     }
 
     fn takes_messages(&self) -> bool {
-        self.settings.preset.built_in().is_some_and(|preset| preset.has_dialogue) && self.runner.dialogue.is_some()
+        let of_preset = self.settings.preset.built_in().is_some_and(|preset| preset.has_dialogue);
+        (of_preset || self.settings.agent.is_some()) && self.runner.dialogue.is_some()
     }
 
     async fn start(&self, opening: Opening, restriction: Arc<Restriction>) -> Result<Uuid, StartError> {

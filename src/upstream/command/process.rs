@@ -36,10 +36,15 @@ pub(super) struct Process {
 }
 
 /// A process group. Dropping it kills the remaining processes.
-struct Group(Option<Pid>);
+pub(in crate::upstream) struct Group(Option<Pid>);
 
 impl Group {
-    fn signal(&self, signal: Signal) {
+    /// The group that a program leads.
+    pub(in crate::upstream) fn of(child: &Child) -> Self {
+        Self(child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)))
+    }
+
+    pub(in crate::upstream) fn signal(&self, signal: Signal) {
         // An error means that the group is already gone, which is fine.
         if let Some(group) = self.0 {
             let _ = kill_process_group(group, signal);
@@ -79,7 +84,7 @@ pub(super) fn start(program: &Program) -> std::io::Result<Started> {
         command.current_dir(directory);
     }
     let mut child = command.spawn()?;
-    let group = Group(child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)));
+    let group = Group::of(&child);
     let (input, output, errors) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let (Some(output), Some(errors)) = (output, errors) else {
         return Err(std::io::Error::other("the program has no standard output"));

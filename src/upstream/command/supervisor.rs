@@ -15,9 +15,10 @@ use crate::log::StreamId;
 use crate::runs::{Entry, Exited, Ingested, Runs};
 use crate::shutdown::Phase;
 use crate::telemetry::metrics::IngestMeter;
+use crate::upstream::services::Services;
 use crate::upstream::{Claim, Conversation, Envelope, MessageError, StartError};
 use framegate_translators::frame::{SharedStr, StreamKind};
-use framegate_translators::host::HostMessage;
+use framegate_translators::host::{HostMessage, Served, ServiceError};
 use framegate_translators::normalizer::RunEnd;
 use std::process::ExitStatus;
 use std::sync::Arc;
@@ -57,6 +58,8 @@ pub(super) struct Parts {
     pub(super) ingest: Ingest,
     pub(super) conversation: Conversation,
     pub(super) has_dialogue: bool,
+    /// What the program may ask the proxy to do; `None` if nothing.
+    pub(super) services: Option<Services>,
     pub(super) inbox: mpsc::Receiver<Envelope>,
     pub(super) writer: Writer,
     pub(super) process: Process,
@@ -76,6 +79,7 @@ pub(super) struct Supervisor {
     ingested: Ingested,
     conversation: Conversation,
     has_dialogue: bool,
+    services: Option<Services>,
     inbox: mpsc::Receiver<Envelope>,
     writer: Writer,
     process: Process,
@@ -104,6 +108,7 @@ enum Event {
     Left(std::io::Result<ExitStatus>),
     Message(Envelope),
     Sent(Result<(), String>),
+    Served(u64, Result<Served, ServiceError>),
     Phase,
     MakeWay,
     Due,
@@ -119,6 +124,7 @@ impl Supervisor {
             ingest: parts.ingest,
             conversation: parts.conversation,
             has_dialogue: parts.has_dialogue,
+            services: parts.services,
             inbox: parts.inbox,
             writer: parts.writer,
             process: parts.process,
@@ -142,6 +148,8 @@ impl Supervisor {
     /// Supervises the program to its end. Returns how it ended, and an outcome label for metrics.
     pub(super) async fn run(mut self, meter: &IngestMeter) -> (Exit, &'static str) {
         let taken = self.take_in(meter).await;
+        // Ends the commands that it had the proxy run.
+        self.services = None;
         let status = self.left.and_then(|(status, _)| status);
         let cause = self.shutdown.as_ref().map(|shutdown| shutdown.cause.clone());
         // If ingestion failed, the runs are already closed. The remaining output is not needed.
@@ -229,6 +237,7 @@ impl Supervisor {
                     () = self.lingerer.asked() => Event::MakeWay,
                     Some(envelope) = self.inbox.recv() => Event::Message(envelope),
                     left = self.process.left(), if !left => Event::Left(left),
+                    (ticket, result) = done(&mut self.services) => Event::Served(ticket, result),
                     read = self.output.read(&mut self.chunk), if !output_is_over => Event::Output(read),
                     // Anything due is also handled at the start of each iteration.
                     () = sleep_until(due) => Event::Due,
@@ -245,11 +254,13 @@ impl Supervisor {
                 }
                 Event::Message(envelope) => self.receive(envelope),
                 Event::Sent(outcome) => self.conversation.sent(outcome.map(|()| Vec::new())),
+                Event::Served(ticket, result) => self.conversation.served(ticket, result),
                 Event::MakeWay => self.makes_way = true,
                 Event::Phase | Event::Due => {}
             }
             if self.ingest.patience() == Some(Duration::ZERO) {
                 self.ingest.flush_to(&mut self.conversation).await?;
+                self.tell_first_run();
             }
         }
     }
@@ -259,6 +270,12 @@ impl Supervisor {
         meter.bytes(length);
         let chunk = self.chunk.get(..length).unwrap_or_default();
         self.ingest.feed_to(chunk, &mut self.conversation).await?;
+        self.tell_first_run();
+        Ok(())
+    }
+
+    /// Answers the request that started the program, once there is a run. The run may begin with records that were held back.
+    fn tell_first_run(&mut self) {
         if self.run_begins.is_some()
             && let Some(run) = first_run(&self.ingested)
             && let Some(begins) = self.run_begins.take()
@@ -267,7 +284,6 @@ impl Supervisor {
             self.claim = None;
             let _ = begins.send(Ok(run));
         }
-        Ok(())
     }
 
     /// Reads what the pipe still holds, at most its capacity.
@@ -288,6 +304,11 @@ impl Supervisor {
     /// Sends what is queued, and records the decisions that were passed on.
     async fn speak(&mut self) -> Result<(), IngestError> {
         self.conversation.step(self.conversation_ms());
+        if let Some(services) = &mut self.services {
+            for request in self.conversation.take_services() {
+                services.begin(request);
+            }
+        }
         while let Some(sending) = self.conversation.take_sending() {
             match self.writer.send(sending) {
                 Some(outcome) => self.conversation.sent(outcome.map(|()| Vec::new())),
@@ -448,6 +469,8 @@ impl Supervisor {
             Some(since) => Some((since + Duration::from_millis(self.settings.linger_ms), Cause::Leaving)),
             // Waiting for an answer does not count as the runner's silence.
             None if self.conversation.deadline().is_some() => None,
+            // Nor does waiting for a command that the proxy runs for it.
+            None if self.services.as_ref().is_some_and(Services::is_busy) => None,
             None => after(self.heard, self.settings.idle_timeout_ms).map(|at| (at, Cause::Idle)),
         };
         [whole, start, silence]
@@ -481,6 +504,14 @@ fn last_run(ingested: &Ingested) -> Option<Arc<Entry>> {
 /// The first run that an ingest created.
 fn first_run(ingested: &Ingested) -> Option<Uuid> {
     ingested.entries().iter().find(|entry| entry.stream.kind == StreamKind::Session).map(|entry| entry.stream.id)
+}
+
+/// The next result of a service; waits for ever without services.
+async fn done(services: &mut Option<Services>) -> (u64, Result<Served, ServiceError>) {
+    match services {
+        Some(services) => services.done().await,
+        None => std::future::pending().await,
+    }
 }
 
 async fn sleep_until(at: Option<Instant>) {

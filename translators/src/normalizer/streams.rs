@@ -5,7 +5,7 @@
 
 use super::held::HeldEnd;
 use super::stream_state::StreamState;
-use super::{Normalizer, RunEnd, Target};
+use super::{Normalizer, RunEnd, STREAM_ENDED, Target};
 use crate::frame::{Body, EndReason, RUN_ENDED_FIRST, SessionEnded, SharedStr, Stream, StreamKind};
 use crate::sequence::StreamKey;
 use std::sync::Arc;
@@ -189,10 +189,15 @@ impl Normalizer {
         self.time_ms = now_ms;
     }
 
-    /// If the run was interrupted, a failure that is only inferred from the end of the input becomes that interruption.
+    /// If the run was interrupted, a failure that is only inferred from the end of the input becomes that interruption. If the decoder
+    /// knows no more than that the input ended, the reason that the host knows is better.
     pub(super) fn unless_interrupted(&self, end: RunEnd) -> RunEnd {
         match &self.cut {
-            Some(cut) if self.ending && cut.reason == EndReason::Interrupted && end.reason != EndReason::Completed => {
+            Some(cut)
+                if self.ending
+                    && (end.error_code.as_deref() == Some(STREAM_ENDED)
+                        || (cut.reason == EndReason::Interrupted && end.reason != EndReason::Completed)) =>
+            {
                 RunEnd { final_text: end.final_text, ..cut.clone() }
             }
             _ => end,

@@ -159,6 +159,9 @@ pub const RUNNERS: &[Runner] = &[
     frames::RUNNER,
 ];
 
+/// The runner whose output upstreams of the kind `acp` have.
+pub const AGENTS: &Runner = &acp::RUNNER;
+
 /// The runner whose output upstreams of the kind `responses` have.
 pub const RESPONSES: &Runner = &open_responses::RUNNER;
 

@@ -29,21 +29,25 @@ const MOST_QUESTIONS: usize = 64;
 /// Words in the output of a tool that was not allowed to run.
 const REFUSALS: &[&str] = &["reject", "refus", "denied", "declin", "not allowed", "did not approve", "cancel"];
 
+/// Those that a command which was allowed to run hardly prints when it fails.
+const PLAIN_REFUSALS: &[&str] = &["reject", "declin", "not allowed", "did not approve"];
+
 /// Resolves a question by what became of its tool, because the answer is not in the input. Returns whether the tool was not
-/// allowed to run.
+/// allowed to run. A question that the host has answered stays as it is.
 pub(super) fn by_outcome(
     approval_id: SharedStr,
     stream: StreamKey,
     outcome: &Outcome<'_>,
     normalizer: &mut Normalizer,
 ) -> bool {
-    if !normalizer.approval_waits(stream, &approval_id) {
-        return false;
-    }
     let text = outcome.text.to_ascii_lowercase();
+    let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    if !normalizer.approval_waits(stream, &approval_id) {
+        return !outcome.is_ok && !outcome.has_code && has(PLAIN_REFUSALS);
+    }
     let (decision, reason) = match outcome {
         Outcome { is_ok: true, .. } | Outcome { has_code: true, .. } => (Decision::Approved, None),
-        _ if REFUSALS.iter().any(|word| text.contains(word)) => (Decision::Rejected, None),
+        _ if has(REFUSALS) => (Decision::Rejected, None),
         _ => (Decision::Cancelled, Some(SETTLED.to_owned())),
     };
     resolve(approval_id, stream, decision, None, reason, normalizer);
@@ -115,10 +119,9 @@ impl Turn {
     /// The client answers whether a tool may run.
     pub(super) fn permitted(&mut self, question: Question, result: &Object<'_>, normalizer: &mut Normalizer) {
         let (decision, scope) = permission::decision(result, &question.options).unwrap_or((Decision::Cancelled, None));
-        if decision != Decision::Approved
-            && let Some(call) = question.call.as_deref().and_then(|call| self.call(call))
-        {
-            call.is_denied = true;
+        if let Some(call) = question.call.as_deref().and_then(|call| self.call(call)) {
+            call.is_denied |= decision != Decision::Approved;
+            call.questions.retain(|waiting| *waiting != question.approval_id);
         }
         normalizer.record_on(question.stream);
         resolve(question.approval_id, question.stream, decision, scope, None, normalizer);

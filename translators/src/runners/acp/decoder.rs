@@ -236,12 +236,10 @@ impl Acp {
             }
             "$/cancel_request" => {
                 let id = params.some("requestId").and_then(id_of);
-                match id.as_deref().and_then(|id| self.connection.agent.get(id)) {
-                    Some(AgentRequest::Permission(question) | AgentRequest::Elicitation(question)) => {
-                        normalizer.record_on(question.stream);
-                        approvals::withdrawn(question, normalizer);
-                    }
-                    _ => {}
+                let request = id.as_deref().and_then(|id| self.connection.agent.get(id));
+                if let Some(AgentRequest::Permission(question) | AgentRequest::Elicitation(question)) = request {
+                    normalizer.record_on(question.stream);
+                    approvals::withdrawn(question, normalizer);
                 }
             }
             _ => {

@@ -1,26 +1,28 @@
 //! The client's half of the protocol, version 1.
 //!
 //! Input: what the host wants to send, and the agent's lines. Output: the client's lines, each once the agent is ready for it:
-//! `initialize`, `authenticate` if the agent asks for it, the session, its model and mode, then one prompt at a time. Never: a request of
-//! the agent left unanswered (what this client does not offer, files and terminals included, is refused with the protocol's
-//! error); a prompt in another mode or with another model than the host chose; a question of an earlier turn left open.
+//! `initialize`, `authenticate` if it is configured or the agent asks for it, the session, its model and mode, then one prompt at a
+//! time. Requests for files and terminals go to the host, if it offers them. Never: a request of the agent left unanswered (what this
+//! client does not offer is refused with the protocol's error); a prompt in another mode or with another model than the host chose; a question of an earlier turn left open.
 
 mod asks;
+mod services;
 mod session;
 
-use super::super::json_rpc::{METHOD_NOT_FOUND, request_id};
+use super::super::json_rpc::{INVALID_PARAMS, METHOD_NOT_FOUND, request_id};
 use super::connection::OWN_PROMPT;
 use crate::decode::Record;
 use crate::frame::{Decision, RawJson};
 use crate::host::{
-    Answer, Dialogue, FileContent, HostMessage, OpenQuestion, Opening, Outgoing, PendingQuestions, PromptFile,
-    SendError,
+    Answer, Dialogue, FileContent, HostMessage, Offer, OpenQuestion, Opening, Outgoing, PendingQuestions, PromptFile,
+    SendError, Served, ServiceError, ServiceRequest,
 };
 use crate::json::{Json, Kind, Object, to_raw};
 use asks::Ask;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
+use services::Services;
 use session::{Configuration, Resume};
 use std::collections::VecDeque;
 
@@ -29,6 +31,9 @@ const VERSION: u64 = 1;
 
 /// The maximum number of questions that wait for a person. Further ones are cancelled at once.
 const MOST_ASKS: usize = 512;
+
+/// The code of the answer to a request that was withdrawn.
+const REQUEST_CANCELLED: i32 = -32_800;
 
 /// What a request of this client asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +62,7 @@ pub(super) struct Client {
     /// What the session must still be told before its first prompt.
     configuration: Configuration,
     prompts: VecDeque<Vec<Value>>,
+    services: Services,
     asks: PendingQuestions<Ask>,
     open_asks: usize,
     refusal: Option<String>,
@@ -79,18 +85,30 @@ impl Dialogue for Client {
         self.opening = Opening { files: Vec::new(), ..opening.clone() };
         let params = json!({
             "protocolVersion": VERSION,
-            "clientCapabilities": {
-                "fs": {"readTextFile": false, "writeTextFile": false},
-                "terminal": false,
-                "elicitation": {"form": {}, "url": {}},
-            },
+            "clientCapabilities": self.services.capabilities(),
             "clientInfo": {"name": "framegate", "title": "framegate", "version": env!("CARGO_PKG_VERSION")},
         });
         self.request(Request::Initialize, "initialize", &params);
     }
 
+    fn offer(&mut self, offer: Offer) {
+        self.services.offer = offer;
+    }
+
     fn takes(&self, file: &PromptFile) -> bool {
         file.is_image()
+    }
+
+    fn take_services(&mut self) -> Vec<ServiceRequest> {
+        self.services.take()
+    }
+
+    fn served(&mut self, ticket: u64, result: Result<Served, ServiceError>) {
+        match self.services.end(ticket, result) {
+            Some((id, Ok(result))) => self.respond(&id, &to_raw(&result)),
+            Some((id, Err((code, message)))) => self.refuse(&id, code, &message),
+            None => {}
+        }
     }
 
     fn receive(&mut self, record: &Record<'_>) {
@@ -100,10 +118,12 @@ impl Dialogue for Client {
             (Some(method), Some(id)) => self.agent_asks(&method, id, &params),
             (Some(method), None) if method == "$/cancel_request" => {
                 if let Some(id) = params.some("requestId") {
-                    self.cancel_ask(&request_id(id));
+                    self.cancel(&request_id(id));
                 }
             }
-            (None, Some(id)) => self.answered(id, fields),
+            (None, Some(id)) if fields.get("result").is_some() || fields.some("error").is_some() => {
+                self.answered(id, fields);
+            }
             _ => {}
         }
     }
@@ -154,6 +174,13 @@ impl Client {
 
     fn agent_asks(&mut self, method: &str, id: Json<'_>, params: &Object<'_>) {
         let raw = id.to_raw_as_it_came();
+        if Services::is_service(method) {
+            let begun = match params.str("sessionId") {
+                Some(session) if self.is_session(&session) => self.services.begin(method, id, params),
+                _ => Err((INVALID_PARAMS, "the request names no session of this client".to_owned())),
+            };
+            return begun.unwrap_or_else(|(code, message)| self.refuse(&raw, code, &message));
+        }
         let Some(ask) = Ask::read(method, raw.clone(), params) else {
             return self.refuse(&raw, METHOD_NOT_FOUND, &format!("this client does not support {method}"));
         };
@@ -175,7 +202,15 @@ impl Client {
         Some(ask)
     }
 
-    fn cancel_ask(&mut self, key: &str) {
+    /// The session of this client, also while it is being opened.
+    fn is_session(&self, name: &str) -> bool {
+        self.session.as_deref().or(self.opening.session.as_deref()) == Some(name)
+    }
+
+    fn cancel(&mut self, key: &str) {
+        if let Some(id) = self.services.withdraw(key) {
+            return self.refuse(&id, REQUEST_CANCELLED, "the request was cancelled");
+        }
         if let Some(ask) = self.take_ask(key) {
             self.respond(&ask.id.clone(), &ask.cancelled());
         }
@@ -229,11 +264,13 @@ impl Client {
         let code = error.object().and_then(|error| error.i64("code"));
         match request {
             Request::Session if code == Some(session::AUTHENTICATION_REQUIRED) => match self.method.take() {
-                Some(method) => {
-                    self.request(Request::Authenticate, "authenticate", &json!({"methodId": method}));
-                }
+                Some(method) => self.authenticate(&method),
                 None => self.give_up(&message),
             },
+            // Some agents say that they continue sessions, but only do so by loading them.
+            Request::Session if code == Some(METHOD_NOT_FOUND.into()) && self.resume.falls_back() => {
+                self.begin_session()
+            }
             // The run has failed; its session goes on.
             Request::Prompt => {
                 self.cancel_asks();
@@ -263,12 +300,29 @@ impl Client {
         self.resume = Resume::read(&capabilities);
         let prompts = capabilities.object("promptCapabilities");
         self.takes_images = prompts.and_then(|prompts| prompts.bool("image")) == Some(true);
-        self.method = session::method(result);
-        self.begin_session();
+        let offer = &self.services.offer;
+        if let Err(why) = session::supports(&capabilities, &offer.mcp_servers) {
+            return self.give_up(&why);
+        }
+        match offer.authentication.clone() {
+            // A configured method is used in any case: some agents only say with their first prompt that they need it.
+            Some(method) => match session::offers(result, &method) {
+                Ok(()) => self.authenticate(&method),
+                Err(why) => self.give_up(&why),
+            },
+            None => {
+                self.method = session::method(result);
+                self.begin_session();
+            }
+        }
+    }
+
+    fn authenticate(&mut self, method: &str) {
+        self.request(Request::Authenticate, "authenticate", &json!({"methodId": method}));
     }
 
     fn begin_session(&mut self) {
-        match session::request(&self.opening, self.resume) {
+        match session::request(&self.opening, self.resume, &self.services.offer.mcp_servers) {
             Ok((method, params)) => self.request(Request::Session, method, &params),
             Err(why) => self.give_up(why),
         }

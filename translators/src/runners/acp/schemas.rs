@@ -22,8 +22,11 @@ macro_rules! files {
 pub(super) fn kind_of<'r>(record: &'r Record<'_>) -> Option<Cow<'r, str>> {
     let fields = &record.fields;
     let Some(method) = fields.str("method") else {
-        let answers = fields.get("id").is_some() && (fields.get("result").is_some() || fields.get("error").is_some());
-        return answers.then_some(Cow::Borrowed("response"));
+        fields.get("id")?;
+        if fields.some("error").is_some() {
+            return Some(Cow::Borrowed("error"));
+        }
+        return fields.get("result").map(|_| Cow::Borrowed("response"));
     };
     if method != "session/update" {
         return Some(method);
@@ -41,6 +44,7 @@ pub(super) const STDIO: &[SchemaFile] = files!(
     "craft/drainMidTurnQueue",
     "elicitation/complete",
     "elicitation/create",
+    "error",
     "fs/read_text_file",
     "fs/write_text_file",
     "initialize",

@@ -7,7 +7,7 @@ pub(super) const PRESETS: &[&Preset] =
     &[&GEMINI, &QWEN, &COPILOT, &KIMI, &VIBE, &OPENCODE, &KILO, &CLAUDE, &CODEX, &GOOSE];
 
 const GEMINI: Preset = Preset {
-    name: "gemini-acp",
+    name: "gemini-cli-acp",
     program: "gemini",
     environment: &["CODE_ASSIST_ENDPOINT", "GEMINI_*", "GOOGLE_*"],
     mode_options: &["--approval-mode", "--yolo", "-y"],
@@ -16,7 +16,7 @@ const GEMINI: Preset = Preset {
 };
 
 const QWEN: Preset = Preset {
-    name: "qwen-acp",
+    name: "qwen-code-acp",
     program: "qwen",
     environment: &["DASHSCOPE_*", "OPENAI_*", "QWEN_*"],
     mode_options: &["--approval-mode", "--yolo", "-y"],
@@ -43,7 +43,7 @@ const KIMI: Preset = Preset {
 };
 
 const VIBE: Preset = Preset {
-    name: "vibe-acp",
+    name: "mistral-vibe-acp",
     program: "vibe-acp",
     environment: &["MISTRAL_*", "VIBE_*"],
     arguments: |start| start.arguments(&[], &[]),

@@ -46,8 +46,11 @@ pub(super) fn kind_of_record<'r>(record: &'r Record<'_>) -> Option<Cow<'r, str>>
 
 /// The kind of the only record of `--output-format json`.
 pub(super) fn kind_of_document<'r>(record: &'r Record<'_>) -> Option<Cow<'r, str>> {
-    let is_typed = record.fields.get("type").is_some();
-    if is_typed { kind_of_record(record) } else { Some(Cow::Borrowed("document")) }
+    if record.fields.get("type").is_some() {
+        return kind_of_record(record);
+    }
+    // The head of a chat file and its changes have no type either.
+    kind_of_line(record).or(Some(Cow::Borrowed("document")))
 }
 
 /// The kind of a line of a chat file.

@@ -36,6 +36,11 @@ struct Question {
     is_of_run: bool,
 }
 
+/// Whether an answer refuses a prompt.
+fn refuses_prompt(response: &Object<'_>) -> bool {
+    response.bool("success") == Some(false) && response.str("command").as_deref() == Some("prompt")
+}
+
 impl Dialogue for Rpc {
     fn open(&mut self, opening: &Opening) {
         // Its answer names the session, which no other record of this mode does.
@@ -62,10 +67,8 @@ impl Dialogue for Rpc {
                     self.questions.insert(&id, Question::read(asked, fields, self.works));
                 }
             }
-            Some("response") if fields.bool("success") == Some(false) => {
-                if fields.str("command").as_deref() == Some("prompt") && !self.works {
-                    self.refusal = Some(fields.str("error").unwrap_or_default().into_owned());
-                }
+            Some("response") if !self.works && refuses_prompt(fields) => {
+                self.refusal = Some(fields.str("error").unwrap_or_default().into_owned());
             }
             _ => {}
         }

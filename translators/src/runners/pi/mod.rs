@@ -11,6 +11,7 @@ mod entry;
 mod extension;
 mod failure;
 mod message;
+mod numbered_diff;
 mod outcome;
 mod recognise;
 mod run;

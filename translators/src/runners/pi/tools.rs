@@ -6,6 +6,7 @@
 use super::decoder::Pi;
 use super::extension::CallProgress;
 use super::message::text_of;
+use super::numbered_diff;
 use super::outcome::Verdict;
 use crate::frame::{Body, FileChangeKind, FileChanged, OutputStream, RawJson, SharedStr, Tool, ToolCall, ToolKind};
 use crate::hash::hasher;
@@ -210,13 +211,16 @@ fn changed(target: Target, call: &Call, result: &Object<'_>, normalizer: &mut No
         return;
     }
     let Some(path) = Object::parse(call.args.get()).and_then(|args| args.str("path").map(String::from)) else { return };
-    let patch = result.object("details").and_then(|details| details.str("patch").map(String::from));
+    let details = result.object("details");
+    let shown = |key: &str| details.as_ref().and_then(|details| details.str(key));
+    let patch = shown("patch").map(String::from);
+    let diff = patch.or_else(|| numbered_diff::unified(&path, &shown("diff")?));
     let change = FileChanged {
         tool_id: Some(call.tool.id),
         path,
         // The runner does not say whether a written file was there before.
         kind: FileChangeKind::Modify,
-        diff: patch,
+        diff,
         artifact_id: None,
     };
     normalizer.push(target, Body::FileChanged(Box::new(change)));

@@ -3,6 +3,7 @@
 //! Input: what the host wants, what the agent is able to do. Output: requests. Never: a session in another mode or with another model than
 //! the host chose.
 
+use crate::frame::RawJson;
 use crate::host::Opening;
 use crate::json::{Json, Object};
 use serde_json::{Value, json};
@@ -17,8 +18,8 @@ pub(super) const AUTHENTICATION_REQUIRED: i64 = -32_000;
 pub(super) enum Resume {
     #[default]
     No,
-    /// It only continues.
-    Resume,
+    /// It only continues. It may also be able to load.
+    Silently { loads: bool },
     /// It tells its history first.
     Load,
 }
@@ -28,11 +29,20 @@ impl Resume {
     pub(super) fn read(capabilities: &Object<'_>) -> Self {
         let resumes =
             capabilities.object("sessionCapabilities").is_some_and(|session| session.some("resume").is_some());
-        match (resumes, capabilities.bool("loadSession")) {
-            (true, _) => Self::Resume,
-            (false, Some(true)) => Self::Load,
-            _ => Self::No,
+        match (resumes, capabilities.bool("loadSession") == Some(true)) {
+            (true, loads) => Self::Silently { loads },
+            (false, true) => Self::Load,
+            (false, false) => Self::No,
         }
+    }
+
+    /// Falls back to loading the session, if the agent is able to and that was not tried.
+    pub(super) fn falls_back(&mut self) -> bool {
+        let can = *self == Self::Silently { loads: true };
+        if can {
+            *self = Self::Load;
+        }
+        can
     }
 }
 
@@ -54,21 +64,59 @@ pub(super) fn method(greeting: &Object<'_>) -> Option<String> {
     chosen.str("id").map(Cow::into_owned)
 }
 
+/// Checks that the agent offers a method to authenticate.
+///
+/// # Errors
+/// It offers others, or none.
+pub(super) fn offers(greeting: &Object<'_>, method: &str) -> Result<(), String> {
+    let offered = greeting.items("authMethods").into_iter().filter_map(Json::object);
+    let ids: Vec<String> = offered.filter_map(|method| method.str("id").map(String::from)).take(MOST_NAMED).collect();
+    match ids.iter().any(|id| id == method) {
+        true => Ok(()),
+        false if ids.is_empty() => Err(format!("the agent offers no authentication, so not {method:?}")),
+        false => Err(format!("the agent does not offer the authentication {method:?}; it offers {}", ids.join(", "))),
+    }
+}
+
+/// The maximum number of methods that a message names.
+const MOST_NAMED: usize = 16;
+
+/// Checks that the agent supports the transport of each MCP server. All agents support programs, which have no `type`.
+///
+/// # Errors
+/// It does not support one of them.
+pub(super) fn supports(capabilities: &Object<'_>, servers: &[RawJson]) -> Result<(), String> {
+    let known = capabilities.object("mcpCapabilities");
+    for server in servers {
+        let Some(server) = Object::parse(server.get()) else { continue };
+        let Some(transport) = server.str("type") else { continue };
+        if known.as_ref().is_none_or(|known| known.bool(&transport) != Some(true)) {
+            let name = server.str("name").unwrap_or_default();
+            return Err(format!("the agent cannot reach the MCP server {name:?}: it does not support {transport}"));
+        }
+    }
+    Ok(())
+}
+
 /// The request that opens the session.
 ///
 /// # Errors
 /// The agent is not able to continue a session.
-pub(super) fn request(opening: &Opening, resume: Resume) -> Result<(&'static str, Value), &'static str> {
+pub(super) fn request(
+    opening: &Opening,
+    resume: Resume,
+    servers: &[RawJson],
+) -> Result<(&'static str, Value), &'static str> {
     let cwd = opening.cwd.as_deref().unwrap_or(".");
     let Some(session) = &opening.session else {
-        return Ok(("session/new", json!({"cwd": cwd, "mcpServers": []})));
+        return Ok(("session/new", json!({"cwd": cwd, "mcpServers": servers})));
     };
     let method = match resume {
-        Resume::Resume => "session/resume",
+        Resume::Silently { .. } => "session/resume",
         Resume::Load => "session/load",
         Resume::No => return Err("the agent is not able to continue a session"),
     };
-    Ok((method, json!({"sessionId": session, "cwd": cwd, "mcpServers": []})))
+    Ok((method, json!({"sessionId": session, "cwd": cwd, "mcpServers": servers})))
 }
 
 /// A part of the configuration.
