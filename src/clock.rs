@@ -91,6 +91,14 @@ fn system_ms() -> u64 {
     u64::try_from(since.as_millis()).unwrap_or(LATEST_MS).min(LATEST_MS)
 }
 
+/// Waits until that time; for ever without one.
+pub async fn sleep_until(at: Option<tokio::time::Instant>) {
+    match at {
+        Some(at) => tokio::time::sleep_until(at).await,
+        None => std::future::pending().await,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,7 +7,6 @@
 use crate::config::upstream::{Command, Kind, Modes, Preset, Upstream};
 use crate::ingest::{IngestError, IngestFactory, Settings};
 use crate::runs::{Ingested, Runs};
-use framegate_translators::frame::StreamKind;
 use framegate_translators::framing::{Framing, Limits};
 use framegate_translators::redact::Rules;
 use framegate_translators::runners::{DEMO_PRESET, Freedom, RUNNERS, Sample, demo};
@@ -69,7 +68,7 @@ pub async fn play(
         let (mut begun, mut seen) = (false, 0);
         for record in records(bytes, framing) {
             ingest.feed(record).await?;
-            let run = ingested.entries().into_iter().find(|entry| entry.stream.kind == StreamKind::Session);
+            let run = ingested.runs().into_iter().next();
             if let Some(run) = run.filter(|_| !begun) {
                 begun = true;
                 started(name, run.stream.id);

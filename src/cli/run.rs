@@ -22,7 +22,6 @@ use crate::upstream::command::{CommandUpstream, Launched};
 use anyhow::{Context, anyhow, bail};
 use framegate_translators::contracts::DEFAULT;
 use framegate_translators::encode::EncoderOptions;
-use framegate_translators::frame::StreamKind;
 use framegate_translators::host::{HostMessage, Opening};
 use framegate_translators::normalizer::EndHold;
 use std::fs::File;
@@ -228,7 +227,7 @@ fn upstream(config: &Config, args: &Args) -> anyhow::Result<(Configured, Command
         configured.offer(std::slice::from_ref(mode)).map_err(|error| anyhow!("--mode: {error}"))?;
     }
     let Kind::Command(settings) = &mut configured.kind else {
-        bail!("the upstream {name:?} does not start a program, because its kind is not \"command\"");
+        bail!("the upstream {name:?} does not start a program: its kind is neither \"command\" nor that of ACP agents");
     };
     // There is only one prompt, so the runner may exit when it is done.
     settings.linger_ms = 0;
@@ -268,7 +267,7 @@ async fn follow(launched: Launched, output: Output, host: &Host) -> anyhow::Resu
             };
             let _ = came.set(signal);
             // The run's frames can be printed before `run` resolves. Wait for it if a run has begun.
-            let has_begun = ingested.entries().iter().any(|entry| entry.stream.kind == StreamKind::Session);
+            let has_begun = ingested.has_runs();
             let run = match known.wait_for(|run| run.is_some() || !has_begun).await {
                 Ok(run) => *run,
                 Err(_) => None,

@@ -35,8 +35,20 @@ const ID_DEPTH: usize = 4;
 const ID_ITEMS: usize = 4;
 
 /// Keys whose values identify one record, message, turn or call.
-const ID_KEYS: &[&str] =
-    &["id", "uuid", "callID", "call_id", "itemId", "item_id", "messageID", "message_id", "turnId", "turn_id"];
+const ID_KEYS: &[&str] = &[
+    "id",
+    "uuid",
+    "callID",
+    "call_id",
+    "itemId",
+    "item_id",
+    "messageID",
+    "messageId",
+    "message_id",
+    "toolCallId",
+    "turnId",
+    "turn_id",
+];
 
 /// The least length of a unique id; shorter ids count from 0 in each run.
 const ID_BYTES: usize = 16;

@@ -153,6 +153,11 @@ impl Ingested {
         self.repeated.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// The runs that the ingest made, in order.
+    pub fn runs(&self) -> Vec<Arc<Entry>> {
+        self.entries().into_iter().filter(|entry| entry.stream.kind == StreamKind::Session).collect()
+    }
+
     /// The streams that the ingest made, in order.
     pub fn entries(&self) -> Vec<Arc<Entry>> {
         let mut known = HashSet::new();

@@ -15,7 +15,7 @@ pub(super) fn settle(meter: &mut UpstreamMeter, runs: &Runs) {
 
 /// Counts the runs of an ingest that ended and whose frames were not passed to [`UpstreamMeter::frames`].
 pub(super) fn count_ingested(meter: &mut UpstreamMeter, ingested: &Ingested, runs: &Runs) {
-    for entry in ingested.entries().iter().filter(|entry| entry.stream.kind == StreamKind::Session) {
+    for entry in &ingested.runs() {
         meter.began(entry.stream.id);
     }
     settle(meter, runs);

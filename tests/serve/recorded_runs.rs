@@ -54,8 +54,15 @@ pub enum Client {
     Python,
 }
 
+/// How many runs one process reads: their addresses are one argument, whose length the system limits.
+const AT_ONCE: usize = 500;
+
 /// As [`read_with`], in that language.
 pub fn read_by(client: Client, script: &str, proxy: &Proxy, runs: &[String], contract: &str) -> Vec<Value> {
+    runs.chunks(AT_ONCE).flat_map(|runs| read_some(client, script, proxy, runs, contract)).collect()
+}
+
+fn read_some(client: Client, script: &str, proxy: &Proxy, runs: &[String], contract: &str) -> Vec<Value> {
     let plan: Vec<Value> = runs
         .iter()
         .map(|run| json!({"run": run, "url": format!("http://{}{}", proxy.address, path(run, contract))}))

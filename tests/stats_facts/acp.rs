@@ -1,6 +1,6 @@
 //! The manifest of the recordings of ACP agents. The recordings are read without their clients' lines.
 
-use super::{Facts, Reader, ends};
+use super::{Facts, Reader, ends, of_recordings};
 use serde_json::Value;
 
 pub(super) const READER: Reader = Reader { runner: "acp", read, least: [0, 100, 100] };
@@ -9,8 +9,7 @@ pub(super) const READER: Reader = Reader { runner: "acp", read, least: [0, 100, 
 const WITHOUT_CLIENT: [&str; 3] = ["bad_requests", "unknown", "answer_without_reason"];
 
 fn read(manifest: &Value) -> Vec<(String, Facts)> {
-    let recordings = manifest["recordings"].as_array().unwrap().iter();
-    recordings.map(|recording| (recording["file"].as_str().unwrap().to_owned(), facts(recording))).collect()
+    of_recordings(manifest, |_, recording| facts(recording))
 }
 
 fn facts(recording: &Value) -> Facts {

@@ -1,18 +1,12 @@
 //! The manifest of GitHub Copilot CLI's recordings.
 
-use super::{Facts, Reader, ends, number};
+use super::{Facts, Reader, ends, number, of_recordings};
 use serde_json::Value;
 
 pub(super) const READER: Reader = Reader { runner: "copilot", read, least: [15, 60, 60] };
 
 fn read(manifest: &Value) -> Vec<(String, Facts)> {
-    let recordings = manifest["recordings"].as_array().unwrap().iter();
-    recordings
-        .map(|recording| {
-            let name = recording["file"].as_str().unwrap();
-            (name.to_owned(), facts(name, &recording["facts"]))
-        })
-        .collect()
+    of_recordings(manifest, |name, recording| facts(name, &recording["facts"]))
 }
 
 fn facts(name: &str, said: &Value) -> Facts {

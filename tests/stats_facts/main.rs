@@ -48,6 +48,15 @@ struct Reader {
     least: [usize; 3],
 }
 
+/// The facts of each entry of `recordings`, which most manifests have.
+fn of_recordings(manifest: &Value, facts: impl Fn(&str, &Value) -> Facts) -> Vec<(String, Facts)> {
+    let named = |recording: &Value| {
+        let name = recording["file"].as_str().unwrap();
+        (name.to_owned(), facts(name, recording))
+    };
+    manifest["recordings"].as_array().unwrap().iter().map(named).collect()
+}
+
 /// What the manifest says about a recording. A figure that is `None` must be absent; a figure that is not here is not said.
 type Facts = BTreeMap<&'static str, Option<f64>>;
 

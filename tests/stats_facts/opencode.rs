@@ -1,18 +1,12 @@
 //! The manifest of OpenCode's recordings.
 
-use super::{Facts, Reader, number};
+use super::{Facts, Reader, number, of_recordings};
 use serde_json::Value;
 
 pub(super) const READER: Reader = Reader { runner: "opencode", read, least: [55, 60, 0] };
 
 fn read(manifest: &Value) -> Vec<(String, Facts)> {
-    let recordings = manifest["recordings"].as_array().unwrap().iter();
-    recordings
-        .map(|recording| {
-            let name = recording["file"].as_str().unwrap();
-            (name.to_owned(), facts(&recording["facts"]))
-        })
-        .collect()
+    of_recordings(manifest, |_, recording| facts(&recording["facts"]))
 }
 
 fn facts(said: &Value) -> Facts {

@@ -1,13 +1,12 @@
 //! The manifest of pi's recordings.
 
-use super::{Facts, Reader, number};
+use super::{Facts, Reader, number, of_recordings};
 use serde_json::Value;
 
 pub(super) const READER: Reader = Reader { runner: "pi", read, least: [60, 60, 0] };
 
 fn read(manifest: &Value) -> Vec<(String, Facts)> {
-    let recordings = manifest["recordings"].as_array().unwrap().iter();
-    recordings.map(|recording| (recording["file"].as_str().unwrap().to_owned(), facts(recording))).collect()
+    of_recordings(manifest, |_, recording| facts(recording))
 }
 
 fn facts(recording: &Value) -> Facts {

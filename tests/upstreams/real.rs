@@ -72,12 +72,18 @@ fn assert_in_every_contract(started: &Started, run: &str, text: &str) {
 
 /// Two prompts in one session: the second request to the model contains the first prompt.
 pub fn continue_session(preset: &str, name: &str) {
+    continue_session_after(preset, name, || ());
+}
+
+/// The same, with a wait between the prompts.
+pub fn continue_session_after(preset: &str, name: &str, wait: impl FnOnce()) {
     let model = Model::with_script(vec![vec![Say::Text("The first answer.")], vec![Say::Text("The second answer.")]]);
     let started = real(preset, name, &model, "");
     let run = started.run_of(&order("The first question."));
     let first = started.wait_for_end(&run);
     assert_eq!(first["state"], json!("completed"), "{first}\n{}", started.folder.read("log"));
     assert_in_every_contract(&started, &run, "first answer");
+    wait();
     let mut again = order("The second question.");
     again["session_id"] = first["session_id"].clone();
     let run = started.run_of(&again);

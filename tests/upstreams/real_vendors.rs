@@ -2,7 +2,9 @@
 //! ACP agents.
 
 use crate::model::{Model, Say};
-use crate::real::{continue_session, decide, decide_two_calls, interrupt_run, order, real, send_message};
+use crate::real::{
+    continue_session, continue_session_after, decide, decide_two_calls, interrupt_run, order, real, send_message,
+};
 use crate::started::Started;
 use serde_json::json;
 
@@ -69,6 +71,13 @@ fn die(preset: &str, name: &str) {
     started.leaves_nothing();
 }
 
+/// Gemini CLI names the file of a session by the minute. A process that loads a session within the minute in which it began first
+/// empties its file, and then does not find it.
+fn next_minute() {
+    let seconds = framegate::clock::Clock::System.now_ms() / 1000;
+    std::thread::sleep(std::time::Duration::from_secs(61 - seconds % 60));
+}
+
 /// Copilot names its session only at the end of a run, so the name is in its last record.
 fn continue_by_name() {
     let model = Model::with_script(vec![vec![Say::Text("The first answer.")], vec![Say::Text("The second answer.")]]);
@@ -101,7 +110,7 @@ real! {
     gemini_cli_continues_a_session: continue_session("gemini-cli", "gemini");
     gemini_cli_is_interrupted: interrupt_run("gemini-cli", "gemini", true, "");
     gemini_cli_dies: die("gemini-cli", "gemini");
-    gemini_cli_acp_continues_a_session: continue_session("gemini-cli-acp", "gemini");
+    gemini_cli_acp_continues_a_session: continue_session_after("gemini-cli-acp", "gemini", next_minute);
     gemini_cli_acp_is_interrupted: interrupt_run("gemini-cli-acp", "gemini", true, "");
     gemini_cli_acp_takes_messages: send_message("gemini-cli-acp", "gemini");
     gemini_cli_acp_asks_before_it_acts: decide_two_calls("gemini-cli-acp", "gemini", shell);

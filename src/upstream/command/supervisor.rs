@@ -9,10 +9,11 @@ use super::process::Process;
 use super::shutdown::{self, Cause, ProgramShutdown};
 use super::stderr;
 use super::writer::Writer;
+use crate::clock::sleep_until;
 use crate::config::upstream::Command;
 use crate::ingest::{Ingest, IngestError, Seen, Stopped};
 use crate::log::StreamId;
-use crate::runs::{Entry, Exited, Ingested, Runs};
+use crate::runs::{Exited, Ingested, Runs};
 use crate::shutdown::Phase;
 use crate::telemetry::metrics::IngestMeter;
 use crate::upstream::services::Services;
@@ -174,12 +175,12 @@ impl Supervisor {
             Err(error) => Some(Stopped::from(error)),
         };
         self.conversation.over(&self.runs);
-        if let (Some(status), Some(run)) = (status, last_run(&self.ingested)) {
+        if let (Some(status), Some(run)) = (status, self.ingested.runs().pop()) {
             self.runs.exited(&run, Exited::of(status)).await;
         }
         let ended = status.map_or_else(|| "ended".to_owned(), shutdown::exit_text);
         if let Some(run_begins) = self.run_begins.take() {
-            let run = first_run(&self.ingested);
+            let run = self.ingested.runs().first().map(|run| run.stream.id);
             let why = match (&stopped, &cause) {
                 (Some(stopped), _) => stopped.reason(),
                 (None, Some(Cause::Refused(words))) => format!("the runner refused: {words}"),
@@ -237,7 +238,7 @@ impl Supervisor {
                     () = self.lingerer.asked() => Event::MakeWay,
                     Some(envelope) = self.inbox.recv() => Event::Message(envelope),
                     left = self.process.left(), if !left => Event::Left(left),
-                    (ticket, result) = done(&mut self.services) => Event::Served(ticket, result),
+                    (ticket, result) = Services::done_of(&mut self.services) => Event::Served(ticket, result),
                     read = self.output.read(&mut self.chunk), if !output_is_over => Event::Output(read),
                     // Anything due is also handled at the start of each iteration.
                     () = sleep_until(due) => Event::Due,
@@ -277,7 +278,7 @@ impl Supervisor {
     /// Answers the request that started the program, once there is a run. The run may begin with records that were held back.
     fn tell_first_run(&mut self) {
         if self.run_begins.is_some()
-            && let Some(run) = first_run(&self.ingested)
+            && let Some(run) = self.ingested.runs().first().map(|run| run.stream.id)
             && let Some(begins) = self.run_begins.take()
         {
             // From here on, the session's handle marks it as taken.
@@ -493,30 +494,5 @@ impl Supervisor {
     /// The conversation's clock: milliseconds since the program started.
     fn conversation_ms(&self) -> u64 {
         u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
-    }
-}
-
-/// The last run of the ingest: the program exited during it or after it.
-fn last_run(ingested: &Ingested) -> Option<Arc<Entry>> {
-    ingested.entries().into_iter().rev().find(|entry| entry.stream.kind == StreamKind::Session)
-}
-
-/// The first run that an ingest created.
-fn first_run(ingested: &Ingested) -> Option<Uuid> {
-    ingested.entries().iter().find(|entry| entry.stream.kind == StreamKind::Session).map(|entry| entry.stream.id)
-}
-
-/// The next result of a service; waits for ever without services.
-async fn done(services: &mut Option<Services>) -> (u64, Result<Served, ServiceError>) {
-    match services {
-        Some(services) => services.done().await,
-        None => std::future::pending().await,
-    }
-}
-
-async fn sleep_until(at: Option<Instant>) {
-    match at {
-        Some(at) => tokio::time::sleep_until(at).await,
-        None => std::future::pending().await,
     }
 }

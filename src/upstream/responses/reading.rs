@@ -14,7 +14,7 @@ use crate::upstream::metering;
 use crate::upstream::{Entered, Envelope, Handle, Handles, MessageError};
 use bytes::Bytes;
 use framegate_translators::decode::Record;
-use framegate_translators::frame::{Body, Frame, SharedStr, StreamKind};
+use framegate_translators::frame::{Body, Frame, SharedStr};
 use framegate_translators::host::{HostMessage, SendError};
 use framegate_translators::normalizer::RunEnd;
 use hyper::body::Incoming;
@@ -289,7 +289,7 @@ impl Reading {
                     }
                 }
             }
-            let run = ingested.entries().into_iter().find(|entry| entry.stream.kind == StreamKind::Session);
+            let run = ingested.runs().into_iter().next();
             if let Some(run) = run {
                 of_upstream.began(run.stream.id);
                 if let Some((answer, run)) = begun.take() {
@@ -332,7 +332,7 @@ impl Reading {
 
 /// Whether the log has the end of every run of an ingest.
 fn has_ended(ingested: &Ingested) -> bool {
-    let mut runs = ingested.entries().into_iter().filter(|entry| entry.stream.kind == StreamKind::Session);
+    let mut runs = ingested.runs().into_iter();
     runs.all(|run| run.status().ended)
 }
 
@@ -408,6 +408,7 @@ pub(super) async fn close(mut ingest: Ingest, fed: Result<(), IngestError>, over
 #[cfg(test)]
 mod tests {
     use super::*;
+    use framegate_translators::frame::StreamKind;
     use framegate_translators::frame::{Session, Stream};
     use uuid::Uuid;
 

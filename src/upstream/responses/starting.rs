@@ -10,7 +10,6 @@ use crate::client::full;
 use crate::shutdown::Phase;
 use crate::upstream::{Host, Modes, StartError, Upstream, files};
 use async_trait::async_trait;
-use framegate_translators::frame::StreamKind;
 use framegate_translators::host::Opening;
 use framegate_translators::runners::{RESPONSES, Runner};
 use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
@@ -153,7 +152,7 @@ impl Upstream for Starting {
             Ok(Ok(Answer::Run { ingested, left, .. })) => {
                 // Do not tie the response to the client that started the run.
                 left.disarm();
-                let run = ingested.entries().into_iter().find(|entry| entry.stream.kind == StreamKind::Session);
+                let run = ingested.runs().into_iter().next();
                 run.map(|entry| entry.stream.id)
                     .ok_or_else(|| StartError::Failed("the upstream's answer does not belong to a run".to_owned()))
             }

@@ -205,6 +205,8 @@ mod tests {
         files.write(&at("new/sub/b.txt"), "n").unwrap();
         assert_eq!(std::fs::read_to_string(root.join("new/sub/b.txt")).unwrap(), "n");
         refused(files.write(&at("new"), "a directory"));
+        files.write(&at("full"), &"x".repeat(100)).unwrap();
+        assert_eq!(files.read(&at("full"), None, None).unwrap().len(), 100);
         assert!(refused(files.write(&at("large"), &"x".repeat(101))).contains("max_file_bytes"));
         std::fs::write(root.join("large"), "x".repeat(101)).unwrap();
         assert!(refused(files.read(&at("large"), Some(1), Some(1))).contains("max_file_bytes"));

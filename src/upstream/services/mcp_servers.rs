@@ -112,4 +112,15 @@ mod tests {
             assert!(message.contains(expected) && !message.contains("secret"), "{message}");
         }
     }
+    #[test]
+    fn a_file_has_at_most_a_mebibyte() {
+        let path = std::env::temp_dir().join(format!("framegate-mcp-{}.json", std::process::id()));
+        let text = r#"{"mcpServers": {"a": {"command": "x"}}}"#;
+        let most = usize::try_from(MAX_BYTES).unwrap();
+        for (length, is_read) in [(most, true), (most + 1, false)] {
+            std::fs::write(&path, format!("{text}{}", " ".repeat(length - text.len()))).unwrap();
+            assert_eq!(read(&path).is_ok(), is_read, "{length}");
+        }
+        std::fs::remove_file(path).unwrap();
+    }
 }

@@ -106,6 +106,14 @@ impl Services {
         }
     }
 
+    /// The same; waits for ever without services.
+    pub(super) async fn done_of(services: &mut Option<Self>) -> (u64, Result<Served, ServiceError>) {
+        match services {
+            Some(services) => services.done().await,
+            None => std::future::pending().await,
+        }
+    }
+
     /// Whether a command of the runner is running, so that the runner's silence means nothing.
     pub(super) fn is_busy(&self) -> bool {
         self.terminals.are_running()

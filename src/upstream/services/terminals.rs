@@ -5,6 +5,7 @@
 //! is over; more terminals than the bound.
 
 use super::tail::Tail;
+use crate::clock::sleep_until;
 use crate::config::upstream::Agent;
 use crate::upstream::command::Group;
 use framegate_translators::host::{Served, ServiceError, TerminalExit};
@@ -197,13 +198,6 @@ async fn follow(
         }
     }
     exit_of(status.flatten())
-}
-
-async fn sleep_until(at: Option<Instant>) {
-    match at {
-        Some(at) => tokio::time::sleep_until(at).await,
-        None => std::future::pending().await,
-    }
 }
 
 async fn read(pipe: &mut Option<impl AsyncRead + Unpin>, chunk: &mut [u8]) -> usize {

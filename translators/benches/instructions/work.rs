@@ -63,6 +63,48 @@ const RECORDINGS: &[(&str, &[&str])] = &[
             "scripted__reasoning-summary.sse",
         ],
     ),
+    (
+        "gemini-cli",
+        &[
+            "many-turns.jsonl",
+            "parallel.jsonl",
+            "thought-tool.jsonl",
+            "edit.jsonl",
+            "text-between.jsonl",
+            "subagent.jsonl",
+            "resume.3.session.jsonl",
+            "todos.session.jsonl",
+            "parallel.session.jsonl",
+        ],
+    ),
+    (
+        "qwen-code",
+        &[
+            "many-turns.partial.jsonl",
+            "parallel.partial.jsonl",
+            "subagent-background.partial.jsonl",
+            "todos.partial.jsonl",
+            "in-two-prompts.partial.jsonl",
+            "resume.3.session.jsonl",
+        ],
+    ),
+    ("pi", &["many-turns.jsonl", "parallel.jsonl", "thought-tool.jsonl", "rpc-steer.jsonl", "edit.session.jsonl"]),
+    (
+        "copilot",
+        &["parallel.jsonl", "task-explore.jsonl", "bash-ok.jsonl", "responses.jsonl", "many-turns.session.jsonl"],
+    ),
+    (
+        "acp",
+        &[
+            "question.both.ndjson",
+            "bash_large.codex.jsonl",
+            "parallel.codex.jsonl",
+            "bash.opencode.jsonl",
+            "edit.opencode.jsonl",
+            "thoughts.kimi.jsonl",
+            "v2_tools.claude.jsonl",
+        ],
+    ),
 ];
 
 /// One unit of work that is counted.

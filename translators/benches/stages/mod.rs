@@ -41,17 +41,15 @@ impl std::iter::Sum for Counts {
     }
 }
 
-/// The recordings of a runner that are streams, with their names, sorted: by the extension, which may also be that of the sample.
+/// The recordings of a runner that are streams (by their extension), with their names, sorted.
 pub(crate) fn recordings(runner: &'static Runner) -> Vec<(String, Vec<u8>)> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let folders = [here.join("tests/fixtures"), here.join("../tests/fixtures")];
     let folder = folders.iter().find(|folder| folder.is_dir()).unwrap().join(runner.name);
     let mut paths: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
-    let of_sample = Path::new(runner.sample.file).extension();
     paths.retain(|path| {
-        let extension = path.extension();
-        extension == of_sample || extension.is_some_and(|extension| extension == "ndjson" || extension == "sse")
+        path.extension().is_some_and(|extension| ["jsonl", "ndjson", "sse"].iter().any(|of| extension == *of))
     });
     let name = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().into_owned();
     paths.iter().map(|path| (name(path), std::fs::read(path).unwrap())).collect()

@@ -163,6 +163,8 @@ fn nearly_every_record_is_compared_without_a_dom() {
             }
         }
         let has_many = recordings(runner).len() > FEW;
-        assert!(quick * 10 >= all * 9 && (all > 800 || !has_many), "{}: {quick} of {all}", runner.name);
+        // Not every runner has so many records, but nearly all of them have a schema.
+        let is_enough = all > 1000 || all * 10 >= texts.len() * 9;
+        assert!(quick * 10 >= all * 9 && (is_enough || !has_many), "{}: {quick} of {all}", runner.name);
     }
 }

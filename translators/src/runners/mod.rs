@@ -10,6 +10,7 @@ use crate::schema::SchemaFile;
 use std::borrow::Cow;
 
 mod acp;
+mod called_agent;
 mod claude_code;
 mod clock;
 mod codex;
@@ -17,6 +18,7 @@ mod control_lines;
 mod copilot;
 mod demo;
 mod elicitation;
+mod failure;
 mod frames;
 mod gemini_cli;
 mod json_rpc;

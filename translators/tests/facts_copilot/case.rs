@@ -1,124 +1,16 @@
-//! A recording with its facts, and comparisons.
+//! The recordings with their facts.
 
-use crate::support::{fixtures_dir, frames};
-use framegate_translators::frame::{Body, Frame, SessionEnded, Usage, UsageScope};
+pub use crate::support::facts::*;
 use framegate_translators::runners::{Runner, runner};
-use serde_json::Value;
-use sha2::{Digest, Sha256};
 
 pub fn copilot() -> &'static Runner {
     runner("copilot").unwrap()
 }
 
-/// A recording with its facts and its frames.
-pub struct Case {
-    pub name: String,
-    pub facts: Value,
-    /// The records that the strict reader of this test can read: not those with half of a surrogate pair.
-    pub records: Vec<Value>,
-    /// The number of records.
-    pub count: usize,
-    pub frames: Vec<Frame>,
-}
-
-pub fn bytes_of(name: &str) -> Vec<u8> {
-    std::fs::read(fixtures_dir("copilot").join(name)).unwrap()
-}
-
 pub fn cases() -> Vec<Case> {
-    let manifest: Value = serde_json::from_slice(&bytes_of("MANIFEST.json")).unwrap();
-    let of = |entry: &Value| {
-        let name = entry["file"].as_str().unwrap().to_owned();
-        let bytes = bytes_of(&name);
-        let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-        let count = lines.clone().count();
-        let records: Vec<Value> = lines.filter_map(|line| serde_json::from_slice(line).ok()).collect();
-        Case { facts: entry["facts"].clone(), records, count, frames: frames(copilot(), &bytes), name }
-    };
-    list(&manifest["recordings"]).iter().map(of).collect()
+    cases_of(copilot())
 }
 
-/// Runs a check on every recording, and reports all failures at once.
 pub fn each(check: impl Fn(&Case) -> Result<(), String>) {
-    let cases = cases();
-    assert!(cases.len() >= 73, "{}", cases.len());
-    let failed: Vec<String> =
-        cases.iter().filter_map(|case| check(case).err().map(|why| format!("{}: {why}", case.name))).collect();
-    assert!(failed.is_empty(), "{} of {}:\n{}", failed.len(), cases.len(), failed.join("\n"));
-}
-
-pub fn same<T: PartialEq + std::fmt::Debug>(what: &str, ours: &T, theirs: &T) -> Result<(), String> {
-    if ours == theirs { Ok(()) } else { Err(format!("{what}: {ours:?} instead of {theirs:?}")) }
-}
-
-pub fn list(value: &Value) -> &[Value] {
-    value.as_array().map(Vec::as_slice).unwrap_or_default()
-}
-
-pub fn text(value: &Value) -> &str {
-    value.as_str().unwrap()
-}
-
-/// Whether a text matches a fact, which describes a long text by its length and hash.
-pub fn is_text(ours: &str, fact: &Value) -> bool {
-    if let Some(text) = fact.as_str() {
-        return ours == text;
-    }
-    let hash: String = Sha256::digest(ours.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
-    fact["length_utf16"].as_u64() == Some(ours.encode_utf16().count() as u64) && fact["sha256_utf8"] == *hash
-}
-
-pub fn same_texts(what: &str, ours: &[&str], facts: &[Value]) -> Result<(), String> {
-    let equal = ours.len() == facts.len() && ours.iter().zip(facts).all(|(ours, fact)| is_text(ours, fact));
-    if equal { Ok(()) } else { Err(format!("{what}: {ours:?} instead of {facts:?}")) }
-}
-
-impl Case {
-    pub fn is_session_file(&self) -> bool {
-        self.name.ends_with(".session.jsonl")
-    }
-
-    /// Whether the file has earlier prompts, which the facts leave out.
-    pub fn has_earlier_prompts(&self) -> bool {
-        self.name == "resume.3.session.jsonl"
-    }
-
-    pub fn ends(&self) -> Vec<(&Frame, &SessionEnded)> {
-        let mut ends = Vec::new();
-        for frame in &self.frames {
-            if let Body::SessionEnded(end) = &frame.body {
-                ends.push((frame, &**end));
-            }
-        }
-        ends
-    }
-
-    /// The frames that belong to the facts: those of the last run, if the file has earlier prompts.
-    pub fn own_frames(&self) -> Vec<&Frame> {
-        let last = self.ends().last().map(|(frame, _)| frame.stream.id);
-        let is_own = |frame: &&Frame| !self.has_earlier_prompts() || Some(frame.stream.id) == last;
-        self.frames.iter().filter(is_own).collect()
-    }
-
-    /// The texts of the main thread, or of subagents.
-    pub fn texts(&self, of_subagents: bool) -> Vec<&str> {
-        let frames = self.own_frames().into_iter().filter(|frame| frame.parent_tool_id.is_some() == of_subagents);
-        frames
-            .filter_map(|frame| match &frame.body {
-                Body::OutputTextCompleted(block) => Some(block.text.as_str()),
-                _ => None,
-            })
-            .collect()
-    }
-
-    pub fn usages(&self, scope: UsageScope) -> Vec<(&Frame, &Usage)> {
-        let mut found = Vec::new();
-        for frame in self.own_frames() {
-            match &frame.body {
-                Body::UsageReported(usage) if usage.scope == scope => found.push((frame, &**usage)),
-                _ => {}
-            }
-        }
-        found
-    }
+    each_of(&cases(), 73, check);
 }

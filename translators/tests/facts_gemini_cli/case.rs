@@ -1,10 +1,10 @@
 //! A recording with its facts, and comparisons.
 
+pub use crate::support::facts::{ends_in, is_text, list, same, same_texts, text};
 use crate::support::{fixtures_dir, frames};
 use framegate_translators::frame::{Body, Frame, SessionEnded, Usage, UsageScope};
 use framegate_translators::runners::{Runner, runner};
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 
 pub fn gemini() -> &'static Runner {
     runner("gemini-cli").unwrap()
@@ -43,32 +43,6 @@ pub fn each(check: impl Fn(&Case) -> Result<(), String>) {
     assert!(failed.is_empty(), "{} of {}:\n{}", failed.len(), cases.len(), failed.join("\n"));
 }
 
-pub fn same<T: PartialEq + std::fmt::Debug>(what: &str, ours: &T, theirs: &T) -> Result<(), String> {
-    if ours == theirs { Ok(()) } else { Err(format!("{what}: {ours:?} instead of {theirs:?}")) }
-}
-
-pub fn list(value: &Value) -> &[Value] {
-    value.as_array().map(Vec::as_slice).unwrap_or_default()
-}
-
-pub fn text(value: &Value) -> &str {
-    value.as_str().unwrap()
-}
-
-/// Whether a text matches a fact, which describes a long text by its length and hash.
-pub fn is_text(ours: &str, fact: &Value) -> bool {
-    if let Some(text) = fact.as_str() {
-        return ours == text;
-    }
-    let hash: String = Sha256::digest(ours.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
-    fact["sha256_utf8"] == *hash
-}
-
-pub fn same_texts(what: &str, ours: &[&str], facts: &[Value]) -> Result<(), String> {
-    let equal = ours.len() == facts.len() && ours.iter().zip(facts).all(|(ours, fact)| is_text(ours, fact));
-    if equal { Ok(()) } else { Err(format!("{what}: {ours:?} instead of {facts:?}")) }
-}
-
 impl Case {
     pub fn is_chat_file(&self) -> bool {
         self.surface == "session file"
@@ -79,13 +53,7 @@ impl Case {
     }
 
     pub fn ends(&self) -> Vec<(&Frame, &SessionEnded)> {
-        let mut ends = Vec::new();
-        for frame in &self.frames {
-            if let Body::SessionEnded(end) = &frame.body {
-                ends.push((frame, &**end));
-            }
-        }
-        ends
+        ends_in(&self.frames)
     }
 
     /// The frames that belong to the facts: a chat file has those of earlier prompts as well.

@@ -10,6 +10,8 @@
     reason = "test code; not every test uses all"
 )]
 
+pub mod facts;
+
 use framegate_translators::contracts::{CONTRACTS, Contract};
 use framegate_translators::encode::{EncoderOptions, write_ndjson, write_raw};
 use framegate_translators::frame::{Body, Frame, ProviderStatus, StreamKind};

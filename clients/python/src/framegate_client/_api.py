@@ -178,7 +178,7 @@ class RunStatus(TypedDict):
     records_with_errors: int
     response_id: NotRequired[str]
     run_id: str
-    runner: Literal["claude-code", "codex", "opencode", "open-responses", "qwen-code", "copilot"]
+    runner: Literal["claude-code", "codex", "opencode", "open-responses", "gemini-cli", "qwen-code", "pi", "copilot", "acp"]
     session_id: str
     session_name: NotRequired[str]
     started_at_ms: int
@@ -368,7 +368,7 @@ class UpstreamListUpstreamsItemModesItem(TypedDict):
 
 
 class UpstreamListUpstreamsItem(TypedDict):
-    kind: Literal["command", "sse", "responses"]
+    kind: Literal["command", "acp", "sse", "responses"]
     mode: NotRequired[str]
     """The mode of requests that choose none; absent if the runner chooses."""
     modes: list[UpstreamListUpstreamsItemModesItem]
@@ -405,7 +405,7 @@ ApprovalScope: TypeAlias = Literal["once", "session", "always"]
 RunState: TypeAlias = Literal["running", "waiting_approval", "completed", "failed", "interrupted"]
 
 
-Runner: TypeAlias = Literal["claude-code", "codex", "opencode", "open-responses", "qwen-code", "copilot"]
+Runner: TypeAlias = Literal["claude-code", "codex", "opencode", "open-responses", "gemini-cli", "qwen-code", "pi", "copilot", "acp"]
 
 
 StatsGroup: TypeAlias = Literal["day", "runner", "model", "session", "label", "tool"]

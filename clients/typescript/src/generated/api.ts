@@ -150,7 +150,7 @@ export interface RunStatus {
   records_with_errors: number;
   response_id?: string;
   run_id: string;
-  runner: "claude-code" | "codex" | "opencode" | "open-responses" | "qwen-code" | "copilot";
+  runner: "claude-code" | "codex" | "opencode" | "open-responses" | "gemini-cli" | "qwen-code" | "pi" | "copilot" | "acp";
   session_id: string;
   session_name?: string;
   /** Unix epoch milliseconds. */
@@ -179,7 +179,7 @@ export interface RunStatus {
   warnings: { [key: string]: number };
 }
 
-export type Runner = "claude-code" | "codex" | "opencode" | "open-responses" | "qwen-code" | "copilot";
+export type Runner = "claude-code" | "codex" | "opencode" | "open-responses" | "gemini-cli" | "qwen-code" | "pi" | "copilot" | "acp";
 
 export interface StartRun {
   /** The working directory: one that the upstream allows, or a directory below it. */
@@ -338,7 +338,7 @@ export interface ToolFigures {
 
 export interface UpstreamList {
   upstreams: {
-    kind: "command" | "sse" | "responses";
+    kind: "command" | "acp" | "sse" | "responses";
     /** The mode of requests that choose none; absent if the runner chooses. */
     mode?: string;
     /** The modes of the runner that requests may choose. */

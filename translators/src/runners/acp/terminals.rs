@@ -4,6 +4,7 @@
 //! another session; more terminals than tools may be open.
 
 use crate::frame::SharedStr;
+use data_encoding::BASE64_NOPAD;
 
 /// A terminal of the running turn.
 #[derive(Debug, Default)]
@@ -51,26 +52,7 @@ fn incomplete(bytes: &[u8]) -> usize {
 
 /// Decodes base64, with or without padding; `None` if the text is no base64.
 pub(super) fn decoded(text: &str) -> Option<Vec<u8>> {
-    let text = text.trim_end_matches('=');
-    let mut bytes = Vec::with_capacity(text.len() / 4 * 3 + 3);
-    let (mut held, mut bits) = (0_u32, 0_u32);
-    for byte in text.bytes() {
-        let value = match byte {
-            b'A'..=b'Z' => byte - b'A',
-            b'a'..=b'z' => byte - b'a' + 26,
-            b'0'..=b'9' => byte - b'0' + 52,
-            b'+' | b'-' => 62,
-            b'/' | b'_' => 63,
-            _ => return None,
-        };
-        held = (held << 6) | u32::from(value);
-        bits += 6;
-        if bits >= 8 {
-            bits -= 8;
-            bytes.push(u8::try_from((held >> bits) & 0xFF).unwrap_or_default());
-        }
-    }
-    Some(bytes)
+    BASE64_NOPAD.decode(text.trim_end_matches('=').as_bytes()).ok()
 }
 
 #[cfg(test)]

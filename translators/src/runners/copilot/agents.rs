@@ -5,51 +5,18 @@
 //! one end for each subagent. Never: an end for a subagent that goes on after its call returned; a subagent's text on the main
 //! thread.
 
+use super::super::called_agent::CalledAgent;
 use super::decoder::{Copilot, Event};
 use crate::frame::{SharedStr, Tool};
 use crate::json::Object;
 use crate::normalizer::{Normalizer, Target};
 
-/// A subagent that was called.
-#[derive(Debug)]
-pub(super) struct Agent {
-    /// The caller.
-    target: Target,
-    tool: Tool,
-    /// Its id, once it has started.
-    id: Option<SharedStr>,
-    kind: Option<SharedStr>,
-    task: Option<String>,
-    depth: u32,
-    /// Whether it goes on after its call returned.
-    is_background: bool,
-}
-
-impl Agent {
-    /// Whether it goes on after its call returned.
-    pub(super) fn outlives(&self) -> bool {
-        self.is_background
-    }
-}
-
 impl Copilot {
     /// Registers a subagent when the model calls it.
     pub(super) fn agent_called(&mut self, target: Target, tool: &Tool, args: &Object<'_>) {
         let Some(run) = self.run_of(target.stream) else { return };
-        let outer = target.parent.map(|parent| run.agents.values().find(|agent| agent.tool.id == parent));
-        let depth = match outer {
-            None => 1,
-            Some(outer) => outer.map_or(2, |outer| outer.depth.saturating_add(1)),
-        };
-        let agent = Agent {
-            target,
-            tool: tool.clone(),
-            id: None,
-            kind: args.str("agent_type").map(|kind| SharedStr::from(&*kind)),
-            task: args.str("prompt").or_else(|| args.str("description")).map(|task| task.into_owned()),
-            depth,
-            is_background: args.str("mode").as_deref() == Some("background"),
-        };
+        let mut agent = CalledAgent::new(target, tool, args, "agent_type", run.agents.values());
+        agent.is_background = args.str("mode").as_deref() == Some("background");
         run.agents.insert(tool.call_id.clone(), agent);
     }
 
@@ -83,9 +50,7 @@ impl Copilot {
             run.agent_calls.insert(SharedStr::from(id), agent.tool.call_id.clone());
         }
         let id = SharedStr::from(id.unwrap_or(call_id));
-        agent.id = Some(id.clone());
-        let (kind, task) = (agent.kind.clone(), agent.task.clone());
-        normalizer.subagent_started(agent.target, &id, Some(agent.tool.id), kind, task, agent.depth);
+        agent.begin(id.clone(), normalizer);
         if agent.is_background {
             normalizer.subagent_outlives(stream, &id);
         }

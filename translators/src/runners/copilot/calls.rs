@@ -126,7 +126,7 @@ impl Copilot {
         let key = run.key;
         run.calls.retain(|_, call| call.started && normalizer.tool_runs(key, &call.call.tool));
         let calls = &run.calls;
-        run.agents.retain(|id, agent| agent.outlives() || calls.contains_key(id));
+        run.agents.retain(|id, agent| agent.is_background || calls.contains_key(id));
         if run.agents.len() > most {
             run.agents.clear();
         }

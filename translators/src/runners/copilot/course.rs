@@ -6,7 +6,7 @@
 
 use super::super::stops::Stop;
 use super::decoder::{Copilot, Event};
-use super::failure::Failure;
+use super::failure;
 use super::runs::{Run, Session};
 use crate::frame::{Attachment, Body, SharedStr, UserMessage};
 use crate::json::{Json, Object};
@@ -178,7 +178,7 @@ impl Copilot {
         }
         self.totalled(&event.data, normalizer);
         if let Some(run) = self.run.as_mut().filter(|run| run.course.failure.is_none() && !run.course.answered) {
-            run.course.failure = Failure::of_crash(&event.data);
+            run.course.failure = failure::of_crash(&event.data);
         }
         self.end_run_as_it_went(None, normalizer);
     }
@@ -198,7 +198,7 @@ impl Copilot {
         } else {
             let stop = course.finish_reason.as_deref().and_then(|reason| Some((Stop::of(reason)?, reason)));
             match (exit, stop) {
-                (Some(code), _) if code != 0 => Failure::of_exit(code).run_end(),
+                (Some(code), _) if code != 0 => failure::of_exit(code).run_end(),
                 (_, Some((stop, reason))) if exit.is_some() || (course.answered && !course.is_live) => {
                     stop.end(reason, None)
                 }

@@ -4,12 +4,12 @@
 //! run, and a session file has its runs one after the other, so there is never more than one open run. Never: unbounded memory
 //! however many calls, subagents or records a run has.
 
+use super::super::called_agent::CalledAgent;
+use super::super::failure::Failure;
 use super::super::names::NameMap;
-use super::agents::Agent;
 use super::approvals::Question;
 use super::calls::Call;
 use super::decoder::Copilot;
-use super::failure::Failure;
 use super::plan::Plan;
 use super::reply::Reply;
 use crate::frame::{Figures, SharedStr};
@@ -26,7 +26,7 @@ pub(super) struct Run {
     /// Calls that await their result, by the runner's id.
     pub(super) calls: NameMap<Call>,
     /// Subagents, by the id of the call that started them.
-    pub(super) agents: NameMap<Agent>,
+    pub(super) agents: NameMap<CalledAgent>,
     /// The calls of subagents, by the subagent's own id.
     pub(super) agent_calls: NameMap<SharedStr>,
     /// Questions that await their answer.

@@ -3,7 +3,7 @@
 //! Input: the document. Output: a run with the last reply's text, its usage and its end. Never: a call; the document only counts them.
 
 use super::decoder::Gemini;
-use super::failure::Failure;
+use super::failure;
 use super::outcome::end_of;
 use super::usage;
 use crate::frame::{Body, ErrorScope, LogLevel};
@@ -38,11 +38,11 @@ impl Gemini {
         }
         let mut stopped = None;
         for warning in fields.items("warnings").into_iter().filter_map(Json::str) {
-            let stop = Failure::of_stop(&warning);
+            let stop = failure::of_stop(&warning);
             match stop {
                 Some(stop) => {
-                    normalizer.push(target, stop.reported(ErrorScope::Turn));
-                    stopped = Some(stop.run_end());
+                    normalizer.push(target, stop.body(ErrorScope::Turn));
+                    stopped = Some(failure::run_end(stop));
                 }
                 None => {
                     let body = Body::LogEmitted { level: LogLevel::Warn, message: warning.into_owned() };
@@ -50,9 +50,9 @@ impl Gemini {
                 }
             }
         }
-        let error = fields.object("error").map(|error| Failure::of_result(&error));
+        let error = fields.object("error").map(|error| failure::of_result(&error));
         if let Some(error) = &error {
-            normalizer.push(target, error.reported(ErrorScope::Run));
+            normalizer.push(target, error.body(ErrorScope::Run));
         }
         if let Some((usage, main)) = total {
             normalizer.run_used(target.stream, usage, Covers::Run(main));

@@ -5,7 +5,8 @@
 //! stopped it. Never: such a run reported as completed without a code that says why; a call that ran and failed reported as one that
 //! never ran.
 
-use super::failure::Failure;
+use super::super::failure::Failure;
+use super::failure;
 use crate::frame::{EndReason, SharedStr};
 use crate::json::{Json, Kind, Object};
 use crate::normalizer::RunEnd;
@@ -81,7 +82,7 @@ impl Outcome {
     /// How the run ends because of this result; `None` if it does not.
     pub(super) fn stop(&self) -> Option<RunEnd> {
         let message = || if self.text.is_empty() { "a hook stopped the run" } else { &self.text };
-        self.stops_run.then(|| Failure::of_hook(message()).run_end())
+        self.stops_run.then(|| failure::run_end(failure::of_hook(message())))
     }
 }
 
@@ -138,7 +139,7 @@ fn exit_code(text: &str) -> Option<i32> {
 /// How a run ends. `error` is that of the result; `stop` is what an earlier record said, unless the model spoke after it.
 pub(super) fn end_of(is_error: bool, error: Option<Failure>, stop: Option<RunEnd>, is_answered: bool) -> RunEnd {
     if is_error {
-        let end = error.map(Failure::run_end).or(stop);
+        let end = error.map(failure::run_end).or(stop);
         let end = end.unwrap_or_else(|| RunEnd::failed("error", "the runner reported an error without a message"));
         return RunEnd { reason: EndReason::Failed, ..end };
     }
@@ -187,7 +188,7 @@ mod tests {
 
     #[test]
     fn a_stop_is_a_failure_only_if_the_result_says_so() {
-        let of = |is_error| end_of(is_error, None, Some(Failure::of_hook("enough").run_end()), false);
+        let of = |is_error| end_of(is_error, None, Some(failure::run_end(failure::of_hook("enough"))), false);
         assert_eq!((of(false).reason, of(true).reason), (EndReason::Completed, EndReason::Failed));
         assert_eq!(of(false).error_code, of(true).error_code);
     }

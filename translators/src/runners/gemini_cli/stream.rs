@@ -4,7 +4,7 @@
 //! without an answer reported as one with it: see [`outcome`](super::outcome).
 
 use super::decoder::Gemini;
-use super::failure::{Failure, invalid};
+use super::failure;
 use super::outcome::{Outcome, end_of};
 use super::usage;
 use crate::derived::numbered;
@@ -98,16 +98,16 @@ impl Gemini {
         let target = self.main(normalizer);
         let message = fields.str("message").unwrap_or_default();
         let is_warning = fields.str("severity").as_deref() == Some("warning");
-        let failure = Failure::of_stop(&message).or_else(|| (!is_warning).then(|| invalid(&message)));
+        let failure = failure::of_stop(&message).or_else(|| (!is_warning).then(|| failure::invalid(&message)));
         match &failure {
-            Some(failure) => normalizer.push(target, failure.reported(ErrorScope::Turn)),
+            Some(failure) => normalizer.push(target, failure.body(ErrorScope::Turn)),
             None => {
                 let body = Body::LogEmitted { level: LogLevel::Warn, message: message.into_owned() };
                 normalizer.push(target, body);
             }
         }
         let run = self.ensure(normalizer);
-        run.stop = failure.map(Failure::run_end).or_else(|| run.stop.take());
+        run.stop = failure.map(failure::run_end).or_else(|| run.stop.take());
         run.reply_is_over();
     }
 
@@ -119,9 +119,9 @@ impl Gemini {
             self.end_text(normalizer);
         }
         let target = self.main(normalizer);
-        let error = fields.object("error").map(|error| Failure::of_result(&error));
+        let error = fields.object("error").map(|error| failure::of_result(&error));
         if let Some(error) = error.as_ref().filter(|_| is_error) {
-            normalizer.push(target, error.reported(ErrorScope::Run));
+            normalizer.push(target, error.body(ErrorScope::Run));
         }
         let stats = fields.object("stats").unwrap_or_default();
         if let Some(usage) = usage::of_result(&stats) {

@@ -5,8 +5,10 @@
 //! for the same prompt, whatever it says. Version 0.73 has no such record. There, a prompt ends with its agent run, unless the last request
 //! failed: that request may be made again, so the prompt ends where another one begins, or with the input.
 
+use super::super::failure::Attempt;
 use super::super::stops::Stop;
 use super::decoder::Pi;
+use super::failure;
 use super::run::{After, Last};
 use super::usage;
 use crate::frame::{Body, SharedStr};
@@ -22,7 +24,7 @@ impl Pi {
         if self.runs.open.as_ref().is_some_and(|run| run.after == After::Unsaid) {
             self.settle(normalizer);
         }
-        self.report_failure(None, normalizer);
+        self.report_failure(Attempt::default(), normalizer);
         self.runs.ensure(normalizer).after = After::Working;
     }
 
@@ -44,19 +46,20 @@ impl Pi {
     /// The runner tries a failed request again.
     pub(super) fn retry(&mut self, fields: &Object<'_>, normalizer: &mut Normalizer) {
         let count = |key: &str| fields.u64(key).and_then(|count| u32::try_from(count).ok());
-        self.report_failure(Some((count("attempt"), count("maxAttempts"))), normalizer);
+        let attempt = Attempt { number: count("attempt"), most: count("maxAttempts") };
+        self.report_failure(attempt, normalizer);
         if let Some(run) = self.runs.open.as_mut() {
             run.after = After::WillSettle;
         }
     }
 
     /// Reports the failure of the last reply, unless it is reported, as one that does not end the run.
-    pub(super) fn report_failure(&mut self, retry: Option<(Option<u32>, Option<u32>)>, normalizer: &mut Normalizer) {
+    pub(super) fn report_failure(&mut self, attempt: Attempt, normalizer: &mut Normalizer) {
         let Some(run) = self.runs.open.as_mut() else { return };
         if let Some(Last::Failed { failure, is_reported }) = &mut run.last
             && !std::mem::replace(is_reported, true)
         {
-            let body = failure.reported(Some(retry.unwrap_or_default()));
+            let body = failure::reported(failure, Some(attempt));
             normalizer.push(Target::main(run.key), body);
         }
     }
@@ -104,8 +107,8 @@ impl Pi {
         let Some(run) = self.runs.open.take() else { return };
         let end = match &run.last {
             Some(Last::Failed { failure, .. }) => {
-                normalizer.push(Target::main(run.key), failure.reported(None));
-                failure.run_end()
+                normalizer.push(Target::main(run.key), failure::reported(failure, None));
+                failure.clone().run_end()
             }
             Some(Last::Aborted(message)) => {
                 let message = if message.is_empty() { "the run was aborted" } else { message.as_str() };

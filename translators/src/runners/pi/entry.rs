@@ -4,6 +4,7 @@
 //! branch is the conversation; the file's order is the order in which things happened, and that is the order of the frames. Never: a message
 //! that a person sent while the agent worked taken for the beginning of another run.
 
+use super::super::failure::Attempt;
 use super::decoder::Pi;
 use super::run::{Last, lost};
 use super::written_ms;
@@ -46,7 +47,7 @@ impl Pi {
                 self.user_said(message, normalizer);
             }
             "assistant" => {
-                self.report_failure(None, normalizer);
+                self.report_failure(Attempt::default(), normalizer);
                 self.runs.ensure_of_file(normalizer);
                 // The calls of the reply before this one belong to its turn.
                 self.turn_end(normalizer);

@@ -5,7 +5,7 @@
 //! run's answer.
 
 use super::decoder::Pi;
-use super::failure::Failure;
+use super::failure;
 use super::run::{Last, Reply};
 use super::usage;
 use crate::frame::{Attachment, Body, SharedStr, UserMessage};
@@ -157,7 +157,7 @@ fn last_of(message: &Object<'_>) -> Last {
         "error" if is_abort(&error) => Last::Aborted(error.into_owned()),
         "error" => {
             let raw = message.str("rawStopReason").unwrap_or_default();
-            Last::Failed { failure: Failure::of(&error, &raw), is_reported: false }
+            Last::Failed { failure: failure::read(&error, &raw), is_reported: false }
         }
         _ => Last::Stopped(SharedStr::from(&*reason)),
     }

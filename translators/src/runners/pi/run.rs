@@ -3,9 +3,9 @@
 //! Input: the beginnings of agent runs, messages and calls. Output: the stream for a record's frames. Never: two open runs, because one
 //! process works on one prompt at a time; unbounded memory for the calls that an input names.
 
+use super::super::failure::Failure;
 use super::super::names::NameMap;
 use super::extension::Question;
-use super::failure::Failure;
 use super::tools::Call;
 use crate::derived::numbered;
 use crate::frame::{Figures, SharedStr, Usage, UsageScope};

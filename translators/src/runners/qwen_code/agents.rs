@@ -4,6 +4,7 @@
 //! background unless its call says otherwise. Its texts are never shown; the last one of a subagent in the foreground is the result
 //! of its call. Output: one start and one end for each subagent. Never: an end for a subagent that goes on after its call returned.
 
+use super::super::called_agent::CalledAgent;
 use super::calls::Call;
 use super::decoder::Qwen;
 use super::outcome::{Outcome, Verdict};
@@ -15,39 +16,11 @@ use crate::sequence::StreamKey;
 /// How the result of a call begins that left its subagent in the background.
 const LAUNCHED: &str = "Background agent launched";
 
-/// A subagent that was called.
-#[derive(Debug)]
-pub(super) struct Agent {
-    /// The caller.
-    target: Target,
-    tool: Tool,
-    /// Its id, once it has started.
-    id: Option<SharedStr>,
-    kind: Option<SharedStr>,
-    task: Option<String>,
-    depth: u32,
-    /// Whether it goes on after its call returned.
-    pub(super) is_background: bool,
-}
-
 impl Qwen {
     /// Registers a subagent when the model calls it.
     pub(super) fn agent_called(&mut self, target: Target, tool: &Tool, args: &Object<'_>) {
         let Some(run) = self.runs.run(target.stream) else { return };
-        let outer = target.parent.map(|parent| run.agents.values().find(|agent| agent.tool.id == parent));
-        let depth = match outer {
-            None => 1,
-            Some(outer) => outer.map_or(2, |outer| outer.depth.saturating_add(1)),
-        };
-        let agent = Agent {
-            target,
-            tool: tool.clone(),
-            id: None,
-            kind: args.str("subagent_type").map(|kind| SharedStr::from(&*kind)),
-            task: args.str("prompt").or_else(|| args.str("description")).map(|task| task.into_owned()),
-            depth,
-            is_background: false,
-        };
+        let agent = CalledAgent::new(target, tool, args, "subagent_type", run.agents.values());
         run.agents.insert(tool.call_id.clone(), agent);
     }
 
@@ -73,10 +46,7 @@ impl Qwen {
         }
         let agent = self.runs.run(stream).and_then(|run| run.agents.get_mut(call_id));
         let Some(agent) = agent.filter(|agent| agent.id.is_none()) else { return };
-        let id = SharedStr::from(id.filter(|id| !id.is_empty()).unwrap_or(call_id));
-        agent.id = Some(id.clone());
-        let (kind, task) = (agent.kind.clone(), agent.task.clone());
-        normalizer.subagent_started(agent.target, &id, Some(agent.tool.id), kind, task, agent.depth);
+        agent.begin(SharedStr::from(id.filter(|id| !id.is_empty()).unwrap_or(call_id)), normalizer);
     }
 
     /// Notes that a subagent goes on after its call returned.

@@ -5,7 +5,7 @@
 //! result that is that of a subagent; the loss of a text that only the result contains.
 
 use super::decoder::Qwen;
-use super::failure::Failure;
+use super::failure;
 use super::reply::Fate;
 use super::usage::Tokens;
 use crate::frame::{ErrorScope, Figures, Usage, UsageScope};
@@ -47,8 +47,8 @@ impl Qwen {
         let end = if is_interrupted {
             RunEnd::interrupted("interrupted", error.as_str())
         } else if is_error {
-            let failure = Failure::of_result(&error, &fields.str("subtype").unwrap_or_default());
-            normalizer.push(target, failure.reported(ErrorScope::Run));
+            let failure = failure::of_result(&error, &fields.str("subtype").unwrap_or_default());
+            normalizer.push(target, failure.body(ErrorScope::Run));
             failure.run_end()
         } else {
             RunEnd::completed()
@@ -68,8 +68,8 @@ impl Qwen {
             && Tokens::of_usage(&usage).is_none();
         let key = self.runs.current(normalizer).filter(|_| is_bare).map(|run| run.key);
         let Some(child) = key.and_then(|key| self.only_agent_at_work(key)) else { return false };
-        let failure = Failure::of_result(error, &fields.str("subtype").unwrap_or_default());
-        normalizer.push(child, failure.reported(ErrorScope::Turn));
+        let failure = failure::of_result(error, &fields.str("subtype").unwrap_or_default());
+        normalizer.push(child, failure.body(ErrorScope::Turn));
         true
     }
 

@@ -3,11 +3,11 @@
 //! Input: session ids, beginnings, ends. Output: the stream for a record's frames. Never: two open runs of one session; unbounded
 //! memory for the sessions that an input names.
 
+use super::super::called_agent::CalledAgent;
+use super::super::failure::Failure;
 use super::super::names::{NameMap, Turnover};
-use super::agents::Agent;
 use super::calls::Call;
 use super::control::Questions;
-use super::failure::Failure;
 use super::reply::Reply;
 use super::tasks::Tasks;
 use super::usage::Tokens;
@@ -33,7 +33,7 @@ pub(super) struct Run {
     /// The number of calls at which those that no longer run are forgotten.
     pub(super) forget_at: usize,
     /// Subagents, by the id of the call that started them.
-    pub(super) agents: NameMap<Agent>,
+    pub(super) agents: NameMap<CalledAgent>,
     /// Questions that await their answer.
     pub(super) questions: Questions,
     /// The reply that each speaker is writing: the main thread, or the subagent of a call.

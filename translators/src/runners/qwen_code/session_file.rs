@@ -5,7 +5,7 @@
 //! if the model spoke last and asked for no call. Never: a line that the runner wrote for itself taken for a prompt.
 
 use super::decoder::Qwen;
-use super::failure::Failure;
+use super::failure;
 use super::reply::Fate;
 use super::runs::{FileRun, lost};
 use super::tasks::TaskEnd;
@@ -177,8 +177,8 @@ impl Qwen {
             Some("qwen-code.api_error") => {
                 let target = Target::main(run.key);
                 let message = event.str("error_message").or_else(|| event.str("error")).unwrap_or_default();
-                let failure = Failure::of_request(&message, event.u64("status_code"));
-                normalizer.push(target, failure.reported(ErrorScope::Turn));
+                let failure = failure::of_request(&message, event.u64("status_code"));
+                normalizer.push(target, failure.body(ErrorScope::Turn));
                 if let Some(file) = &mut run.file {
                     *file = FileRun { failure: Some(failure), ..FileRun::default() };
                 }

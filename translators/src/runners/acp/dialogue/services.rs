@@ -161,3 +161,65 @@ fn written(served: Served) -> Value {
         Served::Exit(exit) => status(exit),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn services() -> Services {
+        let offer = Offer { reads_files: true, terminals: true, ..Offer::default() };
+        Services { offer, ..Services::default() }
+    }
+
+    fn ask(services: &mut Services, id: u64, method: &str, params: &Value) -> Result<(), Refusal> {
+        let (id, params) = (id.to_string(), params.to_string());
+        services.begin(method, Json::parse(&id).unwrap(), &Object::parse(&params).unwrap())
+    }
+
+    #[test]
+    fn only_so_many_requests_are_open() {
+        let mut services = services();
+        let wait = json!({"sessionId": "s", "terminalId": "t"});
+        for id in 0..MOST as u64 {
+            ask(&mut services, id, "terminal/wait_for_exit", &wait).unwrap();
+        }
+        assert_eq!(ask(&mut services, 999, "terminal/wait_for_exit", &wait).unwrap_err().0, INTERNAL_ERROR);
+        let taken = services.take();
+        assert_eq!((taken.len(), services.take().len()), (MOST, 0));
+        let first = taken.first().unwrap().ticket;
+        let (id, answer) = services.end(first, Ok(Served::Done)).unwrap();
+        assert_eq!((id.get(), answer), ("0", Ok(json!({}))));
+        assert!(services.end(first, Ok(Served::Done)).is_none(), "one result for each request");
+        ask(&mut services, 999, "terminal/wait_for_exit", &wait).unwrap();
+    }
+
+    #[test]
+    fn a_withdrawn_request_has_no_result() {
+        let mut services = services();
+        ask(&mut services, 7, "fs/read_text_file", &json!({"sessionId": "s", "path": "/a"})).unwrap();
+        assert_eq!(services.withdraw("request-8").map(|id| id.get().to_owned()), None);
+        assert_eq!(services.withdraw("request-7").map(|id| id.get().to_owned()), Some("7".to_owned()));
+        assert!(services.take().is_empty(), "the host had not begun");
+        assert!(services.end(1, Ok(Served::Done)).is_none());
+    }
+
+    #[test]
+    fn what_is_not_offered_or_not_valid_is_refused() {
+        let mut services = services();
+        let mut code = |method: &str, params: Value| ask(&mut services, 1, method, &params).unwrap_err().0;
+        assert_eq!(code("fs/write_text_file", json!({"path": "/a", "content": ""})), METHOD_NOT_FOUND);
+        assert_eq!(code("terminal/resize", json!({"terminalId": "t"})), METHOD_NOT_FOUND);
+        for (method, params) in [
+            ("fs/read_text_file", json!({"path": 1})),
+            ("fs/read_text_file", json!({"path": "/a", "line": "2"})),
+            ("fs/read_text_file", json!({"path": "/a", "limit": -1})),
+            ("terminal/create", json!({"args": []})),
+            ("terminal/create", json!({"command": "x", "args": [1]})),
+            ("terminal/create", json!({"command": "x", "env": [{"name": "A"}]})),
+            ("terminal/create", json!({"command": "x", "cwd": 1})),
+            ("terminal/output", json!({})),
+        ] {
+            assert_eq!(code(method, params.clone()), INVALID_PARAMS, "{method} {params}");
+        }
+    }
+}

@@ -210,4 +210,30 @@ mod tests {
         }
         assert_eq!(chosen(json!([])), None);
     }
+    #[test]
+    fn an_agent_that_cannot_resume_loads_once() {
+        let of = |capabilities: Value| Resume::read(&Object::parse(&capabilities.to_string()).unwrap());
+        let mut both = of(json!({"loadSession": true, "sessionCapabilities": {"resume": {}}}));
+        assert!(both.falls_back() && both == Resume::Load && !both.falls_back());
+        let mut only = of(json!({"sessionCapabilities": {"resume": {}}}));
+        assert!(!only.falls_back() && !of(json!({})).falls_back());
+    }
+
+    #[test]
+    fn authentication_and_servers_must_be_supported() {
+        let greeting = json!({"authMethods": [{"id": "a"}, {"id": "b"}]}).to_string();
+        let greeting = Object::parse(&greeting).unwrap();
+        assert!(offers(&greeting, "b").is_ok());
+        assert!(offers(&greeting, "c").unwrap_err().contains("it offers a, b"));
+        assert!(offers(&Object::parse("{}").unwrap(), "c").unwrap_err().contains("no authentication"));
+        let of = |text: &str| crate::json::Json::parse(text).unwrap().to_raw_as_it_came();
+        let (program, http) = (of(r#"{"name":"p","command":"x"}"#), of(r#"{"type":"http","name":"h","url":"x"}"#));
+        let capable = Object::parse(r#"{"mcpCapabilities":{"http":true}}"#).unwrap();
+        let plain = Object::parse("{}").unwrap();
+        assert!(
+            supports(&plain, std::slice::from_ref(&program)).is_ok()
+                && supports(&capable, &[program, http.clone()]).is_ok()
+        );
+        assert!(supports(&plain, &[http]).unwrap_err().contains("\"h\""));
+    }
 }
