@@ -124,6 +124,13 @@ impl Normalizer {
         Ok(())
     }
 
+    /// The current record says that frames of any stream may be missing: every open run reports a gap. The record is kept.
+    pub fn adopted_break(&mut self, reason: &str) {
+        let record = self.pending.take();
+        self.gap(reason);
+        self.pending = record;
+    }
+
     /// Whether the frame is not one of the earlier ones, by its stream, number and id, which are then taken.
     fn is_new(&mut self, frame: &Adopted) -> Result<bool, &'static str> {
         let id = (frame.stream.kind, frame.stream.id);

@@ -170,6 +170,9 @@ pub const RESPONSES: &Runner = &open_responses::RUNNER;
 /// The runner whose output upstreams of the kind `sse` have if the settings name no other one.
 pub const FEED: &Runner = &opencode::RUNNER;
 
+/// The runner whose output is frames: what upstreams of the kind `sse` have if they follow another framegate.
+pub const FRAMES: &Runner = &frames::RUNNER;
+
 /// The provider in notices that are about no run, whose events must name one all the same.
 pub const OF_NOTICES: Provider = claude_code::RUNNER.provider;
 

@@ -57,6 +57,13 @@ impl Frames {
     /// Takes the frame of a record; `None` if its type is unknown.
     fn frame(&mut self, fields: Fields<'_, '_>, normalizer: &mut Normalizer) -> Read<Option<Taken>> {
         let envelope = Envelope::read(fields)?;
+        if envelope.stream_id.is_nil() {
+            // The feed of a framegate says that it does not continue at the reader's cursor.
+            let reason = format!("the feed says: {}", fields.nullable_text("reason")?.unwrap_or_default());
+            normalizer.adopted_break(&reason);
+            normalizer.unknown(reason);
+            return Ok(Some(Ok(())));
+        }
         let Some(body) = body::read(&envelope.kind, fields)? else { return Ok(None) };
         let named = provider_of(fields)?;
         let stream = match self.waiting_for(&envelope) {
