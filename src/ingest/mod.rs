@@ -34,7 +34,6 @@ use framegate_translators::normalizer::RunEnd;
 use framegate_translators::pipeline::{self, Pause};
 use known_streams::KnownStreams;
 use repeats::Repeats;
-use std::collections::HashSet;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
