@@ -32,6 +32,7 @@ static QUILL: Runner = Runner {
     genai_provider: "quill",
     about: "Quill, a fictitious runner",
     extensible: false,
+    is_of_frames: false,
     surfaces: &[Surface {
         name: "ndjson",
         source: "quill --json",

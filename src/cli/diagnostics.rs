@@ -267,6 +267,7 @@ mod tests {
             seq: 5,
             timestamp_ms: 0,
             parent_tool_id: None,
+            given_id: None,
             body: Body::UserMessage(Box::new(message)),
         }
     }

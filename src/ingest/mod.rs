@@ -4,9 +4,11 @@
 //! log has stored (backpressure), or an open run after the end of the input.
 
 mod bounds;
+mod closing;
 mod drift;
 mod factory;
 mod identification;
+mod known_streams;
 mod pipelined_append;
 mod pump;
 mod repeats;
@@ -23,14 +25,15 @@ use crate::log::{LogError, StreamId, stream_id};
 use crate::runs::labels::Labels;
 use crate::runs::{Ingested, Runs};
 use bounds::{Account, Bounds};
+use closing::{close_later, cut_short};
 use framegate_translators::artifacts::Artifact;
 use framegate_translators::decode::Record;
 use framegate_translators::frame::{ApprovalResolved, Frame};
 use framegate_translators::host::PromptFile;
 use framegate_translators::normalizer::RunEnd;
 use framegate_translators::pipeline::{self, Pause};
+use known_streams::KnownStreams;
 use repeats::Repeats;
-use std::collections::HashSet;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
@@ -65,6 +68,9 @@ const LOG_FULL: &str = "log_full";
 /// The error code of a run that was open when the proxy stopped.
 pub const PROXY_STOPPING: &str = "proxy_stopping";
 
+/// The error code of a run whose end was lost with its feed.
+pub const FEED_LOST: &str = "feed_lost";
+
 /// Observes an ingest in order to talk to the runner.
 pub trait Listener: Send {
     /// Receives the next record, unchanged.
@@ -87,6 +93,8 @@ pub struct Ingest {
     clock: Clock,
     /// The labels of the runs that begin in this input.
     labels: Labels,
+    /// The streams with ids of other proxies.
+    known: KnownStreams,
     /// `None` if repeated runs are stored again.
     repeats: Option<Repeats>,
     /// When the last bytes arrived.
@@ -110,6 +118,7 @@ impl Ingest {
             account: Account::new(bounds),
             clock: Clock::System,
             labels: Labels::default(),
+            known: KnownStreams::default(),
             repeats: None,
             fed: Arrival::now(Clock::System),
         }
@@ -264,6 +273,11 @@ impl Ingest {
         self.take_in(frames, Moment::now(), Some(listener)).await
     }
 
+    /// The input broke off and continues with the unit in which it did, so nothing is missing.
+    pub fn resume(&mut self) {
+        self.pipeline.resume();
+    }
+
     /// Ends an open run whose end was lost.
     ///
     /// # Errors
@@ -286,7 +300,7 @@ impl Ingest {
         listener: Option<&mut dyn Listener>,
     ) -> Result<(), IngestError> {
         let allowed = self.allow(&frames);
-        let (frames, artifacts) = self.sift(frames).await;
+        let (frames, artifacts) = self.sift(frames, false).await;
         let kept = match allowed {
             Ok(()) => {
                 self.runs.store(artifacts).await;
@@ -313,12 +327,16 @@ impl Ingest {
         self.account.admit(frames).and_then(|()| self.account.count(frames))
     }
 
-    /// Collects the artifacts of the frames, and removes from both what the log already has.
-    async fn sift(&mut self, frames: Vec<Arc<Frame>>) -> (Vec<Arc<Frame>>, Vec<Artifact>) {
+    /// Collects the artifacts of the frames, and removes from both what the log already has. `is_closing`: nothing follows.
+    async fn sift(&mut self, frames: Vec<Arc<Frame>>, is_closing: bool) -> (Vec<Arc<Frame>>, Vec<Artifact>) {
         let artifacts = self.take_artifacts();
+        let log = (&*self.runs, &self.account);
+        let before = self.known.again().len();
+        let (frames, artifacts) = self.known.sift((frames, artifacts), log, is_closing).await;
+        self.known.again().iter().skip(before).for_each(|entry| self.ingested.repeat(entry));
         let Some(repeats) = &mut self.repeats else { return (frames, artifacts) };
         let before = repeats.again().len();
-        let sifted = repeats.sift(frames, artifacts, (&self.runs, &self.account)).await;
+        let sifted = repeats.sift(frames, artifacts, log).await;
         repeats.again().iter().skip(before).for_each(|entry| self.ingested.repeat(entry));
         sifted
     }
@@ -329,6 +347,7 @@ impl Ingest {
         // The frames are already numbered, so they are stored together with the frames that close the runs.
         let closing = self.pipeline.finish(self.clock.now_ms()).map(Arc::new);
         let mut all: Vec<_> = frames.into_iter().chain(closing).collect();
+        self.known.give_up(&mut all);
         if let Some(repeats) = &mut self.repeats {
             repeats.give_up(&mut all);
         }
@@ -367,7 +386,7 @@ impl Ingest {
         self.identification.tell(&mut self.pipeline);
         drift::tell(&mut self.pipeline);
         let allowed = self.account.admit(&frames);
-        let (frames, artifacts) = self.sift(frames).await;
+        let (frames, artifacts) = self.sift(frames, true).await;
         self.runs.store(artifacts).await;
         self.close(frames, arrived).await?;
         allowed?;
@@ -419,53 +438,6 @@ impl Ingest {
         artifacts.retain(|artifact| self.account.admits(&artifact.stream));
         artifacts
     }
-}
-
-/// The first and the longest pause before closing frames are stored again.
-const TRY_AGAIN: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
-
-/// Retries until the frames that close an ingest's runs are stored, so that no reader waits for ever. A run of which the log has
-/// nothing was never acknowledged and is not added later.
-async fn close_later(runs: Arc<Runs>, ingested: Ingested, frames: Vec<Arc<Frame>>) {
-    let is_known = |frame: &&Arc<Frame>| runs.find(stream_id(frame)).is_some();
-    let frames: Vec<_> = frames.iter().filter(is_known).cloned().collect();
-    let (mut pause, most) = TRY_AGAIN;
-    let mut made = 0;
-    while !frames.is_empty() {
-        tokio::time::sleep(pause).await;
-        // The runs have begun before, so they have their labels.
-        match keep(&runs, &ingested, &frames, (Moment::now(), &Labels::default())).await {
-            Ok(()) => {
-                made = frames.len();
-                break;
-            }
-            Err(error) if cut_short(&runs, &ingested, &frames, &error).await => break,
-            Err(error) => tracing::warn!(%error, "runs could not be closed yet"),
-        }
-        pause = (pause * 2).min(most);
-    }
-    ingested.wake(made, Moment::now(), true);
-}
-
-/// Ends the streams for whose frames the log has no room, at what it has of them. Returns whether they are ended now. The rest of
-/// the frames was never acknowledged.
-async fn cut_short(runs: &Runs, ingested: &Ingested, frames: &[Arc<Frame>], error: &LogError) -> bool {
-    if !matches!(error, LogError::Full { .. }) {
-        return false;
-    }
-    let end = RunEnd::interrupted(LOG_FULL, error.to_string());
-    let mut known = HashSet::new();
-    let streams: Vec<StreamId> = frames.iter().map(|frame| stream_id(frame)).filter(|id| known.insert(*id)).collect();
-    for entry in streams.into_iter().filter_map(|id| runs.find(id)) {
-        let before = entry.tail().borrow().frames;
-        if let Err(error) = runs.cut_short(&entry, &end).await {
-            tracing::warn!(stream = %entry.stream.id, %error, "a stream could not be ended");
-            return false;
-        }
-        let after = entry.tail().borrow().frames;
-        ingested.step(&entry, before..after);
-    }
-    true
 }
 
 /// Wakes the readers of streams that have paused, once all frames before the pauses are kept.

@@ -179,7 +179,7 @@ impl PipelinedAppend {
     async fn gather(&mut self, frames: Vec<Arc<Frame>>, arrived: Moment) -> Result<(), Lost> {
         match self.ingest.allow(&frames) {
             Ok(()) => {
-                let (frames, artifacts) = self.ingest.sift(frames).await;
+                let (frames, artifacts) = self.ingest.sift(frames, false).await;
                 self.next.add(frames, artifacts, arrived);
                 if self.is_busy() { Ok(()) } else { self.begin().await }
             }

@@ -44,6 +44,7 @@ impl Script {
             seq,
             timestamp_ms: 1000 + seq * 100,
             parent_tool_id: self.parent,
+            given_id: None,
             body,
         };
         self.frames.push(frame);

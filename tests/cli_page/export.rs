@@ -240,16 +240,12 @@ fn runs_of_a_log_are_written_while_a_proxy_writes_to_it() {
     for (run_data, id) in data["runs"].as_array().unwrap().iter().zip(&ids) {
         assert_eq!(run_data["status"]["run_id"], **id);
         assert_eq!(run_data["status"]["state"], "completed");
-        for (key, contract) in [("frames", "frames.v2"), ("trace", "hecate.v1")] {
+        let items = run_data["trace"]["items"].as_array().unwrap();
+        let traced = items.iter().flat_map(|item| item["events"].as_array().unwrap());
+        let traced: Vec<Value> = traced.map(|event| event["event"].clone()).collect();
+        let frames = run_data["frames"].as_array().unwrap().clone();
+        for (found, contract) in [(frames, "frames.v2"), (traced, "hecate.v1")] {
             let listed = run(&["log", "--db", &db, "export", id, "--to", contract], "").exits(0).events();
-            let found: Vec<Value> = match key {
-                "frames" => run_data["frames"].as_array().unwrap().clone(),
-                _ => {
-                    let items = run_data["trace"]["items"].as_array().unwrap();
-                    let events = items.iter().flat_map(|item| item["events"].as_array().unwrap());
-                    events.map(|event| event["event"].clone()).collect()
-                }
-            };
             assert_eq!(found, listed, "{contract}");
         }
     }

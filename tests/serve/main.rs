@@ -29,6 +29,7 @@ mod feed_upstream;
 mod feed_visible;
 mod feeds;
 mod filters;
+mod following;
 mod http2;
 mod ingest;
 mod limits;

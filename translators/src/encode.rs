@@ -106,7 +106,7 @@ impl Pruned<'_> {
     /// A frame in the position of the last dropped one.
     pub(crate) fn frame(&self, body: Body) -> Frame {
         let (seq, timestamp_ms) = (self.frames.saturating_sub(1), self.last_ms);
-        Frame { stream: self.stream.clone(), seq, timestamp_ms, parent_tool_id: None, body }
+        Frame { stream: self.stream.clone(), seq, timestamp_ms, parent_tool_id: None, given_id: None, body }
     }
 }
 

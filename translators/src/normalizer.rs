@@ -4,11 +4,15 @@
 //! block still open after its run's end, a second end, or a frame lost because its run is already over. Such a frame goes to
 //! the session's thread stream. A late record goes before the run's last frame while that frame is held (see `held`).
 
+mod adopt;
 mod blocks;
 mod bounds;
 mod calls;
 mod closing;
+mod follow;
+mod given_ids;
 mod held;
+mod known_calls;
 mod prompts;
 mod reopen;
 mod stream_state;
@@ -28,6 +32,7 @@ use std::sync::Arc;
 use stream_state::StreamState;
 use uuid::Uuid;
 
+pub use adopt::Adopted;
 pub use blocks::BlockKind;
 pub use bounds::MAX_OPEN_TOOLS;
 pub use held::{END_HOLD_MS, EndHold};
@@ -67,6 +72,7 @@ pub struct Normalizer {
     memory: Option<Arc<dyn Memory>>,
     /// What the host said to the runner.
     prompts: prompts::Prompts,
+    adopted: adopt::AdoptedStreams,
     frames: Vec<Frame>,
 }
 
@@ -96,11 +102,18 @@ impl Normalizer {
             unknown: None,
             memory: None,
             prompts: prompts::Prompts::default(),
+            adopted: adopt::AdoptedStreams::default(),
             frames: Vec::new(),
         }
     }
 
     // --- called by the pipeline ----------------------------------------------------------------------------------
+
+    /// The input consists of frames, which have ids. So every frame gets a given one.
+    pub(crate) fn give_ids(&mut self) {
+        let seed = self.sequencer.run_id();
+        self.adopted.ids.begin(seed);
+    }
 
     /// A record begins. Its frame waits until the record's stream is known.
     pub(crate) fn begin(&mut self, record: Box<ProviderEvent>, now_ms: u64) {

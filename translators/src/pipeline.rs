@@ -256,6 +256,13 @@ impl Ingest {
         self.take()
     }
 
+    /// The input broke off and continues with the unit in which it did: forgets the incomplete unit.
+    pub fn resume(&mut self) {
+        if let Phase::Reading(reading) = &mut self.phase {
+            reading.restart();
+        }
+    }
+
     /// The input is over: reads what is left and closes everything that is open.
     pub fn finish(&mut self, now_ms: u64) -> std::vec::Drain<'_, Frame> {
         if let Phase::Holding(holding) = &mut self.phase {
@@ -381,9 +388,13 @@ impl Ingest {
 impl Reading {
     fn new(runner: &'static Runner, framing: Option<Framing>, limits: Limits, identity: Identity) -> Self {
         let reader = framing.map_or_else(|| Reader::sniffing(limits), |framing| Reader::new(framing, limits));
+        let mut normalizer = Normalizer::new(runner.provider, identity);
+        if runner.is_of_frames {
+            normalizer.give_ids();
+        }
         let state = State {
             decoder: (runner.decoder)(),
-            normalizer: Normalizer::new(runner.provider, identity),
+            normalizer,
             counting: Counting::default(),
             observed: 0,
             preview_bytes: limits.preview_bytes,
@@ -436,12 +447,17 @@ impl Reading {
 
     fn gap(&mut self, reason: &str, now_ms: u64) {
         self.read_rest(now_ms);
+        self.restart();
+        self.state.normalizer.at(now_ms);
+        self.state.normalizer.gap(reason);
+    }
+
+    /// The next bytes begin a unit.
+    fn restart(&mut self) {
         self.reader = match self.reader.framing() {
             Some(framing) => Reader::new(framing, self.limits),
             None => Reader::sniffing(self.limits),
         };
-        self.state.normalizer.at(now_ms);
-        self.state.normalizer.gap(reason);
     }
 
     /// Reads the incomplete last unit and the held records.

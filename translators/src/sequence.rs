@@ -96,6 +96,11 @@ impl Sequencer {
         }
     }
 
+    /// The id of the first run of this ingest, whether it has begun or not.
+    pub(crate) fn run_id(&self) -> Uuid {
+        self.identity.run_id
+    }
+
     /// Sets the session of runs whose session the runner does not name.
     pub(crate) fn set_home(&mut self, session: &str) {
         self.home = Arc::from(session);
@@ -144,9 +149,38 @@ impl Sequencer {
         key
     }
 
+    /// Opens a stream that begins elsewhere. The thread of a session that is already known goes on.
+    pub(crate) fn adopt(&mut self, stream: Arc<Stream>) -> StreamKey {
+        let (kind, session) = (stream.kind, stream.session.clone());
+        if kind == StreamKind::Thread
+            && let Some((_, thread)) = self.by_id.get(&stream.id)
+        {
+            return *thread;
+        }
+        let key = self.resume(stream, 0, 0);
+        match kind {
+            StreamKind::Session => self.runs += 1,
+            // What belongs to no run of this session goes on in the same thread.
+            StreamKind::Thread => {
+                self.by_id.insert(session.id, (session.clone(), key));
+                if !session.name.is_empty() {
+                    self.sessions.insert(session.name.clone(), (session, key));
+                }
+            }
+            StreamKind::Task | StreamKind::Artifact => {}
+        }
+        key
+    }
+
     /// The thread stream of a session; it is always open.
     pub fn thread(&mut self, session: &str) -> StreamKey {
         self.session(session).1
+    }
+
+    /// The id of the session of runs whose session the runner does not name, and of its thread.
+    pub(crate) fn home_id(&self) -> Uuid {
+        let known = self.sessions.get(&*self.home);
+        known.map_or_else(|| self.new_session_id(&self.home), |(session, _)| session.id)
     }
 
     /// An open stream's properties.
@@ -198,13 +232,7 @@ impl Sequencer {
         if let Some(known) = self.sessions.get(name) {
             return known.clone();
         }
-        let own = match name {
-            // A runner that never names its session has one session per ingest.
-            "" => uuid_v5(&self.identity.run_id, b"session"),
-            _ => session_id_of(self.provider.name, name),
-        };
-        let first = self.sessions.len() == usize::from(self.sessions.contains_key(""));
-        let id = self.identity.session_id.filter(|_| first).unwrap_or(own);
+        let id = self.new_session_id(name);
         // Another spelling of the same id is the same session.
         if let Some(known) = self.by_id.get(&id).cloned() {
             self.sessions.insert(Arc::from(name), known.clone());
@@ -222,6 +250,17 @@ impl Sequencer {
         self.sessions.insert(Arc::from(name), (session.clone(), key));
         self.by_id.insert(id, (session.clone(), key));
         (session, key)
+    }
+
+    /// The id of a session that is not known yet.
+    fn new_session_id(&self, name: &str) -> Uuid {
+        let own = match name {
+            // A runner that never names its session has one session per ingest.
+            "" => uuid_v5(&self.identity.run_id, b"session"),
+            _ => session_id_of(self.provider.name, name),
+        };
+        let first = self.sessions.len() == usize::from(self.sessions.contains_key(""));
+        self.identity.session_id.filter(|_| first).unwrap_or(own)
     }
 
     fn open(&mut self, stream: Stream) -> StreamKey {

@@ -259,6 +259,7 @@ static FAKE_RUNNER: Runner = Runner {
     genai_provider: "fake",
     about: "a test",
     extensible: false,
+    is_of_frames: false,
     surfaces: &[],
     pieces: &[],
     time: |_| None,

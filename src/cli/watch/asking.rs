@@ -206,7 +206,7 @@ mod tests {
             reason: None,
         };
         let body = Body::ApprovalRequested(Box::new(request));
-        Frame { stream: Arc::new(stream), seq: 1, timestamp_ms: 0, parent_tool_id: None, body }
+        Frame { stream: Arc::new(stream), seq: 1, timestamp_ms: 0, parent_tool_id: None, given_id: None, body }
     }
 
     fn press(asking: &mut Asking, keys: &str) -> Vec<Act> {

@@ -72,6 +72,7 @@ pub(super) fn read(event: &[u8]) -> Option<Frame> {
         seq: event.u64("seq")?,
         timestamp_ms: event.u64("timestamp_ms")?,
         parent_tool_id: self::id(&event, "parent_tool_id"),
+        given_id: None,
         body,
     })
 }

@@ -23,7 +23,8 @@ use super::error::{Problem, unknown};
 use super::source::misfit;
 use super::table::{Table, find, keys, settings};
 use figment::value::{Dict, Value};
-use framegate_translators::runners::{AGENTS, FEED, RESPONSES, RUNNERS, runner};
+use framegate_translators::contracts::FRAMES as CONTRACT_OF_FRAMES;
+use framegate_translators::runners::{AGENTS, FEED, FRAMES, RESPONSES, RUNNERS, runner};
 use serde::de::DeserializeOwned;
 
 /// One runner that the proxy starts or connects to.
@@ -189,7 +190,8 @@ fn one(mut table: Dict, report: &mut dyn FnMut(&str, String)) -> Option<Upstream
             let http: Http = typed(family, &mut report)?;
             let sse = Sse { http, ..typed(own, &mut report)? };
             sse.check(&mut report);
-            (Kind::Sse(Box::new(sse)), FEED.name)
+            let runner = if sse.has_frames() { FRAMES } else { FEED };
+            (Kind::Sse(Box::new(sse)), runner.name)
         }
         _ => {
             let http: Http = typed(family, &mut report)?;
@@ -209,9 +211,13 @@ fn one(mut table: Dict, report: &mut dyn FnMut(&str, String)) -> Option<Upstream
         report("runner", unknown("runner", &name_of_runner, RUNNERS.iter().map(|runner| runner.name)));
     }
     let is_agent = matches!(&kind, Kind::Command(command) if command.agent.is_some());
-    let is_fixed = is_agent || matches!(kind, Kind::Responses(_));
+    let has_frames = matches!(&kind, Kind::Sse(sse) if sse.has_frames());
+    let is_fixed = is_agent || has_frames || matches!(kind, Kind::Responses(_));
     if is_fixed && name_of_runner != own_runner {
         report("runner", format!("is always {own_runner:?} for this kind; remove it"));
+    }
+    if matches!(kind, Kind::Sse(_)) && !has_frames && name_of_runner == FRAMES.name {
+        report("contract", format!("is missing: a feed of frames needs contract = {:?}", CONTRACT_OF_FRAMES.name));
     }
     let modes = Modes { names: modes, default: Some(mode).filter(|mode| !mode.is_empty()) };
     let upstream = Upstream { name, runner: name_of_runner, max_runs, modes, kind };

@@ -61,7 +61,7 @@ impl Append {
         let (mut bodies, mut dedup) = (Vec::new(), Dedup::new(texts));
         let row = |id: StreamId, frame: &Arc<Frame>, dedup: &mut Dedup<'_>, bodies: &mut Vec<u8>| {
             let start = bodies.len();
-            stored::write_body(&frame.body, bodies);
+            stored::write_content(frame, bodies);
             let (body, is_record) = (start..bodies.len(), matches!(frame.body, Body::ProviderEvent(_)));
             let whole = bodies.get(start..).unwrap_or_default();
             let checksum = checksum(frame.seq, frame.timestamp_ms, frame.parent_tool_id, whole);

@@ -7,7 +7,7 @@ use super::checksum::checksum;
 use super::database::{failure, open_read_only};
 use super::state::Files;
 use crate::log::{DroppedStream, Gone, KeptStream, LogError, Run};
-use framegate_translators::frame::stored::{Header, read_body};
+use framegate_translators::frame::stored::{Header, read_content};
 use framegate_translators::frame::{Frame, Stream};
 use framegate_translators::runners::PROVIDERS;
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
@@ -183,8 +183,8 @@ fn frame_of(
     if expected.is_some_and(|expected| expected != checksum(seq, timestamp_ms, parent_tool_id, text)) {
         return Err(damaged("the checksum", "it does not match the content".to_owned()));
     }
-    let body = read_body(text).map_err(|error| damaged("the body", error.to_string()))?;
-    Ok((Frame { stream: stream.clone(), seq, timestamp_ms, parent_tool_id, body }, text.len()))
+    let (given_id, body) = read_content(text).map_err(|error| damaged("the body", error.to_string()))?;
+    Ok((Frame { stream: stream.clone(), seq, timestamp_ms, parent_tool_id, given_id, body }, text.len()))
 }
 
 /// The streams in a database and their keys, in the order in which they began.

@@ -103,7 +103,14 @@ impl TestConversation {
 
     fn frame(&mut self, body: Body) {
         let timestamp_ms = Clock::Fixed(0).now_ms();
-        let frame = Frame { stream: self.stream.clone(), seq: self.seq, timestamp_ms, parent_tool_id: None, body };
+        let frame = Frame {
+            stream: self.stream.clone(),
+            seq: self.seq,
+            timestamp_ms,
+            parent_tool_id: None,
+            given_id: None,
+            body,
+        };
         self.seq += 1;
         let mut frames = [frame];
         self.conversation.amend(&mut frames);
@@ -327,8 +334,14 @@ fn a_resolution_before_the_write_completes_is_attributed_to_the_answer() {
         let answer =
             ApprovalResolved { approval_id: "a".into(), decision: theirs, by: None, reason: None, scope: None };
         let body = Body::ApprovalResolved(Box::new(answer));
-        let mut frames =
-            [Frame { stream: test.stream.clone(), seq: test.seq, timestamp_ms: 0, parent_tool_id: None, body }];
+        let mut frames = [Frame {
+            stream: test.stream.clone(),
+            seq: test.seq,
+            timestamp_ms: 0,
+            parent_tool_id: None,
+            given_id: None,
+            body,
+        }];
         test.conversation.amend(&mut frames);
         let Body::ApprovalResolved(resolved) = &frames[0].body else { panic!("{:?}", frames[0].body) };
         assert_eq!(resolved.by.as_deref(), by);
@@ -346,7 +359,7 @@ fn a_run_can_be_addressed_before_it_is_visible() {
     let next = Uuid::from_u128(77);
     let stream = stream(next, test.stream.session.clone());
     let body = Body::SessionStarted { input: String::new() };
-    let mut frames = [Frame { stream, seq: 0, timestamp_ms: 0, parent_tool_id: None, body }];
+    let mut frames = [Frame { stream, seq: 0, timestamp_ms: 0, parent_tool_id: None, given_id: None, body }];
     test.conversation.amend(&mut frames);
     assert!(test.handles.find(next).is_some(), "the run must be registered before its frames are stored");
     test.conversation.frames(&frames.map(Arc::new));

@@ -424,7 +424,7 @@ mod tests {
             provider: framegate_translators::runners::RESPONSES.provider,
         };
         let body = Body::SessionStarted { input: String::new() };
-        [Frame { stream: Arc::new(stream), seq: 0, timestamp_ms: 0, parent_tool_id: None, body }]
+        [Frame { stream: Arc::new(stream), seq: 0, timestamp_ms: 0, parent_tool_id: None, given_id: None, body }]
     }
 
     #[test]

@@ -6,7 +6,7 @@
 use super::listener::FeedListener;
 use super::{Seen, Settings};
 use crate::client::{self, Client, Cursor, full};
-use crate::ingest::{Ingest, IngestError};
+use crate::ingest::{FEED_LOST, Ingest, IngestError};
 use crate::shutdown::Phase;
 use crate::telemetry::metrics::{IngestMeter, Metrics};
 use crate::upstream::responses::Credentials;
@@ -26,9 +26,6 @@ use tokio::time::Instant;
 
 /// Size limit for the response to a request, in bytes.
 const ANSWER_BYTES: usize = 1 << 20;
-
-/// The error code of a run whose end was lost.
-const FEED_LOST: &str = "feed_lost";
 
 /// A header of event streams that the library does not define.
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
@@ -93,6 +90,7 @@ pub(super) async fn follow(settings: &Arc<Settings>, client: &Client, host: &Hos
 
 struct Feed {
     settings: Arc<Settings>,
+    host: Host,
     client: Client,
     metrics: Arc<Metrics>,
     ingest: Ingest,
@@ -119,14 +117,16 @@ impl Feed {
             meter: host.runs.metrics().upstream(&settings.name),
             redaction: host.factory.settings().redaction.clone(),
         });
-        let ingest = host.factory.ingest(Some(settings.runner), Some(Framing::Sse), Arc::default()).unfollowed();
+        let ingest = Self::new_ingest(&settings, host);
+        let has_frames = settings.contract.is_some();
         Self {
+            host: host.clone(),
             line: Line::Pausing(Instant::now()),
             settings,
             client,
             metrics: host.runs.metrics().clone(),
             ingest,
-            listener: FeedListener::new(conversation, seen),
+            listener: FeedListener::new(conversation, seen, has_frames),
             inbox,
             phase: host.shutdown.phase(),
             cursor: Cursor::default(),
@@ -135,6 +135,10 @@ impl Feed {
             was_open: false,
             began: Instant::now(),
         }
+    }
+
+    fn new_ingest(settings: &Settings, host: &Host) -> Ingest {
+        host.factory.ingest(Some(settings.runner), Some(Framing::Sse), Arc::default()).unfollowed()
     }
 
     /// Follows the feed until the proxy stops.
@@ -148,11 +152,7 @@ impl Feed {
                 return Ok(());
             }
             let now = Instant::now();
-            for run in self.listener.given_up(now, self.settings.lost_after) {
-                let message = "its feed was lost, and nothing was heard of it since";
-                tracing::warn!(%run, "a run ends: {message}");
-                self.ingest.give_up_to(run, FEED_LOST, message, &mut self.listener).await?;
-            }
+            self.give_up(now).await?;
             if let Line::Pausing(until) = self.line
                 && until <= now
             {
@@ -171,7 +171,7 @@ impl Feed {
                 Event::Connected(Ok(body)) => {
                     tracing::info!(upstream = self.settings.name, again = self.was_open, "a feed is connected");
                     self.was_open = true;
-                    self.listener.connected();
+                    self.listener.connected(self.continues());
                     self.metrics.upstream_connected(&self.settings.name, true);
                     self.line = Line::Open(Box::new(body));
                 }
@@ -192,6 +192,33 @@ impl Feed {
                 self.ingest.flush_to(&mut self.listener).await?;
             }
         }
+    }
+
+    /// Whether the next connection continues after the last event, so that a loss leaves no gap.
+    fn continues(&self) -> bool {
+        self.settings.contract.is_some() && self.cursor.last_event_id().is_some()
+    }
+
+    /// Ends the runs that have been silent for too long since the feed was lost.
+    async fn give_up(&mut self, now: Instant) -> Result<(), IngestError> {
+        let runs = self.listener.given_up(now, self.settings.lost_after);
+        for run in &runs {
+            let message = "its feed was lost, and nothing was heard of it since";
+            tracing::warn!(%run, "a run ends: {message}");
+            self.ingest.give_up_to(*run, FEED_LOST, message, &mut self.listener).await?;
+        }
+        // Another framegate still has the whole runs. Read from the beginning, they replace what breaks off.
+        let is_reread = self.settings.contract.is_some() && !matches!(self.line, Line::Open(_));
+        if is_reread && !runs.is_empty() && !self.listener.has_open_runs() {
+            self.cursor = Cursor::default();
+            let next = Self::new_ingest(&self.settings, &self.host);
+            std::mem::replace(&mut self.ingest, next).finish().await?;
+            // It may be connecting with the cursor.
+            if matches!(self.line, Line::Connecting(_)) {
+                self.line = Line::Connecting(self.connect());
+            }
+        }
+        Ok(())
     }
 
     /// Waits for the next event.
@@ -266,7 +293,11 @@ impl Feed {
             Some(_) => format!("the feed was lost ({reason}); the server is asked to continue after its last event"),
             None => format!("the feed was lost ({reason}); what it sent until it was back is not known"),
         };
-        self.ingest.gap_to(&reason, &mut self.listener).await?;
+        if self.continues() {
+            self.ingest.resume();
+        } else {
+            self.ingest.gap_to(&reason, &mut self.listener).await?;
+        }
         // Only after the last records of the lost connection, which must not count as heard from the next one.
         self.listener.lost(Instant::now());
         self.pause(&reason);
@@ -299,9 +330,12 @@ impl Feed {
     }
 
     fn connect(&self) -> Connecting {
-        let mut request = Request::get(self.settings.url.clone())
-            .header(ACCEPT, "text/event-stream")
-            .header(CACHE_CONTROL, "no-store");
+        let accept = match self.settings.contract {
+            Some(contract) => format!("text/event-stream; contract={}", contract.name),
+            None => "text/event-stream".to_owned(),
+        };
+        let mut request =
+            Request::get(self.settings.url.clone()).header(ACCEPT, accept).header(CACHE_CONTROL, "no-store");
         if let Some(id) = self.cursor.last_event_id() {
             request = request.header(LAST_EVENT_ID, id.clone());
         }

@@ -21,6 +21,8 @@ pub(super) struct FeedListener {
     pub(super) conversation: Conversation,
     open: Vec<Open>,
     seen: Arc<watch::Sender<Seen>>,
+    /// Whether the feed has frames, most of which are no records.
+    has_frames: bool,
 }
 
 struct Open {
@@ -32,18 +34,21 @@ struct Open {
 }
 
 impl FeedListener {
-    pub(super) fn new(conversation: Conversation, seen: Arc<watch::Sender<Seen>>) -> Self {
+    pub(super) fn new(conversation: Conversation, seen: Arc<watch::Sender<Seen>>, has_frames: bool) -> Self {
         // Runs that an earlier ingest of the feed left open are closed, or accept no more messages.
         seen.send_modify(|seen| seen.open.clear());
-        Self { conversation, open: Vec::new(), seen }
+        Self { conversation, open: Vec::new(), seen, has_frames }
     }
 
     pub(super) fn has_open_runs(&self) -> bool {
         !self.open.is_empty()
     }
 
-    /// Publishes that the feed is connected.
-    pub(super) fn connected(&self) {
+    /// Publishes that the feed is connected. `continues`: nothing is missing, so a silent run is not lost.
+    pub(super) fn connected(&mut self, continues: bool) {
+        if continues {
+            self.open.iter_mut().for_each(|open| open.lost = None);
+        }
         self.seen.send_modify(|seen| seen.line.connected(Clock::System.now_ms()));
     }
 
@@ -113,7 +118,13 @@ impl Listener for FeedListener {
                     begun.push((session.clone(), run));
                     self.open.push(Open { run, session: session.clone(), records: 0, lost: None });
                 }
-                Body::ProviderEvent(_) => {
+                // Frames are missing, perhaps even the end.
+                Body::GapDetected { .. } => {
+                    if let Some(open) = self.open.iter_mut().find(|open| open.run == run) {
+                        open.lost.get_or_insert_with(Instant::now);
+                    }
+                }
+                body if self.has_frames || matches!(body, Body::ProviderEvent(_)) => {
                     if let Some(open) = self.open.iter_mut().find(|open| open.run == run) {
                         open.lost = None;
                         open.records += 1;

@@ -14,6 +14,7 @@ use crate::client::{Client, ClientError};
 use crate::clock::Clock;
 use crate::shutdown::Phase;
 use async_trait::async_trait;
+use framegate_translators::contracts::Contract;
 use framegate_translators::host::{Opening, Outgoing};
 use framegate_translators::runners::Runner;
 use hyper::Uri;
@@ -34,6 +35,9 @@ pub struct Settings {
     pub runner: &'static Runner,
     /// The URL of the feed.
     pub url: Uri,
+    /// The contract of the feed, if another framegate serves it. It then continues after the last event without a gap, or says
+    /// that it does not.
+    pub contract: Option<&'static Contract>,
     /// The credentials that requests carry.
     pub credentials: Credentials,
     /// File of certificates to trust; `None`: those that the machine trusts.

@@ -24,6 +24,7 @@ mod reference;
 
 pub(crate) use reference::OutputRef;
 
+use crate::derived::uuid_v5;
 use crate::frame::{
     ArtifactWritten, Attachment, Body, FileChangeKind, FileChanged, Frame, SharedStr, Stream, StreamKind, Tool, is_last,
 };
@@ -143,6 +144,8 @@ pub struct Artifacts {
     /// The media of earlier records.
     earlier: VecDeque<StoredMedia>,
     written: Vec<Artifact>,
+    /// The given ids of the frames that were added since the last frame of another type.
+    added: Vec<Uuid>,
 }
 
 /// Media that were stored.
@@ -177,18 +180,24 @@ impl Artifacts {
             media: Vec::new(),
             earlier: VecDeque::new(),
             written: Vec::new(),
+            added: Vec::new(),
         }
     }
 
     /// Processes the next frame; appends the resulting frames to `out`.
     pub fn frame(&mut self, mut frame: Frame, out: &mut Vec<Frame>) {
+        match &frame.body {
+            // A proxy that read the same frames has added the same one.
+            Body::ArtifactWritten(_) if frame.given_id.is_some_and(|id| self.added.contains(&id)) => return,
+            Body::ArtifactWritten(_) => {}
+            _ => self.added.clear(),
+        }
+        let context = FrameContext::of(&frame);
         match &mut frame.body {
             Body::ProviderEvent(record) => {
                 self.forget_media();
                 let found = record.data.as_deref().map(|data| media_in(data, self.bounds.max_bytes));
-                let (stream, timestamp_ms, parent) = (frame.stream.clone(), frame.timestamp_ms, frame.parent_tool_id);
                 self.emit(frame, out);
-                let context = FrameContext { stream, timestamp_ms, parent };
                 for media in found.unwrap_or_default() {
                     self.store_media(media, &context, out);
                 }
@@ -218,11 +227,7 @@ impl Artifacts {
             Body::ToolEnded { tool, artifacts, .. } => {
                 let tool = tool.clone();
                 let mut references = Vec::new();
-                references.extend(self.finish(
-                    &tool,
-                    &FrameContext::of(&frame.stream, frame.timestamp_ms, frame.parent_tool_id),
-                    out,
-                ));
+                references.extend(self.finish(&tool, &context, out));
                 references.extend(self.claim_by_call(&tool.call_id));
                 if !references.is_empty() {
                     *artifacts = Some(with_references(artifacts.as_ref(), &references));
@@ -230,12 +235,10 @@ impl Artifacts {
             }
             Body::ToolFailed { tool, error } => {
                 let tool = tool.clone();
-                let context = FrameContext::of(&frame.stream, frame.timestamp_ms, frame.parent_tool_id);
                 self.finish(&tool, &context, out);
                 self.shorten(&tool, error, &context, out);
             }
             Body::FileChanged(change) => {
-                let context = FrameContext::of(&frame.stream, frame.timestamp_ms, frame.parent_tool_id);
                 self.patch(change, &context, out);
             }
             Body::UserMessage(message) => {
@@ -263,6 +266,11 @@ impl Artifacts {
             *next += 1;
         }
         out.push(frame);
+    }
+
+    /// The number of a stream's next frame.
+    fn next_of(&self, stream: &Stream) -> u64 {
+        self.next_seq.get(&(stream.kind, stream.id)).copied().unwrap_or_default()
     }
 
     /// Holds a piece of output; leaves in `chunk` the part to emit now.
@@ -429,11 +437,15 @@ impl Artifacts {
             digest: reference.artifact_id.clone(),
             preview: draft.preview.map(str::to_owned),
         }));
+        let given_id =
+            context.given_id.map(|id| uuid_v5(&id, format!("artifact/{}", self.next_of(&context.stream)).as_bytes()));
+        self.added.extend(given_id);
         let frame = Frame {
             stream: context.stream.clone(),
             seq: 0,
             timestamp_ms: context.timestamp_ms,
             parent_tool_id: context.parent,
+            given_id,
             body,
         };
         self.written.push(artifact);
@@ -446,16 +458,18 @@ impl Artifacts {
     }
 }
 
-/// The stream, time and parent of an artifact's frame.
+/// The stream, time and parent of an artifact's frame, and the given id of the frame that it belongs to.
 struct FrameContext {
     stream: Arc<Stream>,
     timestamp_ms: u64,
     parent: Option<Uuid>,
+    given_id: Option<Uuid>,
 }
 
 impl FrameContext {
-    fn of(stream: &Arc<Stream>, timestamp_ms: u64, parent: Option<Uuid>) -> Self {
-        Self { stream: stream.clone(), timestamp_ms, parent }
+    fn of(frame: &Frame) -> Self {
+        let Frame { timestamp_ms, parent_tool_id: parent, given_id, .. } = *frame;
+        Self { stream: frame.stream.clone(), timestamp_ms, parent, given_id }
     }
 }
 

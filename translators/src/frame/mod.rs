@@ -50,13 +50,21 @@ pub struct Frame {
     pub timestamp_ms: u64,
     /// If a subagent caused this frame: the tool call of the main thread (or of an outer subagent) that started the subagent.
     pub parent_tool_id: Option<Uuid>,
+    /// The id that a frame had where it was read from, or that of a frame that was added to such a stream; `None` if the id is
+    /// [`Frame::derived_id`]. Either all frames of a stream have one, or none has.
+    pub given_id: Option<Uuid>,
     /// What happened.
     pub body: Body,
 }
 
 impl Frame {
-    /// The frame's id: UUIDv5 of `seq` (decimal) in the namespace of the stream's id, so that a replay produces the same id.
+    /// The frame's id: the given one, otherwise the derived one.
     pub fn id(&self) -> Uuid {
+        self.given_id.unwrap_or_else(|| self.derived_id())
+    }
+
+    /// UUIDv5 of `seq` (decimal) in the namespace of the stream's id, so that a replay produces the same id.
+    pub fn derived_id(&self) -> Uuid {
         numbered(&self.stream.id, "", self.seq)
     }
 

@@ -46,7 +46,30 @@ pub struct ProviderEvent {
 /// What the error of a record over the size limit says; see [`ProviderEvent::is_oversized`].
 pub(crate) const OVERSIZED: &str = "more than the limit";
 
+/// What the wire form of a record does not show otherwise (an extension of `frames.v2`): with it, the record can be printed again
+/// byte for byte.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecordSource {
+    /// Whether the record was an SSE event.
+    pub sse: bool,
+    /// See [`ProviderEvent::block`].
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "stored::bytes")]
+    pub block: Option<Box<[u8]>>,
+    /// See [`ProviderEvent::raw`]; only if that is not UTF-8.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "stored::bytes")]
+    pub raw: Option<Box<[u8]>>,
+}
+
 impl ProviderEvent {
+    /// How the record arrived; `None` if its event name, its text and its bytes say so: an SSE event if it has a name,
+    /// otherwise a line.
+    pub fn source(&self) -> Option<RecordSource> {
+        let raw = self.raw.as_ref().filter(|raw| std::str::from_utf8(raw).is_err()).cloned();
+        let is_usual = self.sse == self.event_name.is_some() && self.block.is_none() && raw.is_none();
+        (!is_usual).then(|| RecordSource { sse: self.sse, block: self.block.clone(), raw })
+    }
+
     /// Whether only the beginning of the record is here, because it was larger than the size limit.
     pub fn is_oversized(&self) -> bool {
         let is_said = self.errors.first().is_some_and(|error| error.contains(OVERSIZED));

@@ -84,6 +84,37 @@ pub fn write_body(body: &Body, out: &mut Vec<u8>) {
     }
 }
 
+/// Appends the stored form of what a frame adds to its position: its body, followed by its given id if it has one
+/// (`{"tool_ended":{…},"id":"…"}`).
+pub fn write_content(frame: &Frame, out: &mut Vec<u8>) {
+    write_body(&frame.body, out);
+    if let Some(id) = frame.given_id {
+        out.pop();
+        out.extend_from_slice(GIVEN_ID.as_bytes());
+        out.extend_from_slice(id.hyphenated().encode_lower(&mut Uuid::encode_buffer()).as_bytes());
+        out.extend_from_slice(b"\"}");
+    }
+}
+
+/// Reads what [`write_content`] wrote: the given id and the body.
+///
+/// # Errors
+/// [`StoredError::Json`] if the bytes are not a stored body, with the position.
+pub fn read_content(bytes: &[u8]) -> Result<(Option<Uuid>, Body), StoredError> {
+    // A body alone ends with two braces.
+    let given = bytes.strip_suffix(b"\"}").and_then(|rest| {
+        let (rest, id) = rest.split_at_checked(rest.len().checked_sub(uuid::fmt::Hyphenated::LENGTH)?)?;
+        Some((rest.strip_suffix(GIVEN_ID.as_bytes())?, Uuid::try_parse_ascii(id).ok()?))
+    });
+    match given {
+        None => Ok((None, read_body(bytes)?)),
+        Some((body, id)) => Ok((Some(id), read_body(&[body, b"}"].concat())?)),
+    }
+}
+
+/// What is between a body and its given id.
+const GIVEN_ID: &str = ",\"id\":\"";
+
 /// Reads a body.
 ///
 /// # Errors
@@ -100,6 +131,7 @@ pub fn write_frame(frame: &Frame, out: &mut Vec<u8>) {
         seq: frame.seq,
         timestamp_ms: frame.timestamp_ms,
         parent_tool_id: frame.parent_tool_id,
+        id: frame.given_id,
         body: (),
     };
     let start = out.len();
@@ -130,6 +162,7 @@ pub fn read_frame(line: &[u8], known: &[Provider]) -> Result<Frame, StoredError>
         seq: line.seq,
         timestamp_ms: line.timestamp_ms,
         parent_tool_id: line.parent_tool_id,
+        given_id: line.id,
         body: line.body,
     })
 }
@@ -143,6 +176,8 @@ struct Line<B> {
     timestamp_ms: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     parent_tool_id: Option<Uuid>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    id: Option<Uuid>,
     #[serde(skip_serializing)]
     body: B,
 }

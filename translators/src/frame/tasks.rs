@@ -58,6 +58,30 @@ pub enum TaskEvent {
     },
 }
 
+impl TaskEvent {
+    /// The task's id, which is also that of its stream.
+    pub fn task_id(&self) -> Uuid {
+        match self {
+            Self::Spawned { task_id, .. }
+            | Self::Status { task_id, .. }
+            | Self::CancelRequested { task_id, .. }
+            | Self::Cancelled { task_id, .. }
+            | Self::OutputDelta { task_id, .. }
+            | Self::StdinWritten { task_id, .. }
+            | Self::Resized { task_id, .. }
+            | Self::Signalled { task_id, .. } => *task_id,
+        }
+    }
+
+    /// The run that started the task, if this is the task's first event and names it.
+    pub fn origin(&self) -> Option<Uuid> {
+        match self {
+            Self::Spawned { origin_session_id, .. } => *origin_session_id,
+            _ => None,
+        }
+    }
+}
+
 /// How a task's process is connected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]

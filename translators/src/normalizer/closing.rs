@@ -119,6 +119,7 @@ impl Normalizer {
         if self.frames.capacity() == 0 {
             self.frames.reserve(FRAMES);
         }
-        self.frames.push(Frame { stream, seq, timestamp_ms, parent_tool_id: target.parent, body });
+        let given_id = self.adopted.ids.added(&stream, seq);
+        self.frames.push(Frame { stream, seq, timestamp_ms, parent_tool_id: target.parent, given_id, body });
     }
 }

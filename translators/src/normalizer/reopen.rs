@@ -4,9 +4,8 @@
 //! the stream stopped. Never: a time before the stream's last frame (even if the clock was set back), or a frame after a
 //! stream's end.
 
-use super::{Block, Normalizer, RunEnd, StreamState};
+use super::{Normalizer, RunEnd, StreamState};
 use crate::frame::{Body, Frame, SessionEnded, Stream, StreamKind, is_last};
-use crate::json::Utf16Text;
 use crate::saved;
 use crate::sequence::Identity;
 use serde::{Deserialize, Serialize};
@@ -33,6 +32,9 @@ struct SavedState {
     next_seq: u64,
     last_ms: u64,
     ended: bool,
+    /// The stream was read from frames, so each frame has a given id.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    has_given_ids: bool,
     /// How the run ended, if its last frame was still held.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     end: Option<Box<SessionEnded>>,
@@ -50,51 +52,13 @@ impl Reopened {
         left.next_seq = frame.seq + 1;
         left.last_ms = left.last_ms.max(frame.timestamp_ms);
         left.ended |= is_last(frame);
-        let (open, parent) = (&mut left.open, frame.parent_tool_id);
-        match &frame.body {
-            Body::ProviderEvent(record) if record.ends_run.is_some() => left.end.clone_from(&record.ends_run),
-            Body::TurnStarted { turn_index, .. } => open.resume_turn(*turn_index, frame.timestamp_ms),
-            Body::TurnEnded { .. } => {
-                open.end_turn(frame.timestamp_ms);
-            }
-            Body::OutputTextDelta(delta) => {
-                let block = Block::text(&delta.message_id, delta.block_index);
-                open.blocks.delta(parent, block, whole(&delta.delta));
-            }
-            Body::ReasoningDelta(delta) => {
-                let block = Block::reasoning(&delta.message_id, delta.block_index);
-                open.blocks.delta(parent, block, whole(&delta.delta));
-            }
-            Body::OutputTextCompleted(whole) => {
-                open.blocks.forget(parent, Block::text(&whole.message_id, whole.block_index));
-                if parent.is_none() {
-                    open.final_text = Some(whole.text.clone());
-                }
-            }
-            Body::ReasoningCompleted { block, .. } => {
-                open.blocks.forget(parent, Block::reasoning(&block.message_id, block.block_index));
-            }
-            Body::ToolStarted { call, .. } => {
-                open.start_tool(call, parent, frame.timestamp_ms, frame.seq);
-            }
-            Body::ToolEnded { tool, .. } | Body::ToolFailed { tool, .. } => {
-                open.end_tool(tool, frame.timestamp_ms);
-            }
-            Body::ApprovalRequested(request) => {
-                open.ask(&request.approval_id, parent);
-            }
-            Body::ApprovalResolved(answer) => {
-                open.answer(&answer.approval_id);
-            }
-            Body::SubagentStarted { subagent_id, .. } => {
-                open.begin_subagent(subagent_id, parent);
-            }
-            Body::SubagentEnded { subagent_id, .. } => {
-                open.end_subagent(subagent_id);
-            }
-            Body::UsageReported(usage) => open.spent.note(parent, usage),
-            _ => {}
+        left.has_given_ids |= frame.given_id.is_some();
+        if let Body::ProviderEvent(record) = &frame.body
+            && record.ends_run.is_some()
+        {
+            left.end.clone_from(&record.ends_run);
         }
+        left.open.note(frame);
     }
 
     /// Whether the stream has already ended.
@@ -126,13 +90,16 @@ impl Reopened {
 
     /// Like [`Reopened::close`], with another reason.
     pub fn end(self, now_ms: u64, end: RunEnd) -> Vec<Frame> {
-        let SavedState { open, next_seq, last_ms, ended, end: noted } = self.left;
+        let SavedState { open, next_seq, last_ms, ended, has_given_ids, end: noted } = self.left;
         if ended {
             return Vec::new();
         }
         let identity = Identity { run_id: self.stream.id, session_id: None };
         let mut normalizer = Normalizer::new(self.stream.provider, identity);
         normalizer.time_ms = now_ms.max(last_ms);
+        if has_given_ids {
+            normalizer.give_ids();
+        }
         let kind = self.stream.kind;
         let key = normalizer.sequencer.resume(self.stream, next_seq, last_ms);
         normalizer.open.insert(key, open);
@@ -155,9 +122,4 @@ impl Reopened {
         }
         normalizer.take().collect()
     }
-}
-
-/// A piece from a frame: it contains no half of a surrogate pair.
-fn whole(text: &str) -> Utf16Text {
-    Utf16Text { low: None, text: text.to_owned(), high: None }
 }

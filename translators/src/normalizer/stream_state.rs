@@ -157,6 +157,11 @@ impl StreamState {
         self.turn.is_some()
     }
 
+    /// The index of the open turn.
+    pub(super) fn turn_index(&self) -> Option<u32> {
+        self.turn.map(|(index, _)| index)
+    }
+
     pub(super) fn end_turn(&mut self, time_ms: u64) -> Option<(u32, u64)> {
         self.turn.take().map(|(index, since)| (index, time_ms.saturating_sub(since)))
     }
@@ -185,6 +190,11 @@ impl StreamState {
         self.tools.contains_key(&tool.call_id)
     }
 
+    /// Whether an open call with this call id is another tool's.
+    pub(super) fn is_of_other_tool(&self, tool: &Tool) -> bool {
+        self.tools.get(&tool.call_id).is_some_and(|open| open.tool.id != tool.id)
+    }
+
     pub(super) fn tool_name(&self, tool: &Tool) -> Option<SharedStr> {
         self.tools.get(&tool.call_id).map(|open| open.name.clone())
     }
@@ -209,6 +219,11 @@ impl StreamState {
         }
         let open = self.tools.remove(&tool.call_id);
         open.map_or((0, None), |open| (time_ms.saturating_sub(open.started_ms), Some(open.order)))
+    }
+
+    /// Whether a subagent works.
+    pub(super) fn has_subagent(&self, subagent_id: &str) -> bool {
+        self.subagents.contains(subagent_id)
     }
 
     /// Generates an id for a question without one.

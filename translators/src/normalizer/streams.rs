@@ -61,6 +61,7 @@ impl Normalizer {
 
     /// A background task emits nothing more.
     pub fn close_task(&mut self, stream: StreamKey) {
+        self.adopted_is_over(stream);
         self.open.remove(&stream);
         self.tasks.remove(&stream);
         self.sequencer.close(stream);
@@ -111,6 +112,7 @@ impl Normalizer {
             return;
         };
         let session = stream.session.clone();
+        self.adopted_is_over(run);
         self.close_work(run);
         self.turn_ended(run, None);
         self.total_usage(run);

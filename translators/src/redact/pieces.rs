@@ -188,7 +188,7 @@ pub(super) fn over(table: &[Pieces], text: &str, rows: impl Fn(usize) -> bool) -
         if !enter_all(&mut begin, pieces.parent) {
             continue;
         }
-        let Some(fields) = Fields::of(begin, || down(text, pieces.parent)) else { continue };
+        let Some(fields) = Fields::of(begin, pieces, || down(text, pieces.parent)) else { continue };
         if fields.whose.is_none() && !fields.has_object {
             continue;
         }
@@ -212,7 +212,7 @@ struct Fields<'t> {
 
 impl<'t> Fields<'t> {
     /// Reads the object that begins here. `whole` returns it if it is not valid JSON: as far as its brackets go.
-    fn of(begin: Scan<'t>, whole: impl FnOnce() -> Option<&'t str>) -> Option<Self> {
+    fn of(begin: Scan<'t>, pieces: &Pieces, whole: impl FnOnce() -> Option<&'t str>) -> Option<Self> {
         let mut scan = begin;
         let (mut whose, mut has_object) = (None, false);
         if scan.peek() != Some(b'{') {
@@ -222,7 +222,8 @@ impl<'t> Fields<'t> {
         while let Some(key) = scan.key() {
             let Some(value) = scan.value() else { break };
             has_object |= value.starts_with('{');
-            if says_whose(key.inner) {
+            // The `id` of a whole record is that of an event.
+            if says_whose(key.inner) && (key.inner != "id" || !pieces.parent.is_empty()) {
                 (key.inner, value).hash(whose.get_or_insert_with(hasher));
             }
         }
@@ -242,8 +243,10 @@ impl Found<'_> {
     /// Identifies the text of the piece.
     pub(super) fn piece(self, table: &[Pieces]) -> Piece {
         let (row, leaf) = (self.row, self.leaf);
-        let parent = Fields::of(Scan::new(self.parent), || Some(self.parent));
-        let ids = parent.zip(table.get(row)).map(|(parent, pieces)| Ids::new(row, pieces, self.text, &parent));
+        let ids = table.get(row).and_then(|pieces| {
+            let parent = Fields::of(Scan::new(self.parent), pieces, || Some(self.parent))?;
+            Some(Ids::new(row, pieces, self.text, &parent))
+        });
         let Ids { text, group } = ids.unwrap_or_default();
         Piece { place: self.place, channel: of_leaf(text, leaf), group, row, leaf }
     }

@@ -19,6 +19,7 @@ mod copilot;
 mod demo;
 mod elicitation;
 mod failure;
+mod frames;
 mod gemini_cli;
 mod json_rpc;
 mod mode;
@@ -49,6 +50,9 @@ pub struct Runner {
     /// Whether the output follows a public standard that permits extensions. If so, the schemas permit unknown fields: they are
     /// no violation, but still reported as drift.
     pub extensible: bool,
+    /// Whether its records are frames. They are then taken over as they are: a record has no `provider_event` of its own, unless
+    /// it is no valid frame or cannot follow the earlier ones.
+    pub is_of_frames: bool,
     /// The forms in which its output can arrive.
     pub surfaces: &'static [Surface],
     /// Which record fields carry pieces of longer texts.
@@ -122,6 +126,7 @@ impl Runner {
             genai_provider: name,
             about: title,
             extensible: false,
+            is_of_frames: false,
             surfaces: &[],
             pieces: &[],
             time: |_| None,
@@ -153,6 +158,7 @@ pub const RUNNERS: &[Runner] = &[
     pi::RUNNER,
     copilot::RUNNER,
     acp::RUNNER,
+    frames::RUNNER,
 ];
 
 /// The runner whose output upstreams of the kind `acp` have.
@@ -163,6 +169,9 @@ pub const RESPONSES: &Runner = &open_responses::RUNNER;
 
 /// The runner whose output upstreams of the kind `sse` have if the settings name no other one.
 pub const FEED: &Runner = &opencode::RUNNER;
+
+/// The runner whose output is frames: what upstreams of the kind `sse` have if they follow another framegate.
+pub const FRAMES: &Runner = &frames::RUNNER;
 
 /// The provider in notices that are about no run, whose events must name one all the same.
 pub const OF_NOTICES: Provider = claude_code::RUNNER.provider;

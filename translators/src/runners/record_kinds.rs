@@ -7,9 +7,6 @@ use crate::json::{Json, Kind, Object};
 use crate::schema::SchemaFile;
 use std::borrow::Cow;
 
-/// The kind of an array of all records.
-pub(super) const FRAMES: &str = "frames";
-
 /// The kind of a record of a stream, or of a file with the same types.
 pub(super) fn kind_of<'a>(
     fields: &Object<'a>,
@@ -31,13 +28,14 @@ pub(super) fn kind_of<'a>(
     Some(known.map_or_else(|| Cow::Owned(format!("{kind}.{within}")), Cow::Borrowed))
 }
 
-/// The kind of the only record of a document: the array of all records, or one of them.
+/// The kind of the only record of a document: `of_all` for the array of all records, otherwise that of the one record.
 pub(super) fn kind_of_document<'a>(
+    of_all: &'static str,
     json: Json<'a>,
     fields: &Object<'a>,
     known: impl IntoIterator<Item = &'static SchemaFile>,
 ) -> Option<Cow<'a, str>> {
-    if json.kind() == Kind::Array { Some(Cow::Borrowed(FRAMES)) } else { kind_of(fields, known) }
+    if json.kind() == Kind::Array { Some(Cow::Borrowed(of_all)) } else { kind_of(fields, known) }
 }
 
 fn word(value: Option<Json<'_>>) -> Option<Cow<'_, str>> {

@@ -160,6 +160,7 @@ impl Run {
             seq: self.seq,
             timestamp_ms: self.now_ms,
             parent_tool_id: self.parent,
+            given_id: None,
             body,
         };
         self.seq += 1;

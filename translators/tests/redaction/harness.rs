@@ -52,6 +52,7 @@ pub fn has(text: &[u8], what: &str) -> bool {
 ///
 /// Each line is a record, in which the content of a string may be a placeholder: `{piece}` is a piece of the text, and a line
 /// with it is repeated for each piece; `{text}` is the whole text; `{nested}` is the whole text in JSON that is in a string.
+/// `"{number}"`, with its quotes, is the number of the record; `{number}` in a longer string has twelve digits.
 fn template(runner: &str, file: &str, contains: &str) -> Vec<String> {
     let path = fixtures_dir(runner).join("templates").join(file);
     let text = std::fs::read_to_string(path);
@@ -61,6 +62,14 @@ fn template(runner: &str, file: &str, contains: &str) -> Vec<String> {
 
 fn with_text(line: &str, text: &str) -> String {
     line.replace("{text}", &escaped(text, 1)).replace("{nested}", &escaped(text, 2))
+}
+
+/// The records with their numbers.
+fn numbered(lines: Vec<String>) -> Vec<String> {
+    let number = |(nth, line): (usize, String)| {
+        line.replace("\"{number}\"", &nth.to_string()).replace("{number}", &format!("{nth:012}"))
+    };
+    lines.into_iter().enumerate().map(number).collect()
 }
 
 /// A stream of one runner with these pieces of one text, as records; the whole text is repeated at the end.
@@ -74,7 +83,7 @@ pub fn stream(name: &str, pieces: &[&str]) -> Vec<String> {
         }
         pieces.iter().map(|piece| line.replace("{piece}", &escaped(piece, 1))).collect()
     };
-    lines.into_iter().flat_map(each).collect()
+    numbered(lines.into_iter().flat_map(each).collect())
 }
 
 /// Whether a text is as expected. If no record of the runner shows that a text is over, the mark of a secret near its end may
@@ -88,7 +97,7 @@ pub fn agrees(runner: &str, told: &str, expected: &str) -> bool {
 /// runner has them.
 pub fn places(name: &str, text: &str) -> Vec<u8> {
     let lines = template(name, "places.txt", "a run with `{text}` wherever its records can have a text");
-    lines.iter().map(|line| with_text(line, text)).collect::<String>().into_bytes()
+    numbered(lines.iter().map(|line| with_text(line, text)).collect()).concat().into_bytes()
 }
 
 pub fn input(name: &str, pieces: &[&str]) -> Vec<u8> {

@@ -35,7 +35,8 @@ impl Harness {
     fn by(&mut self, parent: Option<&str>, body: Body) -> Vec<Value> {
         let (seq, parent_tool_id) = (self.next, parent.map(|call| tool(call).id));
         self.next += 1;
-        let frame = Frame { stream: self.stream.clone(), seq, timestamp_ms: self.now_ms, parent_tool_id, body };
+        let frame =
+            Frame { stream: self.stream.clone(), seq, timestamp_ms: self.now_ms, parent_tool_id, given_id: None, body };
         let mut events = Events::default();
         self.encoder.frame(&frame, &mut events);
         events.iter().map(|event| serde_json::from_slice(event.payload).unwrap()).collect()

@@ -39,7 +39,8 @@ impl Harness {
         let seq = self.next;
         self.next += 1;
         let parent_tool_id = parent.map(|call| tool(call).id);
-        let frame = Frame { stream: self.stream.clone(), seq, timestamp_ms: self.now_ms, parent_tool_id, body };
+        let frame =
+            Frame { stream: self.stream.clone(), seq, timestamp_ms: self.now_ms, parent_tool_id, given_id: None, body };
         let mut events = Events::default();
         self.encoder.frame(&frame, &mut events);
         events.iter().map(|event| serde_json::from_slice(event.payload).unwrap()).collect()

@@ -41,7 +41,8 @@ impl Harness {
         let (stream, seq, parent_tool_id) = (self.stream.clone(), self.next, parent.map(|call| tool(call).id));
         self.next += 1;
         let mut events = Events::default();
-        self.encoder.frame(&Frame { stream, seq, timestamp_ms: 1000 + seq, parent_tool_id, body }, &mut events);
+        self.encoder
+            .frame(&Frame { stream, seq, timestamp_ms: 1000 + seq, parent_tool_id, given_id: None, body }, &mut events);
         events.iter().map(|event| serde_json::from_slice(event.payload).unwrap()).collect()
     }
 
@@ -390,7 +391,8 @@ fn lines_have_no_separators_and_texts_stay_the_same() {
     let mut events = Events::default();
     for (seq, body) in [text(0, said), complete(0, said), started("c", &args)].into_iter().enumerate() {
         let (stream, seq) = (run.stream.clone(), seq as u64);
-        run.encoder.frame(&Frame { stream, seq, timestamp_ms: 0, parent_tool_id: None, body }, &mut events);
+        run.encoder
+            .frame(&Frame { stream, seq, timestamp_ms: 0, parent_tool_id: None, given_id: None, body }, &mut events);
     }
     for event in events.iter() {
         assert!(!std::str::from_utf8(event.payload).unwrap().contains(['\u{2028}', '\u{2029}']));

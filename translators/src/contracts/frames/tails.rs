@@ -6,6 +6,7 @@
 
 use crate::frame::{Body, Frame, Tool};
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 /// How many bytes of one tool's output are held.
 const MOST: usize = 256 << 10;
@@ -22,6 +23,9 @@ struct HeldTail {
     tool: Tool,
     /// The number of the last frame in it, which determines the event's id.
     seq: u64,
+    /// The id of that frame, if it is another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    id: Option<Uuid>,
     text: String,
     /// There was more than may be held.
     is_open: bool,
@@ -54,23 +58,24 @@ impl Tails {
     /// Whether the frame is held: it is then emitted later, or not at all.
     pub(super) fn holds(&mut self, frame: &Frame) -> bool {
         match &frame.body {
-            Body::ToolStdoutTail { tool, chunk } => self.hold(tool, chunk, frame.seq, false),
-            Body::ToolStdoutFront { tool, chunk } => self.hold(tool, chunk, frame.seq, true),
-            Body::ToolStdout { tool, chunk } if self.find(tool).is_some() => self.hold(tool, chunk, frame.seq, false),
+            Body::ToolStdoutTail { tool, chunk } => self.hold(tool, chunk, frame, false),
+            Body::ToolStdoutFront { tool, chunk } => self.hold(tool, chunk, frame, true),
+            Body::ToolStdout { tool, chunk } if self.find(tool).is_some() => self.hold(tool, chunk, frame, false),
             _ => false,
         }
     }
 
-    fn hold(&mut self, tool: &Tool, chunk: &str, seq: u64, is_front: bool) -> bool {
+    fn hold(&mut self, tool: &Tool, chunk: &str, frame: &Frame, is_front: bool) -> bool {
         let at = self.find(tool).unwrap_or_else(|| {
-            self.held.push(HeldTail { tool: tool.clone(), seq, text: String::new(), is_open: false });
+            let (seq, id) = (frame.seq, frame.given_id);
+            self.held.push(HeldTail { tool: tool.clone(), seq, id, text: String::new(), is_open: false });
             self.held.len() - 1
         });
         let Some(held) = self.held.get_mut(at) else { return false };
         if held.is_open {
             return is_front;
         }
-        held.seq = seq;
+        (held.seq, held.id) = (frame.seq, frame.given_id);
         held.text.insert_str(if is_front { 0 } else { held.text.len() }, chunk);
         true
     }
@@ -88,6 +93,7 @@ impl HeldTail {
             seq: self.seq,
             timestamp_ms: with.timestamp_ms,
             parent_tool_id: with.parent_tool_id,
+            given_id: self.id,
             body: Body::ToolStdout { tool: self.tool, chunk: self.text },
         }
     }

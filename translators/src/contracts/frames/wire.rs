@@ -1,11 +1,12 @@
 //! The JSON form of frames. Fields that may be null are always written.
 
 use crate::contracts::wire::as_object;
-use crate::encode::{ObjectWriter, PreparedFields, key};
+use crate::encode::{Key, ObjectWriter, PreparedFields, key};
 use crate::frame::{
     Attachment, BlockDelta, BlockText, Body, Figures, Frame, PlanEntry, ProviderEvent, SkillEvent, Stream, TaskEvent,
     Tool, ToolCall,
 };
+use data_encoding::HEXLOWER;
 use uuid::Uuid;
 
 /// The version of the envelope and fields.
@@ -55,7 +56,17 @@ pub(super) fn write_as(
 
 fn body(map: &mut ObjectWriter<'_>, frame: &Frame, v2: bool) {
     match &frame.body {
-        Body::SessionStarted { input } => map.text(key!("input"), input),
+        Body::SessionStarted { input } => {
+            map.text(key!("input"), input);
+            if v2 {
+                let Stream { session, provider, .. } = &*frame.stream;
+                map.word(key!("provider"), provider.name);
+                map.id(key!("thread_id"), &session.id);
+                if !session.name.is_empty() {
+                    map.text(key!("thread_name"), &session.name);
+                }
+            }
+        }
         Body::SessionEnded(end) => {
             map.word(key!("reason"), end.reason.as_str());
             if v2 {
@@ -94,9 +105,16 @@ fn body(map: &mut ObjectWriter<'_>, frame: &Frame, v2: bool) {
             tool_call(map, call, v2);
             map.entry(key!("timeout_ms"), timeout_ms)
         }
-        Body::ToolStdout { tool, chunk } | Body::ToolStdoutTail { tool, chunk } | Body::ToolStderr { tool, chunk } => {
+        Body::ToolStdout { tool, chunk } | Body::ToolStderr { tool, chunk } => {
             tool_ids(map, tool, v2);
             map.text(key!("chunk"), chunk)
+        }
+        Body::ToolStdoutTail { tool, chunk } => {
+            tool_ids(map, tool, v2);
+            map.text(key!("chunk"), chunk);
+            if v2 {
+                map.word(key!("position"), "tail");
+            }
         }
         Body::ToolStdoutFront { tool, chunk } => {
             tool_ids(map, tool, v2);
@@ -262,6 +280,25 @@ fn provider_event(map: &mut ObjectWriter<'_>, provider: &str, record: &ProviderE
     map.entry(key!("response_errors"), &record.response_errors);
     if v2 && !record.redacted_paths.is_empty() {
         map.entry(key!("redacted_paths"), &record.redacted_paths);
+    }
+    if v2 && let Some(source) = record.source() {
+        map.object(key!("source"), |map| {
+            map.entry(key!("sse"), &source.sse);
+            if let Some(block) = &source.block {
+                bytes(map, key!("block"), block);
+            }
+            if let Some(raw) = &source.raw {
+                bytes(map, key!("raw"), raw);
+            }
+        });
+    }
+}
+
+/// Bytes: a string if they are UTF-8, otherwise an object with their hexadecimal digits.
+fn bytes(map: &mut ObjectWriter<'_>, key: &'static Key, bytes: &[u8]) {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => map.text(key, text),
+        Err(_) => map.object(key, |map| map.text(key!("hex"), &HEXLOWER.encode(bytes))),
     }
 }
 

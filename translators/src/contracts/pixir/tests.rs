@@ -18,7 +18,8 @@ fn events_of(bodies: Vec<(bool, Body)>) -> Vec<Value> {
     let mut out = Events::default();
     for (seq, (subagent, body)) in bodies.into_iter().enumerate() {
         let parent_tool_id = subagent.then(|| Uuid::from_u128(9));
-        let frame = Frame { stream: stream.clone(), seq: seq as u64, timestamp_ms: 0, parent_tool_id, body };
+        let frame =
+            Frame { stream: stream.clone(), seq: seq as u64, timestamp_ms: 0, parent_tool_id, given_id: None, body };
         encoder.frame(&frame, &mut out);
     }
     out.iter().map(|event| serde_json::from_slice(event.payload).unwrap()).collect()
@@ -294,7 +295,8 @@ fn an_opaque_item_keeps_its_text_and_its_model() {
     let mut encoder = encode::new(&stream, &EncoderOptions::default()).unwrap();
     let mut out = Events::default();
     for body in bodies {
-        let frame = Frame { stream: stream.clone(), seq: 0, timestamp_ms: 0, parent_tool_id: None, body };
+        let frame =
+            Frame { stream: stream.clone(), seq: 0, timestamp_ms: 0, parent_tool_id: None, given_id: None, body };
         encoder.frame(&frame, &mut out);
     }
     let last = out.iter().last().unwrap();

@@ -31,7 +31,7 @@ impl Harness {
     fn frame(&mut self, parent_tool_id: Option<Uuid>, body: Body) -> Frame {
         let seq = self.next;
         self.next += 1;
-        Frame { stream: self.stream.clone(), seq, timestamp_ms: self.now_ms, parent_tool_id, body }
+        Frame { stream: self.stream.clone(), seq, timestamp_ms: self.now_ms, parent_tool_id, given_id: None, body }
     }
 
     fn by(&mut self, parent: Option<&str>, body: Body) -> Vec<Value> {

@@ -57,5 +57,6 @@ pub(super) const RUNNER: Runner = Runner {
     presets: start::PRESETS,
     demo: None,
     response_id: None,
+    is_of_frames: false,
     sample: sample!("acp", "question.both.ndjson", Ndjson),
 };

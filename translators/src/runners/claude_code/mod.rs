@@ -39,6 +39,7 @@ pub(super) const RUNNER: Runner = Runner {
     genai_provider: "anthropic",
     about: "Claude Code (claude -p --output-format stream-json), and its session transcripts",
     extensible: false,
+    is_of_frames: false,
     surfaces: &[
         Surface {
             name: "stream-json",

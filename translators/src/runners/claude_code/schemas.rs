@@ -77,7 +77,7 @@ pub(super) fn kind_of_record<'r>(record: &'r Record<'_>) -> Option<Cow<'r, str>>
 
 /// The kind of the only record of `--output-format json`: a result, or the array of all records.
 pub(super) fn kind_of_json<'r>(record: &'r Record<'_>) -> Option<Cow<'r, str>> {
-    kind_of_document(record.json, &record.fields, known())
+    kind_of_document("frames", record.json, &record.fields, known())
 }
 
 fn known() -> impl Iterator<Item = &'static SchemaFile> {

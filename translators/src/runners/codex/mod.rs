@@ -30,6 +30,7 @@ pub(super) const RUNNER: Runner = Runner {
     genai_provider: "openai",
     about: "Codex (codex exec --json, codex app-server), and its session files",
     extensible: false,
+    is_of_frames: false,
     surfaces: &[
         Surface {
             name: "exec",

@@ -61,6 +61,7 @@ pub(super) const RUNNER: Runner = Runner {
     presets: &[&start::PRESET],
     demo: None,
     response_id: None,
+    is_of_frames: false,
     sample: sample!("copilot", "bash-ok.jsonl", Ndjson),
 };
 

@@ -60,6 +60,7 @@ pub(super) const RUNNER: Runner = Runner {
     presets: &[&start::PRESET],
     demo: None,
     response_id: None,
+    is_of_frames: false,
     sample: sample!("gemini-cli", "text-between.jsonl", Ndjson),
 };
 

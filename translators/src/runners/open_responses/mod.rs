@@ -52,6 +52,7 @@ pub(super) const RUNNER: Runner = Runner {
     genai_provider: "openresponses",
     about: "Open Responses, OpenAI's Responses API, and the servers and gateways that speak it",
     extensible: true,
+    is_of_frames: false,
     surfaces: &[
         Surface {
             name: "sse",

@@ -48,6 +48,7 @@ pub(super) const RUNNER: Runner = Runner {
     genai_provider: "opencode",
     about: "OpenCode (opencode run --format json), the event feeds of its server, and exported sessions",
     extensible: false,
+    is_of_frames: false,
     surfaces: &[
         Surface {
             name: "run",

@@ -40,6 +40,7 @@ pub(super) const RUNNER: Runner = Runner {
     genai_provider: "qwen-code",
     about: "Qwen Code (qwen --output-format stream-json), and its session files",
     extensible: false,
+    is_of_frames: false,
     surfaces: &[
         Surface {
             name: "stream-json",

@@ -64,5 +64,5 @@ pub(super) fn kind_of_entry<'r>(record: &'r Record<'_>) -> Option<Cow<'r, str>> 
 
 /// The kind of the only record of `--output-format json`.
 pub(super) fn kind_of_json<'r>(record: &'r Record<'_>) -> Option<Cow<'r, str>> {
-    kind_of_document(record.json, &record.fields, STREAM_JSON)
+    kind_of_document("frames", record.json, &record.fields, STREAM_JSON)
 }

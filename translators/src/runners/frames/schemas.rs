@@ -1,0 +1,44 @@
+//! The known types of frames: the schemas of the contracts that write them.
+//!
+//! Input: a record. Output: its kind, which is its type. Never: a schema of this runner's own.
+
+use crate::decode::Record;
+use crate::schema::SchemaFile;
+use std::borrow::Cow;
+
+macro_rules! schemas {
+    ($version:literal: $($kind:literal),+ $(,)?) => {
+        &[$(SchemaFile {
+            kind: $kind,
+            text: include_str!(concat!(
+                env!("CARGO_MANIFEST_DIR"), "/schemas/frames/", $version, "/", $kind, ".schema.json"
+            )),
+        }),+]
+    };
+}
+
+/// The types of v1.
+pub(super) const V1: &[SchemaFile] = schemas!("v1":
+    "session_started", "output_text_delta", "session_ended", "tool_started", "tool_stdout", "tool_stderr",
+    "tool_ended", "tool_failed", "provider_event", "checkpoint_created", "checkpoint_rewound", "checkpoint_failed",
+    "tool_task_spawned", "tool_task_status", "tool_task_cancel_requested", "tool_task_cancelled",
+    "tool_task_output_delta", "tool_task_stdin_written", "tool_task_resized", "tool_task_signalled",
+);
+
+/// The types of v2.
+pub(super) const V2: &[SchemaFile] = schemas!("v2":
+    "session_started", "session_ended", "turn_started", "turn_ended", "user_message", "output_text_delta",
+    "output_text_completed", "reasoning_delta", "reasoning_completed", "tool_input_delta", "tool_call_proposed",
+    "tool_started", "tool_stdout", "tool_stderr", "tool_ended", "tool_failed", "provider_event",
+    "checkpoint_created", "checkpoint_rewound", "checkpoint_failed", "file_changed", "usage_reported",
+    "approval_requested", "approval_resolved", "plan_updated", "status_changed", "log_emitted", "error_reported",
+    "subagent_started", "subagent_ended", "history_compacted", "gap_detected", "tool_task_spawned",
+    "tool_task_status", "tool_task_cancel_requested", "tool_task_cancelled", "tool_task_output_delta",
+    "tool_task_stdin_written", "tool_task_resized", "tool_task_signalled", "artifact_written",
+    "skill_catalog_updated", "skill_loaded", "skill_invoked", "skill_warning",
+);
+
+/// The type of a frame.
+pub(super) fn kind_of<'r>(record: &'r Record<'_>) -> Option<Cow<'r, str>> {
+    record.fields.str("type").filter(|kind| !kind.is_empty())
+}
