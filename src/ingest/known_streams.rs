@@ -5,7 +5,8 @@
 //! log has; a stored run replaced by a shorter one; a frame in a thread or a task twice; more bytes held back than a bound.
 //!
 //! A run that the log has is left out. If the log has only its beginning, because the input broke off, the run is held back while its
-//! frames equal the stored ones. If it goes on after them, it replaces the stored run.
+//! frames equal the stored ones. If it goes on after them, it replaces the stored run. If it comes from the proxy that has it, it
+//! replaces the stored run as soon as it has the same frames, because it is still open there.
 
 use super::bounds::Account;
 use super::{FEED_LOST, PROXY_STOPPING};
@@ -25,6 +26,9 @@ const HELD_BYTES: u64 = 16 << 20;
 /// How many stored frames are read at once.
 const AT_ONCE: usize = 128;
 
+/// How many frames that close a run are looked at.
+const CLOSING: u64 = 256;
+
 /// How many ids of a stored thread or task are compared, the newest.
 const IDS: usize = 1 << 16;
 
@@ -40,6 +44,8 @@ type Passed = (Vec<Arc<Frame>>, Vec<Artifact>);
 /// The streams of one ingest, as far as the log had them.
 #[derive(Default)]
 pub(super) struct KnownStreams {
+    /// Whether runs go on elsewhere, even if nothing arrives for a while.
+    is_live: bool,
     streams: ByStream<Standing>,
     held: ByStream<Held>,
     bytes: u64,
@@ -83,9 +89,25 @@ struct Stored {
     entry: Arc<Entry>,
     next: u64,
     read: VecDeque<Arc<Frame>>,
+    /// The number of the frame at which the run goes on in any case: all later ones may have been added to close it.
+    decisive: u64,
 }
 
 impl Stored {
+    /// `is_live`: the run goes on elsewhere, even if nothing has arrived for a while.
+    async fn new(entry: Arc<Entry>, runs: &Runs, is_live: bool) -> Result<Self, LogError> {
+        let mut decisive = u64::MAX;
+        if is_live {
+            let frames = entry.tail().borrow().frames;
+            let end = runs.log().read(entry.id(), frames.saturating_sub(CLOSING), usize::MAX).await?;
+            // A read may give fewer frames than there are.
+            if end.last().is_some_and(|last| last.seq + 1 == frames) {
+                decisive = end.iter().rfind(|frame| !closes(&frame.body)).map_or(u64::MAX, |frame| frame.seq);
+            }
+        }
+        Ok(Self { entry, next: 0, read: VecDeque::new(), decisive })
+    }
+
     async fn frame(&mut self, runs: &Runs) -> Result<Option<Arc<Frame>>, LogError> {
         if self.read.is_empty() && self.next < self.entry.tail().borrow().frames {
             self.read = runs.log().read(self.entry.id(), self.next, AT_ONCE).await?.into();
@@ -98,7 +120,11 @@ impl Stored {
     async fn compare(&mut self, frame: &Frame, runs: &Runs) -> Result<Verdict, LogError> {
         let Some(stored) = self.frame(runs).await? else { return Ok(Verdict::Known) };
         if is_same(&stored, frame) {
-            return Ok(if is_last(frame) { Verdict::Known } else { Verdict::Open });
+            return Ok(match is_last(frame) {
+                true => Verdict::Known,
+                false if frame.seq >= self.decisive => Verdict::Longer,
+                false => Verdict::Open,
+            });
         }
         // What was added to the stored run to close it contains no records.
         let mut rest = Some(stored);
@@ -110,6 +136,21 @@ impl Stored {
         }
         Ok(Verdict::Longer)
     }
+}
+
+/// Whether a frame may be one of those that close a run.
+fn closes(body: &Body) -> bool {
+    matches!(
+        body,
+        Body::OutputTextCompleted(_)
+            | Body::ReasoningCompleted { .. }
+            | Body::ToolEnded { .. }
+            | Body::ToolFailed { .. }
+            | Body::ApprovalResolved(_)
+            | Body::SubagentEnded { .. }
+            | Body::TurnEnded { .. }
+            | Body::SessionEnded(_)
+    )
 }
 
 fn is_same(one: &Frame, other: &Frame) -> bool {
@@ -126,6 +167,11 @@ fn origin_of(stream: &Stream) -> Option<StreamId> {
 }
 
 impl KnownStreams {
+    /// The input is the feed of a proxy that has the runs.
+    pub(super) fn live() -> Self {
+        Self { is_live: true, ..Self::default() }
+    }
+
     /// Leaves out what the log has. `is_closing`: the frames close the ingest, so a run that is held back goes on no more.
     pub(super) async fn sift(
         &mut self,
@@ -202,9 +248,13 @@ impl KnownStreams {
         }
         let is_cut = entry.status().error_code.as_deref().is_some_and(|code| CUT.contains(&code));
         if is_cut && account.admits(&entry.stream) {
-            let stored = Stored { entry, next: 0, read: VecDeque::new() };
-            self.held.insert(id, Held { stored, frames: Vec::new(), artifacts: Vec::new(), bytes: 0 });
-            return Standing::Held(id);
+            match Stored::new(entry.clone(), runs, self.is_live).await {
+                Ok(stored) => {
+                    self.held.insert(id, Held { stored, frames: Vec::new(), artifacts: Vec::new(), bytes: 0 });
+                    return Standing::Held(id);
+                }
+                Err(error) => tracing::warn!(run = %stream.id, %error, "a stored run cannot be compared"),
+            }
         }
         self.is_known(&entry, account);
         Standing::Known

@@ -143,6 +143,12 @@ impl Ingest {
         Self { ingested: Ingested::unfollowed(), ..self }
     }
 
+    /// The input is the feed of another proxy: its runs go on there, even if nothing arrives for a while.
+    #[must_use]
+    pub fn of_another_proxy(self) -> Self {
+        Self { known: KnownStreams::live(), ..self }
+    }
+
     /// Gives the runs that begin in this input these labels.
     #[must_use]
     pub fn labelled(self, labels: Labels) -> Self {

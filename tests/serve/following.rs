@@ -69,7 +69,23 @@ impl Centre {
     /// Waits until it has as many frames of each run as the edge.
     fn catch_up(&self, edge: &Proxy) {
         let wanted = frames_of(&runs(edge));
-        self.wait_for("frames are missing", |runs| frames_of(runs) == wanted);
+        let deadline = Instant::now() + Duration::from_secs(60);
+        loop {
+            let found = frames_of(&runs(&self.proxy));
+            if found == wanted {
+                return;
+            }
+            let is_other = |(id, frames): &(&String, &(Value, Value))| found.get(*id) != Some(*frames);
+            let first = wanted.iter().find(is_other);
+            assert!(
+                Instant::now() < deadline,
+                "{} runs instead of {}; first: {first:?} {:?}",
+                found.len(),
+                wanted.len(),
+                first.and_then(|(id, _)| found.get(id))
+            );
+            thread::sleep(Duration::from_millis(50));
+        }
     }
 
     /// Whether each run of the edge has the same events here, in these contracts.
@@ -136,6 +152,11 @@ impl Halfway {
         let half = whole.len() / 2;
         let mut upload = Upload::start(edge.address, "/v1/ingest/claude-code", &[]);
         upload.send(&whole[..half]);
+        let deadline = Instant::now() + Duration::from_secs(30);
+        while runs(edge).values().all(|run| run["ended_at_ms"].is_u64()) {
+            assert!(Instant::now() < deadline, "the edge has no open run");
+            thread::sleep(Duration::from_millis(10));
+        }
         Self { upload, rest: whole[half..].to_vec() }
     }
 

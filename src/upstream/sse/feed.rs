@@ -138,7 +138,8 @@ impl Feed {
     }
 
     fn new_ingest(settings: &Settings, host: &Host) -> Ingest {
-        host.factory.ingest(Some(settings.runner), Some(Framing::Sse), Arc::default()).unfollowed()
+        let ingest = host.factory.ingest(Some(settings.runner), Some(Framing::Sse), Arc::default()).unfollowed();
+        if settings.contract.is_some() { ingest.of_another_proxy() } else { ingest }
     }
 
     /// Follows the feed until the proxy stops.

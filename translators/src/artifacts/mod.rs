@@ -18,17 +18,18 @@
 //! - **Images** and other media that a record contains in base64: they follow the record. A tool's end refers to those found
 //!   with its call id. A person's message refers to those with the type and size of an attachment.
 
+mod draft;
 mod media;
 mod output;
 mod reference;
 
 pub(crate) use reference::OutputRef;
 
-use crate::derived::uuid_v5;
 use crate::frame::{
     ArtifactWritten, Attachment, Body, FileChangeKind, FileChanged, Frame, SharedStr, Stream, StreamKind, Tool, is_last,
 };
 use crate::hash::HashMap;
+use draft::Draft;
 use media::{Media, media_in};
 use output::Output;
 use reference::{Reference, with_references};
@@ -144,8 +145,8 @@ pub struct Artifacts {
     /// The media of earlier records.
     earlier: VecDeque<StoredMedia>,
     written: Vec<Artifact>,
-    /// The given ids of the frames that were added since the last frame of another type.
-    added: Vec<Uuid>,
+    /// The media of the last record among frames that were read.
+    offered: Vec<Media>,
 }
 
 /// Media that were stored.
@@ -155,17 +156,6 @@ struct StoredMedia {
     /// The ids from the enclosing objects in the record.
     around: Arc<[String]>,
     is_claimed: bool,
-}
-
-/// The content and properties of a new artifact.
-struct Draft<'a> {
-    kind: ArtifactKind,
-    mime: SharedStr,
-    content: Vec<u8>,
-    bytes_total: u64,
-    call_id: Option<SharedStr>,
-    patched: Option<Patched>,
-    preview: Option<&'a str>,
 }
 
 impl Artifacts {
@@ -180,24 +170,25 @@ impl Artifacts {
             media: Vec::new(),
             earlier: VecDeque::new(),
             written: Vec::new(),
-            added: Vec::new(),
+            offered: Vec::new(),
         }
     }
 
     /// Processes the next frame; appends the resulting frames to `out`.
+    ///
+    /// A frame that was read from frames stays as it is: its proxy has moved out what was large.
     pub fn frame(&mut self, mut frame: Frame, out: &mut Vec<Frame>) {
-        match &frame.body {
-            // A proxy that read the same frames has added the same one.
-            Body::ArtifactWritten(_) if frame.given_id.is_some_and(|id| self.added.contains(&id)) => return,
-            Body::ArtifactWritten(_) => {}
-            _ => self.added.clear(),
+        if frame.given_id.is_some() {
+            self.restore(&frame);
+            return self.emit(frame, out);
         }
-        let context = FrameContext::of(&frame);
         match &mut frame.body {
             Body::ProviderEvent(record) => {
                 self.forget_media();
                 let found = record.data.as_deref().map(|data| media_in(data, self.bounds.max_bytes));
+                let (stream, timestamp_ms, parent) = (frame.stream.clone(), frame.timestamp_ms, frame.parent_tool_id);
                 self.emit(frame, out);
+                let context = FrameContext { stream, timestamp_ms, parent };
                 for media in found.unwrap_or_default() {
                     self.store_media(media, &context, out);
                 }
@@ -227,7 +218,11 @@ impl Artifacts {
             Body::ToolEnded { tool, artifacts, .. } => {
                 let tool = tool.clone();
                 let mut references = Vec::new();
-                references.extend(self.finish(&tool, &context, out));
+                references.extend(self.finish(
+                    &tool,
+                    &FrameContext::of(&frame.stream, frame.timestamp_ms, frame.parent_tool_id),
+                    out,
+                ));
                 references.extend(self.claim_by_call(&tool.call_id));
                 if !references.is_empty() {
                     *artifacts = Some(with_references(artifacts.as_ref(), &references));
@@ -235,10 +230,12 @@ impl Artifacts {
             }
             Body::ToolFailed { tool, error } => {
                 let tool = tool.clone();
+                let context = FrameContext::of(&frame.stream, frame.timestamp_ms, frame.parent_tool_id);
                 self.finish(&tool, &context, out);
                 self.shorten(&tool, error, &context, out);
             }
             Body::FileChanged(change) => {
+                let context = FrameContext::of(&frame.stream, frame.timestamp_ms, frame.parent_tool_id);
                 self.patch(change, &context, out);
             }
             Body::UserMessage(message) => {
@@ -249,6 +246,38 @@ impl Artifacts {
             _ => {}
         }
         self.emit(frame, out);
+    }
+
+    /// Stores an artifact that a frame names, if the frame, or the record before it, has its content.
+    fn restore(&mut self, frame: &Frame) {
+        match &frame.body {
+            Body::ProviderEvent(record) => {
+                let data = record.data.as_deref();
+                self.offered = data.map(|data| media_in(data, self.bounds.max_bytes)).unwrap_or_default();
+            }
+            Body::ToolStarted { call, .. } => {
+                self.calls.insert(call.tool.id, call.tool.call_id.clone());
+            }
+            Body::ToolEnded { tool, .. } | Body::ToolFailed { tool, .. } => {
+                self.calls.remove(&tool.id);
+            }
+            Body::ArtifactWritten(written) => {
+                let is_it = |media: &Media| id_of(&digest_of(&media.content)) == *written.artifact_id;
+                if let Some(at) = self.offered.iter().position(is_it) {
+                    let media = self.offered.swap_remove(at);
+                    let call_id = self.call_of(&media);
+                    let draft = Draft::of_media(media, call_id);
+                    self.written.push(draft.artifact(&frame.stream, frame.timestamp_ms));
+                }
+            }
+            Body::FileChanged(change) => {
+                let of = |diff| Draft::of_patch(change, diff, self.call_of_change(change));
+                let draft = change.diff.as_deref().map(of);
+                let artifact = draft.map(|draft| draft.artifact(&frame.stream, frame.timestamp_ms));
+                self.written.extend(artifact.filter(|artifact| change.artifact_id == Some(artifact.id())));
+            }
+            _ => {}
+        }
     }
 
     /// The artifacts that were written since the last call, in order.
@@ -266,11 +295,6 @@ impl Artifacts {
             *next += 1;
         }
         out.push(frame);
-    }
-
-    /// The number of a stream's next frame.
-    fn next_of(&self, stream: &Stream) -> u64 {
-        self.next_seq.get(&(stream.kind, stream.id)).copied().unwrap_or_default()
     }
 
     /// Holds a piece of output; leaves in `chunk` the part to emit now.
@@ -334,15 +358,8 @@ impl Artifacts {
         // A patch that was cut would be useless.
         if is_stored {
             let preview = self.preview(diff).to_owned();
-            let draft = Draft {
-                kind: ArtifactKind::Patch,
-                mime: SharedStr::from("text/x-diff"),
-                content: diff.as_bytes().to_vec(),
-                bytes_total: diff.len() as u64,
-                call_id: change.tool_id.and_then(|tool| self.calls.get(&tool)).and_then(named),
-                patched: Some(Patched { path: change.path.clone(), kind: change.kind }),
-                preview: Some(&preview),
-            };
+            let draft = Draft::of_patch(change, diff, self.call_of_change(change));
+            let draft = Draft { preview: Some(&preview), ..draft };
             change.artifact_id = Some(self.write(draft, context, out).artifact_id);
         }
         if is_large {
@@ -350,25 +367,27 @@ impl Artifacts {
         }
     }
 
+    /// The call that a medium in a record belongs to.
+    fn call_of(&self, media: &Media) -> Option<SharedStr> {
+        self.calls.values().find(|call| media.around.iter().any(|id| **id == ***call)).cloned()
+    }
+
+    /// The call that a change belongs to.
+    fn call_of_change(&self, change: &FileChanged) -> Option<SharedStr> {
+        change.tool_id.and_then(|tool| self.calls.get(&tool)).and_then(named)
+    }
+
     fn store_media(&mut self, media: Media, context: &FrameContext, out: &mut Vec<Frame>) {
-        let is_image = media.mime.starts_with("image/");
-        let call_id = self.calls.values().find(|call| media.around.iter().any(|id| **id == ***call)).cloned();
-        let draft = Draft {
-            kind: if is_image { ArtifactKind::Image } else { ArtifactKind::ToolResultBlob },
-            mime: SharedStr::from(media.mime),
-            bytes_total: media.content.len() as u64,
-            content: media.content,
-            call_id,
-            patched: None,
-            preview: None,
-        };
+        let around: Arc<[String]> = media.around.clone().into();
+        let call_id = self.call_of(&media);
+        let draft = Draft::of_media(media, call_id);
         let digest = digest_of(&draft.content);
         // A record may contain the same content twice, once for the model and once for people.
         if self.media.iter().any(|stored| *stored.reference.artifact_id == id_of(&digest)) {
             return;
         }
         let reference = self.write(draft, context, out);
-        self.media.push(StoredMedia { reference, around: media.around.into(), is_claimed: false });
+        self.media.push(StoredMedia { reference, around, is_claimed: false });
     }
 
     fn forget_media(&mut self) {
@@ -411,17 +430,8 @@ impl Artifacts {
     }
 
     fn write(&mut self, draft: Draft<'_>, context: &FrameContext, out: &mut Vec<Frame>) -> Reference {
-        let artifact = Artifact {
-            stream: context.stream.clone(),
-            digest: digest_of(&draft.content),
-            kind: draft.kind,
-            mime: draft.mime,
-            content: draft.content.into(),
-            bytes_total: draft.bytes_total,
-            created_at_ms: context.timestamp_ms,
-            call_id: draft.call_id,
-            patched: draft.patched,
-        };
+        let preview = draft.preview.map(str::to_owned);
+        let artifact = draft.artifact(&context.stream, context.timestamp_ms);
         let reference = Reference {
             artifact_id: artifact.id(),
             kind: artifact.kind,
@@ -435,17 +445,14 @@ impl Artifacts {
             kind: SharedStr::from(artifact.kind.as_str()),
             bytes: reference.bytes,
             digest: reference.artifact_id.clone(),
-            preview: draft.preview.map(str::to_owned),
+            preview,
         }));
-        let given_id =
-            context.given_id.map(|id| uuid_v5(&id, format!("artifact/{}", self.next_of(&context.stream)).as_bytes()));
-        self.added.extend(given_id);
         let frame = Frame {
             stream: context.stream.clone(),
             seq: 0,
             timestamp_ms: context.timestamp_ms,
             parent_tool_id: context.parent,
-            given_id,
+            given_id: None,
             body,
         };
         self.written.push(artifact);
@@ -458,18 +465,16 @@ impl Artifacts {
     }
 }
 
-/// The stream, time and parent of an artifact's frame, and the given id of the frame that it belongs to.
+/// The stream, time and parent of an artifact's frame.
 struct FrameContext {
     stream: Arc<Stream>,
     timestamp_ms: u64,
     parent: Option<Uuid>,
-    given_id: Option<Uuid>,
 }
 
 impl FrameContext {
-    fn of(frame: &Frame) -> Self {
-        let Frame { timestamp_ms, parent_tool_id: parent, given_id, .. } = *frame;
-        Self { stream: frame.stream.clone(), timestamp_ms, parent, given_id }
+    fn of(stream: &Arc<Stream>, timestamp_ms: u64, parent: Option<Uuid>) -> Self {
+        Self { stream: stream.clone(), timestamp_ms, parent }
     }
 }
 
