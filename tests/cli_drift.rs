@@ -8,7 +8,7 @@ mod cli;
 use cli::{Scratch, run};
 use framegate_translators::framing::Limits;
 use framegate_translators::recognise::{Recogniser, Verdict, Window};
-use framegate_translators::runners::RUNNERS;
+use framegate_translators::runners::{FRAMES, RUNNERS};
 use serde_json::{Value, json};
 
 const IDS: [&str; 6] = ["--run-id", "my-run", "--session-id", "my-session", "--epoch-ms", "1770000000000"];
@@ -48,8 +48,12 @@ fn auto_recognises_the_runner_and_loses_nothing() {
         let auto = translate("auto").says(&[&format!("recognised as {runner} ({surface}): "), "reason="]);
         assert!(!auto.out.is_empty());
         assert_eq!(auto.out, translate(runner).out, "{name}");
-        let raw = run(&["translate", "--from", "auto", "--to", "raw", &file], "").exits(0);
-        assert_eq!(raw.out.lines().count(), std::fs::read_to_string(&file).unwrap().lines().count(), "{name}");
+        let raw = |from: &str| run(&["translate", "--from", from, "--to", "raw", &file], "").exits(0).out;
+        let auto = raw("auto");
+        assert_eq!(auto, raw(runner), "{name}");
+        // Frames are no records. Those that they contain are fewer.
+        let lines = std::fs::read_to_string(&file).unwrap().lines().count();
+        assert!(auto.lines().count() == lines || runner == FRAMES.name, "{name}");
     }
 }
 

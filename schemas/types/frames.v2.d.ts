@@ -101,12 +101,12 @@ export interface SessionStartedEvent extends FramesV2Envelope {
    * The runner of the stream, as its `provider_event` frames name it.
    * @minLength 1
    */
-  provider: string;
+  provider?: string;
   /**
    * The session that the run belongs to, which is also the id of its thread stream.
    * @format uuid
    */
-  thread_id: string;
+  thread_id?: string;
   /**
    * The runner's own name of the session; absent if it never named it.
    * @minLength 1

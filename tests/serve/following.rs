@@ -68,10 +68,10 @@ impl Centre {
 
     /// Waits until it has as many frames of each run as the edge.
     fn catch_up(&self, edge: &Proxy) {
-        let wanted = frames_of(&runs(edge));
         let deadline = Instant::now() + Duration::from_secs(60);
         loop {
-            let found = frames_of(&runs(&self.proxy));
+            // The edge may still be reading.
+            let (wanted, found) = (frames_of(&runs(edge)), frames_of(&runs(&self.proxy)));
             if found == wanted {
                 return;
             }
@@ -242,6 +242,38 @@ fn a_centre_that_restarts_has_each_run_once_and_the_open_one_whole() {
     thread::sleep(Duration::from_millis(300));
     centre.catch_up(&edge);
     centre.compare(&edge, all);
+}
+
+#[test]
+fn artifacts_are_copied() {
+    let edge =
+        Proxy::with(&[("FRAMEGATE__ARTIFACTS__INLINE_BYTES", "64"), ("FRAMEGATE__ARTIFACTS__PREVIEW_BYTES", "16")]);
+    let centre = Centre::of(edge.address, "");
+    for (runner, name) in [("codex", "exec-mixed-session.ndjson"), ("opencode", "event-tools.sse")] {
+        post(edge.address, &format!("/v1/ingest/{runner}"), &[], &recording(runner, name));
+    }
+    centre.catch_up(&edge);
+    let feed = get(edge.address, "/v1/events?contract=frames.v2&limit=5000", &[("accept", "application/json")]).json();
+    let written = feed["data"].as_array().unwrap().iter().map(|event| event.get("event").unwrap_or(event).clone());
+    let written: Vec<Value> = written.filter(|event| event["type"] == "artifact_written").collect();
+    assert!(written.iter().any(|event| event["kind"] == "command_output"), "{written:?}");
+    assert!(written.iter().any(|event| event["kind"] == "patch"));
+    for event in written {
+        let path = format!("/v1/artifacts/{}", event["artifact_id"].as_str().unwrap());
+        let there = get(edge.address, &path, &[]);
+        let media_type = there.header("content-type").to_owned();
+        let (content, deadline) = (there.bytes(), Instant::now() + Duration::from_secs(30));
+        let here = loop {
+            let here = get(centre.proxy.address, &path, &[]);
+            if here.status == 200 {
+                break here;
+            }
+            assert!(Instant::now() < deadline, "{path} is not copied");
+            thread::sleep(Duration::from_millis(20));
+        };
+        assert_eq!(here.header("content-type"), media_type);
+        assert!(here.bytes() == content, "{path}");
+    }
 }
 
 #[test]

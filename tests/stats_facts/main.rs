@@ -131,7 +131,8 @@ fn is_same(figure: &str, ours: Option<f64>, fact: Option<f64>) -> bool {
 
 #[tokio::test]
 async fn the_figures_of_every_recording_are_the_facts_of_its_manifest() {
-    assert_eq!(READERS.len(), RUNNERS.len(), "add a reader of the manifest to tests/stats_facts/ and to READERS");
+    let with_facts = RUNNERS.iter().filter(|runner| !runner.is_of_frames).count();
+    assert_eq!(READERS.len(), with_facts, "add a reader of the manifest to tests/stats_facts/ and to READERS");
     let (mut differing, mut all) = (Vec::new(), Vec::new());
     for reader in READERS {
         let manifest: Value =

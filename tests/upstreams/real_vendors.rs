@@ -142,4 +142,24 @@ real! {
         Say::Tool("bash", json!({"command": command, "description": "a file"}))
     });
     copilot_acp_dies: die("copilot-acp", "copilot");
+
+    codex_acp_continues_a_session: continue_session("codex-acp", "codex-acp");
+    codex_acp_is_interrupted: interrupt_run("codex-acp", "codex-acp", true, "");
+    codex_acp_takes_messages: send_message("codex-acp", "codex-acp");
+    codex_acp_asks_before_it_acts: decide("codex-acp", "codex-acp", |command| {
+        let why = "May this be done?";
+        Say::Tool(
+            "exec_command",
+            json!({"cmd": command, "sandbox_permissions": "require_escalated", "justification": why}),
+        )
+    });
+    codex_acp_dies: die("codex-acp", "codex-acp");
+
+    claude_agent_acp_continues_a_session: continue_session("claude-agent-acp", "claude-agent-acp");
+    claude_agent_acp_is_interrupted: interrupt_run("claude-agent-acp", "claude-agent-acp", true, "");
+    claude_agent_acp_takes_messages: send_message("claude-agent-acp", "claude-agent-acp");
+    claude_agent_acp_asks_before_it_acts: decide_two_calls("claude-agent-acp", "claude-agent-acp", |command| {
+        Say::Tool("Bash", json!({"command": command, "description": "a file"}))
+    });
+    claude_agent_acp_dies: die("claude-agent-acp", "claude-agent-acp");
 }

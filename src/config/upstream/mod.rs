@@ -340,7 +340,9 @@ mod tests {
         let preset = format!("{command}preset = \"claude-code\"\n");
         let responses = "[[upstream]]\nname = \"a\"\nkind = \"responses\"\nurl = \"https://api.example/v1\"\n";
         let feed = "[[upstream]]\nname = \"a\"\nkind = \"sse\"\nurl = \"http://localhost:1/event?directory=x\"\n";
-        assert!(load(responses).is_ok() && load(feed).is_ok());
+        let frames =
+            "[[upstream]]\nname = \"a\"\nkind = \"sse\"\ncontract = \"frames.v2\"\nurl = \"http://edge/v1/events\"\n";
+        assert!([responses, feed, frames].into_iter().all(|table| load(table).is_ok()));
         let agent = "[[upstream]]\nname = \"a\"\nkind = \"acp\"\n";
         let at = |url: &str| format!("[[upstream]]\nname = \"a\"\nkind = \"responses\"\nurl = \"{url}\"\n");
         for (text, expected) in [
@@ -395,6 +397,10 @@ mod tests {
             (format!("{responses}runner = \"codex\""), "runner: is always \"open-responses\" for this kind"),
             (format!("{feed}authorization = \"passthrough\""), "a feed has no client whose credentials"),
             (format!("{feed}reconnect_min_ms = 5000\nreconnect_max_ms = 1000"), "5000 is more than reconnect_max_ms"),
+            (format!("{feed}contract = \"sse.v1\""), "contract: is \"sse.v1\"; a feed of frames has \"frames.v2\""),
+            (format!("{feed}runner = \"frames\""), "contract: is missing: a feed of frames needs"),
+            (format!("{frames}runner = \"codex\""), "runner: is always \"frames\" for this kind"),
+            (frames.replace("/v1/events", "/v1/events?contract=sse.v1"), "url: asks for the contract \"sse.v1\""),
             (format!("{agent}preset = \"claude-code\""), "preset: unknown preset of an ACP agent \"claude-code\""),
             (format!("{agent}preset = \"gemini-cli-ac\""), "did you mean \"gemini-cli-acp\"?"),
             (format!("{agent}program = \"x\"\nfiles = \"all\""), "files: unknown value \"all\""),

@@ -3,6 +3,7 @@
 //! Input: the feed's bytes, messages to its runs, the time, the request to stop. Output: frames in the log; requests to the
 //! server. Never: two connections at a time; a pause that grows without a bound; a request that delays reading.
 
+use super::copies::Copies;
 use super::listener::FeedListener;
 use super::{Seen, Settings};
 use crate::client::{self, Client, Cursor, full};
@@ -46,6 +47,7 @@ enum Event {
     Chunk(Result<Option<Bytes>, client::Lost>),
     Message(Envelope),
     Posted(Result<Vec<u8>, String>),
+    Copied,
     Phase,
     Due,
 }
@@ -159,6 +161,7 @@ impl Feed {
             {
                 self.line = Line::Connecting(self.connect());
             }
+            self.listener.copies.begin(&self.settings, &self.client, &self.host.runs);
             let event = self.next().await;
             match event {
                 Event::Chunk(Ok(Some(chunk))) => {
@@ -187,7 +190,7 @@ impl Feed {
                     self.posting = None;
                     self.listener.conversation.sent(outcome);
                 }
-                Event::Phase | Event::Due => {}
+                Event::Copied | Event::Phase | Event::Due => {}
             }
             if self.ingest.patience() == Some(Duration::ZERO) {
                 self.ingest.flush_to(&mut self.listener).await?;
@@ -226,7 +229,7 @@ impl Feed {
     async fn next(&mut self) -> Event {
         let due = self.due();
         let idle = self.settings.idle_timeout;
-        let Self { line, posting, inbox, phase, .. } = self;
+        let Self { line, posting, inbox, phase, listener, .. } = self;
         let line = async {
             match line {
                 Line::Connecting(connecting) => Event::Connected(connecting.await),
@@ -246,6 +249,7 @@ impl Feed {
             posted = posted => Event::Posted(posted),
             Some(envelope) = inbox.recv() => Event::Message(envelope),
             event = line => event,
+            () = listener.copies.next() => Event::Copied,
             () = tokio::time::sleep_until(due) => Event::Due,
         }
     }
@@ -362,7 +366,7 @@ impl Feed {
 }
 
 impl Settings {
-    fn authorized(&self, mut request: Request<client::Body>) -> Request<client::Body> {
+    pub(super) fn authorized(&self, mut request: Request<client::Body>) -> Request<client::Body> {
         if let Credentials::Own { header, value } = &self.credentials {
             request.headers_mut().insert(header.clone(), value.clone());
         }

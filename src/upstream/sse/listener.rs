@@ -4,6 +4,7 @@
 //! feed was lost. Never: a run that has ended.
 
 use super::Seen;
+use super::copies::Copies;
 use crate::clock::Clock;
 use crate::ingest::Listener;
 use crate::upstream::Conversation;
@@ -19,6 +20,7 @@ use uuid::Uuid;
 /// The listener of one feed.
 pub(super) struct FeedListener {
     pub(super) conversation: Conversation,
+    pub(super) copies: Copies,
     open: Vec<Open>,
     seen: Arc<watch::Sender<Seen>>,
     /// Whether the feed has frames, most of which are no records.
@@ -37,7 +39,7 @@ impl FeedListener {
     pub(super) fn new(conversation: Conversation, seen: Arc<watch::Sender<Seen>>, has_frames: bool) -> Self {
         // Runs that an earlier ingest of the feed left open are closed, or accept no more messages.
         seen.send_modify(|seen| seen.open.clear());
-        Self { conversation, open: Vec::new(), seen, has_frames }
+        Self { conversation, copies: Copies::default(), open: Vec::new(), seen, has_frames }
     }
 
     pub(super) fn has_open_runs(&self) -> bool {
@@ -139,6 +141,9 @@ impl Listener for FeedListener {
             }
         }
         self.conversation.frames(frames);
+        if self.has_frames {
+            self.copies.note(frames);
+        }
         if has_changed {
             self.tell(&begun);
         } else if has_records {

@@ -4,6 +4,7 @@
 //! beginning to end; requests to the server. Never: a loss of the feed that is not reported; a run that stays open because
 //! its end was lost; a reconnect without a pause.
 
+mod copies;
 mod feed;
 mod listener;
 

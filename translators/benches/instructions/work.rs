@@ -105,6 +105,16 @@ const RECORDINGS: &[(&str, &[&str])] = &[
             "v2_tools.claude.jsonl",
         ],
     ),
+    (
+        "frames",
+        &[
+            "claude-code.v2.ndjson",
+            "codex.v2.ndjson",
+            "opencode.v2.ndjson",
+            "open-responses.v2.ndjson",
+            "acp.v2.ndjson",
+        ],
+    ),
 ];
 
 /// One unit of work that is counted.

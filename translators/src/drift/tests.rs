@@ -152,6 +152,11 @@ fn nearly_every_record_is_compared_without_a_dom() {
                 for known in &known {
                     let kind = (known.surface.kind_of)(&record).filter(|kind| known.schemas.knows(kind));
                     let Some(kind) = kind else { continue };
+                    // A frame of one version has the types of the other one, but not its fields.
+                    let value = || crate::json::value(text.as_bytes()).unwrap();
+                    if runner.is_of_frames && known.schemas.check_value(&kind, &value()).is_err() {
+                        continue;
+                    }
                     if is_second {
                         all += 1;
                         let is_remembered = known.schemas.is_cached(&kind, record.fields.fields());

@@ -1,79 +1,22 @@
 //! The ids of frames that are read, added or closed later: each is there once.
 
-use super::{of_frames, originals};
+use super::of_frames;
 use crate::support::{EPOCH_MS, frames, ingest, lines};
-use framegate_translators::artifacts::Bounds;
 use framegate_translators::contracts::FRAMES;
-use framegate_translators::encode::{EncoderOptions, write_ndjson};
 use framegate_translators::frame::{Body, Frame, StreamKind};
 use framegate_translators::framing::Limits;
 use framegate_translators::normalizer::Reopened;
-use framegate_translators::pipeline::Translator;
-use framegate_translators::runners::Runner;
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use uuid::Uuid;
-
-/// Bounds that most recordings exceed.
-const SMALL: Bounds = Bounds { inline_bytes: 100, preview_bytes: 20, max_bytes: 1 << 20, max_open_bytes: 1 << 22 };
-
-/// The frames of an input as one proxy with small artifacts writes them.
-fn staged(runner: &'static Runner, bytes: &[u8]) -> Vec<u8> {
-    let ingest = ingest(runner, Limits::default()).with_artifacts(SMALL);
-    let (mut translator, mut out) = (Translator::new(ingest, FRAMES, EncoderOptions::default()), Vec::new());
-    let mut sink = |_: &Frame, events: &mut dyn Iterator<Item = framegate_translators::encode::EventRef<'_>>| {
-        events.for_each(|event| write_ndjson(event, &mut out));
-    };
-    translator.feed(bytes, EPOCH_MS, &mut sink);
-    translator.finish(EPOCH_MS, &mut sink);
-    out
-}
 
 fn ids(events: &[u8]) -> Vec<String> {
     let id = |line: Vec<u8>| serde_json::from_slice::<Value>(&line).unwrap()["id"].as_str().unwrap().to_owned();
     lines(events).into_iter().map(id).collect()
 }
 
-/// The ids of frames that have nothing that is stored instead.
-fn inline(events: &[u8]) -> Vec<String> {
-    let output = ["tool_stdout", "tool_stderr"];
-    ids(&lines(events)
-        .into_iter()
-        .filter(|line| !is_of(line, &output))
-        .flat_map(|line| [line, vec![b'\n']].concat())
-        .collect::<Vec<u8>>())
-}
-
-fn is_of(line: &[u8], types: &[&str]) -> bool {
-    types.contains(&serde_json::from_slice::<Value>(line).unwrap()["type"].as_str().unwrap())
-}
-
 fn are_different(ids: &[String], what: &str) {
     assert_eq!(ids.iter().collect::<HashSet<_>>().len(), ids.len(), "{what}");
-}
-
-#[test]
-fn artifacts_change_no_id_that_was_read() {
-    let mut added = 0;
-    for recording in originals().filter(|recording| recording.bytes.len() < 50_000) {
-        let what = &recording.name;
-        let plain = crate::support::translate(recording.runner, FRAMES, &recording.bytes);
-        let second = staged(of_frames(), &plain);
-        // A third proxy finds the same artifacts in the frames of the second one, which has added its own.
-        let third = staged(of_frames(), &second);
-        for (before, after) in [(&plain, &second), (&second, &third)] {
-            let (original, ids) = (inline(before), ids(after));
-            are_different(&ids, what);
-            let kept: Vec<&String> = ids.iter().filter(|id| original.contains(id)).collect();
-            assert_eq!(
-                kept,
-                original.iter().collect::<Vec<_>>(),
-                "{what}: every frame is there, in order, with its id"
-            );
-        }
-        added += lines(&second).iter().filter(|line| is_of(line, &["artifact_written"])).count();
-    }
-    assert!(added > 50, "only {added} artifacts");
 }
 
 /// The frames of one run of v1, whose ids are not derived from their numbers.

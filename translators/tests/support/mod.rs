@@ -104,7 +104,16 @@ pub fn translate_chunks<'c>(
     contract: &'static Contract,
     chunks: impl IntoIterator<Item = &'c [u8]>,
 ) -> Vec<u8> {
-    let mut translator = Translator::new(ingest(runner, Limits::default()), contract, EncoderOptions::default());
+    translate_of(ingest(runner, Limits::default()), contract, chunks)
+}
+
+/// The events of an input that this ingest reads.
+pub fn translate_of<'c>(
+    ingest: Ingest,
+    contract: &'static Contract,
+    chunks: impl IntoIterator<Item = &'c [u8]>,
+) -> Vec<u8> {
+    let mut translator = Translator::new(ingest, contract, EncoderOptions::default());
     let mut out = Vec::new();
     let mut sink = |_: &Frame, events: &mut dyn Iterator<Item = framegate_translators::encode::EventRef<'_>>| {
         for event in events {
