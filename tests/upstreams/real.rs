@@ -140,6 +140,11 @@ pub fn decide_two_calls(preset: &str, name: &str, call: impl Fn(&str) -> Say) {
 
 /// The same. The runner may end its turn instead of going on after the denial.
 pub fn decide(preset: &str, name: &str, call: impl Fn(&str) -> Say) -> (Started, String) {
+    decide_ending("completed", preset, name, call)
+}
+
+/// The same, for a runner whose run has this state after the denial.
+pub fn decide_ending(state: &str, preset: &str, name: &str, call: impl Fn(&str) -> Say) -> (Started, String) {
     let script = vec![
         vec![Say::Text("First this."), call("touch yes.txt")],
         vec![Say::Text("Then that."), call("touch no.txt")],
@@ -161,7 +166,7 @@ pub fn decide(preset: &str, name: &str, call: impl Fn(&str) -> Say) -> (Started,
     assert_eq!(answer(&started, &run, &second, &denied), 200);
     let status = started.wait_for_end(&run);
     assert!(!started.folder.path("work/no.txt").exists(), "{status}");
-    assert_eq!(status["state"], json!("completed"), "{status}\n{}", started.folder.read("log"));
+    assert_eq!(status["state"], json!(state), "{status}\n{}", started.folder.read("log"));
     let frames = started.events(&run, "frames.v2");
     let of = |kind: &str| frames.iter().filter(|frame| frame["type"] == json!(kind)).count();
     assert_eq!((of("approval_requested"), of("approval_resolved")), (2, 2), "{frames:#?}");

@@ -3,7 +3,8 @@
 
 use crate::model::{Model, Say};
 use crate::real::{
-    continue_session, continue_session_after, decide, decide_two_calls, interrupt_run, order, real, send_message,
+    continue_session, continue_session_after, decide, decide_ending, decide_two_calls, interrupt_run, order, real,
+    send_message,
 };
 use crate::started::Started;
 use serde_json::json;
@@ -146,7 +147,8 @@ real! {
     codex_acp_continues_a_session: continue_session("codex-acp", "codex-acp");
     codex_acp_is_interrupted: interrupt_run("codex-acp", "codex-acp", true, "");
     codex_acp_takes_messages: send_message("codex-acp", "codex-acp");
-    codex_acp_asks_before_it_acts: decide("codex-acp", "codex-acp", |command| {
+    // A denied command ends the turn.
+    codex_acp_asks_before_it_acts: decide_ending("interrupted", "codex-acp", "codex-acp", |command| {
         let why = "May this be done?";
         Say::Tool(
             "exec_command",
