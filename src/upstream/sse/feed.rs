@@ -3,7 +3,6 @@
 //! Input: the feed's bytes, messages to its runs, the time, the request to stop. Output: frames in the log; requests to the
 //! server. Never: two connections at a time; a pause that grows without a bound; a request that delays reading.
 
-use super::copies::Copies;
 use super::listener::FeedListener;
 use super::{Seen, Settings};
 use crate::client::{self, Client, Cursor, full};

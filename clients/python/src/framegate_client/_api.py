@@ -178,7 +178,7 @@ class RunStatus(TypedDict):
     records_with_errors: int
     response_id: NotRequired[str]
     run_id: str
-    runner: Literal["claude-code", "codex", "opencode", "open-responses", "gemini-cli", "qwen-code", "pi", "copilot", "acp"]
+    runner: Literal["claude-code", "codex", "opencode", "open-responses", "gemini-cli", "qwen-code", "pi", "copilot", "acp", "frames"]
     session_id: str
     session_name: NotRequired[str]
     started_at_ms: int
@@ -405,7 +405,7 @@ ApprovalScope: TypeAlias = Literal["once", "session", "always"]
 RunState: TypeAlias = Literal["running", "waiting_approval", "completed", "failed", "interrupted"]
 
 
-Runner: TypeAlias = Literal["claude-code", "codex", "opencode", "open-responses", "gemini-cli", "qwen-code", "pi", "copilot", "acp"]
+Runner: TypeAlias = Literal["claude-code", "codex", "opencode", "open-responses", "gemini-cli", "qwen-code", "pi", "copilot", "acp", "frames"]
 
 
 StatsGroup: TypeAlias = Literal["day", "runner", "model", "session", "label", "tool"]

@@ -150,7 +150,7 @@ export interface RunStatus {
   records_with_errors: number;
   response_id?: string;
   run_id: string;
-  runner: "claude-code" | "codex" | "opencode" | "open-responses" | "gemini-cli" | "qwen-code" | "pi" | "copilot" | "acp";
+  runner: "claude-code" | "codex" | "opencode" | "open-responses" | "gemini-cli" | "qwen-code" | "pi" | "copilot" | "acp" | "frames";
   session_id: string;
   session_name?: string;
   /** Unix epoch milliseconds. */
@@ -179,7 +179,7 @@ export interface RunStatus {
   warnings: { [key: string]: number };
 }
 
-export type Runner = "claude-code" | "codex" | "opencode" | "open-responses" | "gemini-cli" | "qwen-code" | "pi" | "copilot" | "acp";
+export type Runner = "claude-code" | "codex" | "opencode" | "open-responses" | "gemini-cli" | "qwen-code" | "pi" | "copilot" | "acp" | "frames";
 
 export interface StartRun {
   /** The working directory: one that the upstream allows, or a directory below it. */

@@ -97,6 +97,21 @@ export interface SessionStartedEvent extends FramesV2Envelope {
   type: "session_started";
   /** The prompt if the runner reports it or the proxy sent it, otherwise empty. */
   input: string;
+  /**
+   * The runner of the stream, as its `provider_event` frames name it.
+   * @minLength 1
+   */
+  provider?: string;
+  /**
+   * The session that the run belongs to, which is also the id of its thread stream.
+   * @format uuid
+   */
+  thread_id?: string;
+  /**
+   * The runner's own name of the session; absent if it never named it.
+   * @minLength 1
+   */
+  thread_name?: string;
 }
 
 /** A run is over. The last frame of its stream. */
@@ -311,8 +326,8 @@ export interface ToolStdoutEvent extends FramesV2Envelope {
   call_id: string;
   /** The piece; empty where it says only that nothing followed the pieces before for a while. */
   chunk: string;
-  /** `front`: the piece belongs before everything that was told of the output so far; absent: behind it. */
-  position?: "front";
+  /** `front`: the piece belongs before all output that was reported so far. `tail`: the runner may report earlier output later. Absent: the piece follows the previous one. */
+  position?: "front" | "tail";
 }
 
 /** A piece of a tool's standard error. */
@@ -401,6 +416,21 @@ export interface ProviderEvent extends FramesV2Envelope {
    * @minItems 1
    */
   redacted_paths?: string[];
+  /** How the record arrived, if its other fields do not reproduce its bytes; absent: an SSE event if it has an event name, otherwise a line. */
+  source?: {
+    /** Whether the record was an SSE event. */
+    sse: boolean;
+    /** The bytes of the event or of the line; empty if an earlier record has them; an object with `hex` if they are not UTF-8. */
+    block?: string | {
+      /** The bytes in hexadecimal digits. */
+      hex: string;
+    };
+    /** The bytes of `raw`, if they are not UTF-8. */
+    raw?: {
+      /** The bytes in hexadecimal digits. */
+      hex: string;
+    };
+  };
 }
 
 /** A checkpoint of the workspace was made. */

@@ -420,6 +420,31 @@ class PlanUpdatedEvent(TypedDict):
     """All entries in order."""
 
 
+class ProviderEventSourceBlock(TypedDict):
+    """The bytes of the event or of the line; empty if an earlier record has them; an object with `hex` if they are not UTF-8."""
+
+    hex: str
+    """The bytes in hexadecimal digits."""
+
+
+class ProviderEventSourceRaw(TypedDict):
+    """The bytes of `raw`, if they are not UTF-8."""
+
+    hex: str
+    """The bytes in hexadecimal digits."""
+
+
+class ProviderEventSource(TypedDict):
+    """How the record arrived, if its other fields do not reproduce its bytes; absent: an SSE event if it has an event name, otherwise a line."""
+
+    sse: bool
+    """Whether the record was an SSE event."""
+    block: NotRequired[str | ProviderEventSourceBlock]
+    """The bytes of the event or of the line; empty if an earlier record has them; an object with `hex` if they are not UTF-8."""
+    raw: NotRequired[ProviderEventSourceRaw]
+    """The bytes of `raw`, if they are not UTF-8."""
+
+
 class ProviderEvent(TypedDict):
     """One upstream record, as it came."""
 
@@ -455,6 +480,8 @@ class ProviderEvent(TypedDict):
     """What is wrong with the response object in the record."""
     redacted_paths: NotRequired[list[str]]
     """JSON pointers into this frame: where a secret was redacted. Elsewhere the record is as it came. Absent where nothing was redacted."""
+    source: NotRequired[ProviderEventSource]
+    """How the record arrived, if its other fields do not reproduce its bytes; absent: an SSE event if it has an event name, otherwise a line."""
 
 
 class ReasoningCompletedEvent(TypedDict):
@@ -563,6 +590,12 @@ class SessionStartedEvent(TypedDict):
     """The tool call in whose name a subagent caused the frame; absent on the main thread."""
     input: str
     """The prompt if the runner reports it or the proxy sent it, otherwise empty."""
+    provider: NotRequired[str]
+    """The runner of the stream, as its `provider_event` frames name it."""
+    thread_id: NotRequired[str]
+    """The session that the run belongs to, which is also the id of its thread stream."""
+    thread_name: NotRequired[str]
+    """The runner's own name of the session; absent if it never named it."""
 
 
 class SkillCatalogUpdatedEvent(TypedDict):
@@ -967,8 +1000,8 @@ class ToolStdoutEvent(TypedDict):
     """The runner's own id of the call."""
     chunk: str
     """The piece; empty where it says only that nothing followed the pieces before for a while."""
-    position: NotRequired[Literal["front"]]
-    """`front`: the piece belongs before everything that was told of the output so far; absent: behind it."""
+    position: NotRequired[Literal["front", "tail"]]
+    """`front`: the piece belongs before all output that was reported so far. `tail`: the runner may report earlier output later. Absent: the piece follows the previous one."""
 
 
 class ToolTaskCancelRequestedEvent(TypedDict):
