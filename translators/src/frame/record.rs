@@ -1,6 +1,7 @@
 //! A runner's record exactly as it arrived, and its errors.
 
 use super::{DriftKind, RecordErrors, SessionEnded, SharedStr, stored};
+use data_encoding::HEXLOWER_PERMISSIVE;
 use serde::{Deserialize, Serialize};
 
 /// One upstream record.
@@ -48,17 +49,39 @@ pub(crate) const OVERSIZED: &str = "more than the limit";
 
 /// What the wire form of a record does not show otherwise (an extension of `frames.v2`): with it, the record can be printed again
 /// byte for byte.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "SourceFields")]
 pub struct RecordSource {
     /// Whether the record was an SSE event.
     pub sse: bool,
     /// See [`ProviderEvent::block`].
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "stored::bytes")]
     pub block: Option<Box<[u8]>>,
     /// See [`ProviderEvent::raw`]; only if that is not UTF-8.
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "stored::bytes")]
     pub raw: Option<Box<[u8]>>,
+}
+
+/// The wire form of a [`RecordSource`]. Bytes that are not UTF-8 are hexadecimal digits.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SourceFields {
+    sse: bool,
+    block: Option<String>,
+    block_hex: Option<String>,
+    raw_hex: Option<String>,
+}
+
+impl TryFrom<SourceFields> for RecordSource {
+    type Error = data_encoding::DecodeError;
+
+    fn try_from(fields: SourceFields) -> Result<Self, Self::Error> {
+        let unhex = |hex: &String| HEXLOWER_PERMISSIVE.decode(hex.as_bytes()).map(Vec::into_boxed_slice);
+        let block_of_hex = fields.block_hex.as_ref().map(unhex).transpose()?;
+        Ok(Self {
+            sse: fields.sse,
+            block: fields.block.map(|block| block.into_bytes().into()).or(block_of_hex),
+            raw: fields.raw_hex.as_ref().map(unhex).transpose()?,
+        })
+    }
 }
 
 impl ProviderEvent {

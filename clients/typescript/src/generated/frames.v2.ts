@@ -420,16 +420,12 @@ export interface ProviderEvent extends FramesV2Envelope {
   source?: {
     /** Whether the record was an SSE event. */
     sse: boolean;
-    /** The bytes of the event or of the line; empty if an earlier record has them; an object with `hex` if they are not UTF-8. */
-    block?: string | {
-      /** The bytes in hexadecimal digits. */
-      hex: string;
-    };
-    /** The bytes of `raw`, if they are not UTF-8. */
-    raw?: {
-      /** The bytes in hexadecimal digits. */
-      hex: string;
-    };
+    /** The bytes of the event or of the line; empty if an earlier record has them. */
+    block?: string;
+    /** The same in hexadecimal digits, if they are not UTF-8. */
+    block_hex?: string;
+    /** The bytes of `raw` in hexadecimal digits, if they are not UTF-8. */
+    raw_hex?: string;
   };
 }
 

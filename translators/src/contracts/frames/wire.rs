@@ -1,7 +1,7 @@
 //! The JSON form of frames. Fields that may be null are always written.
 
 use crate::contracts::wire::as_object;
-use crate::encode::{Key, ObjectWriter, PreparedFields, key};
+use crate::encode::{ObjectWriter, PreparedFields, key};
 use crate::frame::{
     Attachment, BlockDelta, BlockText, Body, Figures, Frame, PlanEntry, ProviderEvent, SkillEvent, Stream, TaskEvent,
     Tool, ToolCall,
@@ -285,20 +285,15 @@ fn provider_event(map: &mut ObjectWriter<'_>, provider: &str, record: &ProviderE
         map.object(key!("source"), |map| {
             map.entry(key!("sse"), &source.sse);
             if let Some(block) = &source.block {
-                bytes(map, key!("block"), block);
+                match std::str::from_utf8(block) {
+                    Ok(text) => map.text(key!("block"), text),
+                    Err(_) => map.text(key!("block_hex"), &HEXLOWER.encode(block)),
+                }
             }
             if let Some(raw) = &source.raw {
-                bytes(map, key!("raw"), raw);
+                map.text(key!("raw_hex"), &HEXLOWER.encode(raw));
             }
         });
-    }
-}
-
-/// Bytes: a string if they are UTF-8, otherwise an object with their hexadecimal digits.
-fn bytes(map: &mut ObjectWriter<'_>, key: &'static Key, bytes: &[u8]) {
-    match std::str::from_utf8(bytes) {
-        Ok(text) => map.text(key, text),
-        Err(_) => map.object(key, |map| map.text(key!("hex"), &HEXLOWER.encode(bytes))),
     }
 }
 

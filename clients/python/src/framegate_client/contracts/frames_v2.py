@@ -420,29 +420,17 @@ class PlanUpdatedEvent(TypedDict):
     """All entries in order."""
 
 
-class ProviderEventSourceBlock(TypedDict):
-    """The bytes of the event or of the line; empty if an earlier record has them; an object with `hex` if they are not UTF-8."""
-
-    hex: str
-    """The bytes in hexadecimal digits."""
-
-
-class ProviderEventSourceRaw(TypedDict):
-    """The bytes of `raw`, if they are not UTF-8."""
-
-    hex: str
-    """The bytes in hexadecimal digits."""
-
-
 class ProviderEventSource(TypedDict):
     """How the record arrived, if its other fields do not reproduce its bytes; absent: an SSE event if it has an event name, otherwise a line."""
 
     sse: bool
     """Whether the record was an SSE event."""
-    block: NotRequired[str | ProviderEventSourceBlock]
-    """The bytes of the event or of the line; empty if an earlier record has them; an object with `hex` if they are not UTF-8."""
-    raw: NotRequired[ProviderEventSourceRaw]
-    """The bytes of `raw`, if they are not UTF-8."""
+    block: NotRequired[str]
+    """The bytes of the event or of the line; empty if an earlier record has them."""
+    block_hex: NotRequired[str]
+    """The same in hexadecimal digits, if they are not UTF-8."""
+    raw_hex: NotRequired[str]
+    """The bytes of `raw` in hexadecimal digits, if they are not UTF-8."""
 
 
 class ProviderEvent(TypedDict):
