@@ -35,20 +35,20 @@ const escaped = (text) => JSON.stringify(text).slice(1, -1);
 /** A run with a text wherever the runner's records can have one. */
 export function places(runner, text) {
   // Functions, because `$&` in a replacement text has a meaning.
-  return template(runner, 'places.txt')
-    .join('')
-    .replaceAll('{text}', () => escaped(text))
-    .replaceAll('{nested}', () => escaped(escaped(text)));
+  const fill = (line) => line.replaceAll('{text}', () => escaped(text)).replaceAll('{nested}', () => escaped(escaped(text)));
+  return numbered(template(runner, 'places.txt')).map(fill).join('');
 }
 
 /** A run that says one text, which arrives in these pieces. */
 export function pieces(runner, texts) {
-  return template(runner, 'pieces.txt')
-    .flatMap((line) => {
-      if (!line.includes('{piece}')) return [line.replaceAll('{text}', () => escaped(texts.join('')))];
-      return texts.map((text) => line.replaceAll('{piece}', () => escaped(text)));
-    })
-    .join('');
+  const lines = template(runner, 'pieces.txt').flatMap((line) => (line.includes('{piece}') ? texts.map((text) => [line, text]) : [[line, '']]));
+  const fill = (line, nth) => line.replaceAll('{piece}', () => escaped(lines[nth][1])).replaceAll('{text}', () => escaped(texts.join('')));
+  return numbered(lines.map(([line]) => line)).map(fill).join('');
+}
+
+/** The records with their numbers: `"{number}"` with its quotes, or `{number}` with twelve digits in a longer string. */
+function numbered(lines) {
+  return lines.map((line, nth) => line.replaceAll('"{number}"', String(nth)).replaceAll('{number}', String(nth).padStart(12, '0')));
 }
 
 /**
