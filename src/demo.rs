@@ -68,7 +68,7 @@ pub async fn play(
         let (mut begun, mut seen) = (false, 0);
         for record in records(bytes, framing) {
             ingest.feed(record).await?;
-            let run = ingested.runs().into_iter().next();
+            let run = ingested.first_run();
             if let Some(run) = run.filter(|_| !begun) {
                 begun = true;
                 started(name, run.stream.id);

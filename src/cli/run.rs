@@ -24,6 +24,7 @@ use framegate_translators::contracts::DEFAULT;
 use framegate_translators::encode::EncoderOptions;
 use framegate_translators::host::{HostMessage, Opening};
 use framegate_translators::normalizer::EndHold;
+use framegate_translators::runners::AGENTS;
 use std::fs::File;
 use std::io::{IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
@@ -227,7 +228,7 @@ fn upstream(config: &Config, args: &Args) -> anyhow::Result<(Configured, Command
         configured.offer(std::slice::from_ref(mode)).map_err(|error| anyhow!("--mode: {error}"))?;
     }
     let Kind::Command(settings) = &mut configured.kind else {
-        bail!("the upstream {name:?} does not start a program: its kind is neither \"command\" nor that of ACP agents");
+        bail!("the upstream {name:?} does not start a program: its kind is neither \"command\" nor {:?}", AGENTS.name);
     };
     // There is only one prompt, so the runner may exit when it is done.
     settings.linger_ms = 0;

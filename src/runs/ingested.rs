@@ -158,6 +158,12 @@ impl Ingested {
         self.entries().into_iter().filter(|entry| entry.stream.kind == StreamKind::Session).collect()
     }
 
+    /// The first of them.
+    pub fn first_run(&self) -> Option<Arc<Entry>> {
+        let steps = self.steps();
+        steps.iter().find(|step| step.entry.stream.kind == StreamKind::Session).map(|step| step.entry.clone())
+    }
+
     /// The streams that the ingest made, in order.
     pub fn entries(&self) -> Vec<Arc<Entry>> {
         let mut known = HashSet::new();

@@ -180,7 +180,7 @@ impl Supervisor {
         }
         let ended = status.map_or_else(|| "ended".to_owned(), shutdown::exit_text);
         if let Some(run_begins) = self.run_begins.take() {
-            let run = self.ingested.runs().first().map(|run| run.stream.id);
+            let run = self.ingested.first_run().map(|run| run.stream.id);
             let why = match (&stopped, &cause) {
                 (Some(stopped), _) => stopped.reason(),
                 (None, Some(Cause::Refused(words))) => format!("the runner refused: {words}"),
@@ -278,7 +278,7 @@ impl Supervisor {
     /// Answers the request that started the program, once there is a run. The run may begin with records that were held back.
     fn tell_first_run(&mut self) {
         if self.run_begins.is_some()
-            && let Some(run) = self.ingested.runs().first().map(|run| run.stream.id)
+            && let Some(run) = self.ingested.first_run().map(|run| run.stream.id)
             && let Some(begins) = self.run_begins.take()
         {
             // From here on, the session's handle marks it as taken.

@@ -289,7 +289,7 @@ impl Reading {
                     }
                 }
             }
-            let run = ingested.runs().into_iter().next();
+            let run = ingested.first_run();
             if let Some(run) = run {
                 of_upstream.began(run.stream.id);
                 if let Some((answer, run)) = begun.take() {
@@ -408,8 +408,7 @@ pub(super) async fn close(mut ingest: Ingest, fed: Result<(), IngestError>, over
 #[cfg(test)]
 mod tests {
     use super::*;
-    use framegate_translators::frame::StreamKind;
-    use framegate_translators::frame::{Session, Stream};
+    use framegate_translators::frame::{Session, Stream, StreamKind};
     use uuid::Uuid;
 
     const RUN: Uuid = Uuid::from_u128(1);

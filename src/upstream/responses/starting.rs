@@ -152,7 +152,7 @@ impl Upstream for Starting {
             Ok(Ok(Answer::Run { ingested, left, .. })) => {
                 // Do not tie the response to the client that started the run.
                 left.disarm();
-                let run = ingested.runs().into_iter().next();
+                let run = ingested.first_run();
                 run.map(|entry| entry.stream.id)
                     .ok_or_else(|| StartError::Failed("the upstream's answer does not belong to a run".to_owned()))
             }

@@ -112,6 +112,7 @@ mod tests {
             assert!(message.contains(expected) && !message.contains("secret"), "{message}");
         }
     }
+
     #[test]
     fn a_file_has_at_most_a_mebibyte() {
         let path = std::env::temp_dir().join(format!("framegate-mcp-{}.json", std::process::id()));

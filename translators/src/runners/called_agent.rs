@@ -6,7 +6,7 @@ use crate::frame::{SharedStr, Tool};
 use crate::json::Object;
 use crate::normalizer::{Normalizer, Target};
 
-/// See the module.
+/// A subagent, and the call that starts it.
 #[derive(Debug)]
 pub(super) struct CalledAgent {
     /// The caller.

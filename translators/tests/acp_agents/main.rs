@@ -396,6 +396,25 @@ fn floods_are_bounded_and_closed() {
 }
 
 #[test]
+fn output_that_cannot_be_decoded_is_reported() {
+    let chunk = |data: Value| {
+        let fields = json!({"sessionUpdate": "terminal_output_chunk", "terminalId": "x", "data": data});
+        let frames = with_client(&[prompt(5, "S"), update("S", &fields), stops(5, "end_turn")]);
+        let records = frames.iter().filter_map(|frame| match &frame.body {
+            Body::ProviderEvent(record) => Some(record.errors.join("; ")),
+            _ => None,
+        });
+        records.collect::<String>()
+    };
+    for wrong in [json!("a b"), json!("a"), json!(1), json!({})] {
+        assert_eq!(chunk(wrong.clone()), "the output of a terminal is not base64", "{wrong}");
+    }
+    for right in [json!("aGk="), json!("aGk"), json!("-_8"), json!(""), Value::Null] {
+        assert_eq!(chunk(right.clone()), "", "{right}");
+    }
+}
+
+#[test]
 fn fields_of_a_wrong_type_are_tolerated() {
     let kinds = [
         "tool_call",

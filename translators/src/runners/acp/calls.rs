@@ -416,10 +416,15 @@ impl Turn {
     /// An update of a terminal (version 2).
     pub(super) fn terminal_update(&mut self, update: &Object<'_>, is_piece: bool, place: &mut Place<'_>) {
         let Some(id) = update.str("terminalId") else { return };
-        let data = match is_piece {
-            true => update.str("data").and_then(|data| decoded(&data)),
-            false => update.object("output").and_then(|output| decoded(&output.str("data")?)),
+        let output = match is_piece {
+            true => update.get("data"),
+            false => update.object("output").and_then(|output| output.get("data")),
         };
+        let output = output.filter(|output| output.kind() != Kind::Null);
+        let data = output.and_then(|output| decoded(&output.str()?));
+        if output.is_some() && data.is_none() {
+            place.normalizer.add_error("the output of a terminal is not base64");
+        }
         let code = || i32::try_from(update.object("exitStatus")?.i64("exitCode")?).ok();
         self.terminal(&id, data.as_deref().map(|data| (data, !is_piece)), code(), place);
     }

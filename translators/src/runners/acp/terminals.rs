@@ -4,7 +4,7 @@
 //! another session; more terminals than tools may be open.
 
 use crate::frame::SharedStr;
-use data_encoding::BASE64_NOPAD;
+use data_encoding::{BASE64_NOPAD, BASE64URL_NOPAD};
 
 /// A terminal of the running turn.
 #[derive(Debug, Default)]
@@ -36,8 +36,7 @@ impl Terminal {
 
     /// The whole output so far; returns what is new. A snapshot that is shorter than what is known adds nothing.
     pub(super) fn snapshot(&mut self, bytes: &[u8]) -> String {
-        let new = bytes.get(self.length..).unwrap_or_default().to_vec();
-        self.add(&new)
+        self.add(bytes.get(self.length..).unwrap_or_default())
     }
 }
 
@@ -50,9 +49,10 @@ fn incomplete(bytes: &[u8]) -> usize {
     (1..=3).find(is_cut).unwrap_or(0)
 }
 
-/// Decodes base64, with or without padding; `None` if the text is no base64.
+/// Decodes base64 in either alphabet, with or without padding; `None` if the text is no base64.
 pub(super) fn decoded(text: &str) -> Option<Vec<u8>> {
-    BASE64_NOPAD.decode(text.trim_end_matches('=').as_bytes()).ok()
+    let digits = text.trim_end_matches('=').as_bytes();
+    BASE64_NOPAD.decode(digits).or_else(|_| BASE64URL_NOPAD.decode(digits)).ok()
 }
 
 #[cfg(test)]
@@ -69,5 +69,6 @@ mod tests {
         assert_eq!(terminal.add(b"\xFFa\xE2"), "\u{FFFD}a");
         assert_eq!(terminal.add(b"\x9C\x93"), "\u{2713}");
         assert_eq!(decoded("a b"), None);
+        assert_eq!((decoded("+/8="), decoded("-_8")), (Some(vec![0xFB, 0xFF]), Some(vec![0xFB, 0xFF])));
     }
 }

@@ -210,6 +210,7 @@ mod tests {
         }
         assert_eq!(chosen(json!([])), None);
     }
+
     #[test]
     fn an_agent_that_cannot_resume_loads_once() {
         let of = |capabilities: Value| Resume::read(&Object::parse(&capabilities.to_string()).unwrap());
