@@ -166,6 +166,18 @@ impl Map {
     }
 }
 
+/// What follows the last escaped line end or tab. `None` if the text has any other escape, such as a quote.
+pub(super) fn behind_blanks(text: &[u8]) -> Option<&[u8]> {
+    let mut rest = text;
+    while let Some(at) = memchr::memchr(b'\\', rest) {
+        rest = match rest.get(at + 1..)? {
+            [b'n' | b'r' | b't', rest @ ..] => rest,
+            _ => return None,
+        };
+    }
+    Some(rest)
+}
+
 /// Unescapes a text. Invalid escapes stay as they are.
 pub(super) fn unescape(text: &[u8]) -> (Cow<'_, [u8]>, Map) {
     let Some(first) = memchr::memchr(b'\\', text) else { return (Cow::Borrowed(text), Map::default()) };

@@ -34,7 +34,7 @@ struct Part {
 impl Joined {
     pub(super) fn add(&mut self, path: u64, inner: &[u8], base: usize, rules: &Rules) {
         let text = self.texts.entry(path).or_default();
-        text.is_suspect |= rules.may_have_a_secret(inner);
+        text.is_suspect |= rules.is_suspect(inner);
         let (unescaped, map) = unescape(inner);
         if !text.parts.is_empty() {
             text.unescaped.push(b'\n');

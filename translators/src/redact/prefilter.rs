@@ -1,7 +1,7 @@
 //! The prefilter: a cheap check of whether a record needs a full search.
 //!
-//! Input: the bytes of a record, or a text without escapes. Output: whether it may hold a secret. Most records hold none and
-//! skip all further stages. Never: a missed secret. A false alarm costs only time.
+//! Input: the bytes of a record, or of a string as the record spells it. Output: whether it may hold a secret. Most records hold
+//! none and skip all further stages. Never: a missed secret. A false alarm costs only time.
 //!
 //! A needle is the beginning of a format's secrets, or the name of a key. Each needle has a window of four bytes, chosen so
 //! that few records contain them. The scan looks up three bytes at every second position of a record. Two groups of three
@@ -24,6 +24,7 @@ pub(super) struct Prefilter {
     /// The first list is empty.
     lists: Vec<Vec<Entry>>,
     name: Regex,
+    vendor: Regex,
     url: Regex,
     in_text: bool,
 }
@@ -35,8 +36,12 @@ const LOADED: usize = BLOCK + 2;
 const WINDOW: usize = 4;
 
 /// What may follow the name of a key.
-const BEHIND: &str = r#"(?:[ \t]*(?:\\|[=:>])|["'`][\])]?[ \t\r\n]*(?:[:=]|,[ \t]+["'])|'[ \t]*,|[ \t]+[^\s"\\]{12})"#;
+const BEHIND: &str = r#"(?:[ \t]*(?:\\|[=:>])|["'`][\])]?[ \t\r\n]*(?:[:=>]|,[ \t]+["'])|'[ \t]*,|[ \t]+[^\s"\\]{12})"#;
 const BEHIND_FIRST: &[u8] = b"\\ \t=:>\"'`";
+
+/// What may follow the name of a vendor, and begin it.
+const BEHIND_VENDOR: &str = r#"[ \t"',]{0,16}[\\:=>]"#;
+const BEHIND_VENDOR_FIRST: &[u8] = b"\\ \t=:>\"',";
 
 /// Spellings that may hide a needle: ASCII characters as escapes, and an escaped slash.
 const ESCAPES: [&str; 7] = ["\\u002", "\\u003", "\\u004", "\\u005", "\\u006", "\\u007", ESCAPED_SLASH];
@@ -115,6 +120,7 @@ impl Prefilter {
             table: vec![0; 1 << 16].try_into().map_err(|_| "no table")?,
             lists: vec![Vec::new()],
             name: regex(BEHIND)?,
+            vendor: regex(BEHIND_VENDOR)?,
             url: regex(URL)?,
             in_text,
         };
@@ -261,7 +267,7 @@ impl Prefilter {
             Next::Name => self.name.is_match(behind) || (self.in_text && is_declared(text, start, behind)),
             Next::Vendor => {
                 let name = behind.iter().take(LONGEST_NAME).take_while(|byte| Class::Dashed.has(**byte)).count();
-                self.name.is_match(behind.get(name..).unwrap_or_default())
+                self.vendor.is_match(behind.get(name..).unwrap_or_default())
             }
             // Users and passwords are at most [`LONGEST_NAME`] bytes long.
             Next::Url => self.url.is_match(behind.get(..2 * LONGEST_NAME + 4).unwrap_or(behind)),
@@ -293,7 +299,7 @@ impl Needle {
         match self.behind {
             Next::Run { class, size, .. } => places.extend((0..size).map(|_| all(&|byte| class.has(byte)))),
             Next::Name => places.push(BEHIND_FIRST.to_vec()),
-            Next::Vendor => places.push(all(&|byte| Class::Dashed.has(byte) || BEHIND_FIRST.contains(&byte))),
+            Next::Vendor => places.push(all(&|byte| Class::Dashed.has(byte) || BEHIND_VENDOR_FIRST.contains(&byte))),
             Next::Url | Next::Anything => {}
         }
         // A needle of two bytes has both in each group if its window begins before it.
@@ -334,14 +340,9 @@ impl Prepared {
 }
 
 impl Rules {
-    /// Whether a record may hold a secret. One pass over its bytes, without state.
+    /// Whether a record, or a string as its record spells it, may hold a secret. One pass over its bytes, without state. `false`
+    /// does not mean that its end cannot begin one.
     pub(super) fn is_suspect(&self, bytes: &[u8]) -> bool {
         !self.patterns.is_empty() || self.prefilter.has_any(bytes)
-    }
-
-    /// Whether a string of a record, in its escaped spelling, may hold a secret. `false` does not mean that its end cannot
-    /// begin one.
-    pub(super) fn may_have_a_secret(&self, inner: &[u8]) -> bool {
-        memchr::memchr(b'\\', inner).is_some() || self.is_suspect(inner)
     }
 }

@@ -81,7 +81,7 @@ pub(super) fn plain(rules: &Rules, bytes: &[u8], edits: &mut Vec<Edit>) {
 
 /// Searches a text that is escaped `times` times and begins at `base`.
 fn text(rules: &Rules, text: &[u8], times: usize, base: usize, pointer: &mut PointerBuilder, edits: &mut Vec<Edit>) {
-    if !rules.may_have_a_secret(text) {
+    if !rules.is_suspect(text) {
         return;
     }
     let (unescaped, map) = unescape(text);

@@ -6,7 +6,7 @@
 
 use super::carrier::{assigned, behind, front, keyed};
 use super::class::{Class, Runs};
-use super::escapes::{Reading, read_on};
+use super::escapes::{Reading, behind_blanks, read_on};
 use super::formats::{Format, Shape};
 use super::pattern::{Body, Pattern};
 use super::plausible::{SHORTEST, begins_a_placeholder, is_placeholder};
@@ -186,19 +186,20 @@ impl Rules {
         finding
     }
 
-    /// Whether a piece has no secret and cannot be the beginning of one, by a quick check. Only valid if the prefilter found
-    /// nothing in its record and no text has kept state.
+    /// Whether a piece, in its escaped spelling, has no secret and cannot be the beginning of one, by a quick check. Only valid
+    /// if the prefilter found nothing in its record and no text has kept state.
     pub(super) fn leaves_nothing(&self, piece: &[u8]) -> bool {
-        // A piece without an escape has no quote, so it has no quoted key either. The prefilter does not decide about
-        // unfinished URLs.
+        // The prefilter does not decide about unfinished URLs.
         let has_url = || memchr::memchr_iter(b':', piece).any(|at| piece.get(at..at + 3) == Some(b"://"));
+        // What may continue is within the last line, or behind the last tab.
         self.patterns.is_empty()
-            && memchr::memchr(b'\\', piece).is_none()
-            && !has_url()
-            && !(self.in_text && self.ends_in_a_name(piece))
-            && front_of_sequence(piece).is_none()
-            && !self.ends_in_a_front(piece)
-            && !self.ends_in_a_format(piece)
+            && behind_blanks(piece).is_some_and(|end| {
+                !has_url()
+                    && !(self.in_text && self.ends_in_a_name(end))
+                    && front_of_sequence(end).is_none()
+                    && !self.ends_in_a_front(end)
+                    && !self.ends_in_a_format(end)
+            })
     }
 
     /// Whether the last word of a text contains a stem.
@@ -452,6 +453,8 @@ pub(super) fn finder<'l>(
     AhoCorasick::builder()
         .ascii_case_insensitive(true)
         .match_kind(aho_corasick::MatchKind::Standard)
-        .kind(Some(aho_corasick::AhoCorasickKind::ContiguousNFA))
+        // 1.3 MB with the default rules. An automaton without a table for each state takes a tenth of that, and more than twice
+        // as many instructions.
+        .kind(Some(aho_corasick::AhoCorasickKind::DFA))
         .build(literals)
 }

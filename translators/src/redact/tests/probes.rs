@@ -46,11 +46,21 @@ proptest! {
     }
 
     #[test]
+    fn a_string_that_the_prefilter_rejects_has_no_secret(text in text()) {
+        // The prefilter does not decide about unfinished URLs.
+        let is_unfinished = text.contains("://") && !text.contains('@');
+        let quoted = serde_json::Value::from(text).to_string();
+        let inner = &quoted.as_bytes()[1..quoted.len() - 1];
+        let hits = ALL.hits(&escapes::unescape(inner).0);
+        prop_assert!(is_unfinished || ALL.is_suspect(inner) || hits.is_empty(), "{}: {:?}", quoted, hits);
+    }
+
+    #[test]
     fn text_without_an_open_match_is_not_remembered(text in text()) {
-        // A piece is inside a JSON string, so a quote in it is escaped, and a piece with an escape is searched.
+        // A piece is inside a JSON string, so a quote in it is escaped. A search reads the piece without its escapes.
         let text = text.replace('"', "\\\"");
         if !ALL.is_suspect(format!("{{\"delta\":\"{text}\"}}").as_bytes()) && ALL.leaves_nothing(text.as_bytes()) {
-            let finding = ALL.scan(text.as_bytes());
+            let finding = ALL.scan(&escapes::unescape(text.as_bytes()).0);
             prop_assert!(finding.hits.is_empty() && finding.tail.is_none(), "{}: {:?}", text, finding);
         }
     }
