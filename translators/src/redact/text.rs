@@ -192,14 +192,11 @@ impl Rules {
         // The prefilter does not decide about unfinished URLs.
         let has_url = || memchr::memchr_iter(b':', piece).any(|at| piece.get(at..at + 3) == Some(b"://"));
         // What may continue is within the last line, or behind the last tab.
-        self.patterns.is_empty()
-            && behind_blanks(piece).is_some_and(|end| {
-                !has_url()
-                    && !(self.in_text && self.ends_in_a_name(end))
-                    && front_of_sequence(end).is_none()
-                    && !self.ends_in_a_front(end)
-                    && !self.ends_in_a_format(end)
-            })
+        let Some(end) = behind_blanks(piece).filter(|_| self.patterns.is_empty()) else { return false };
+        if has_url() || (self.in_text && self.ends_in_a_name(end)) {
+            return false;
+        }
+        front_of_sequence(end).is_none() && !self.ends_in_a_front(end) && !self.ends_in_a_format(end)
     }
 
     /// Whether the last word of a text contains a stem.
