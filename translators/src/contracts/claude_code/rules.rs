@@ -187,10 +187,17 @@ impl Session {
 }
 
 impl ClaudeCodeRules {
-    /// Removes the question; `false` if it is unknown. The message names no session: that of any session may be meant.
+    /// Removes the question; `false` if it is unknown. The message names no session: that of the message before it is meant, or
+    /// another one that asks the question.
     fn withdrawn(&mut self, event: &Value) -> bool {
         let request_id = text(event, "/request_id");
-        self.sessions.values_mut().any(|session| session.questions.remove(request_id))
+        let is_last = |session: &mut Session| session.questions.remove(request_id);
+        if self.sessions.get_mut(&self.last).is_some_and(is_last) {
+            return true;
+        }
+        let asking = self.sessions.iter_mut().filter(|(_, session)| session.questions.contains(request_id));
+        let first = asking.min_by(|(one, _), (other, _)| one.cmp(other));
+        first.is_some_and(|(_, session)| session.questions.remove(request_id))
     }
 }
 
@@ -255,6 +262,39 @@ mod tests {
     use super::*;
     use serde_json::json;
 
+    fn rules_of(events: &[Value]) -> Vec<(usize, &'static str)> {
+        let mut rules = ClaudeCodeRules::default();
+        let mut found = Vec::new();
+        for (at, event) in events.iter().enumerate() {
+            let mut findings = Vec::new();
+            rules.event(event, &mut findings);
+            found.extend(findings.into_iter().map(|finding| (at, finding.rule)));
+        }
+        found
+    }
+
+    #[test]
+    fn a_question_that_two_sessions_ask_is_withdrawn_in_the_one_that_spoke_last() {
+        let init = |session: &str| json!({"type": "system", "subtype": "init", "session_id": session});
+        let ask = || json!({"type": "control_request", "request_id": "q", "request": {"subtype": "can_use_tool"}});
+        let withdraw = || json!({"type": "control_cancel_request", "request_id": "q"});
+        let result = |session: &str| json!({"type": "result", "session_id": session});
+        for (one, other) in [("a", "b"), ("b", "a")] {
+            let events = [
+                init(one),
+                ask(),
+                init(other),
+                ask(),
+                withdraw(),
+                result(other),
+                // Its session has not spoken since.
+                withdraw(),
+                result(one),
+            ];
+            assert_eq!(rules_of(&events), []);
+        }
+    }
+
     #[test]
     fn a_question_is_withdrawn_whichever_session_spoke_last() {
         let init = |session: &str| json!({"type": "system", "subtype": "init", "session_id": session});
@@ -267,13 +307,6 @@ mod tests {
             json!({"type": "control_cancel_request", "request_id": "q"}),
             json!({"type": "result", "session_id": "b"}),
         ];
-        let mut rules = ClaudeCodeRules::default();
-        let mut found = Vec::new();
-        for (at, event) in events.iter().enumerate() {
-            let mut findings = Vec::new();
-            rules.event(event, &mut findings);
-            found.extend(findings.into_iter().map(|finding| (at, finding.rule)));
-        }
-        assert_eq!(found, [(5, "question.unknown")]);
+        assert_eq!(rules_of(&events), [(5, "question.unknown")]);
     }
 }
