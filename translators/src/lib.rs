@@ -76,6 +76,8 @@ pub mod verify;
 pub mod warnings;
 pub mod when;
 
+mod frame_schemas;
+
 pub mod contracts;
 pub mod publish;
 pub mod runners;

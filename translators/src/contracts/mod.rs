@@ -10,16 +10,6 @@ use crate::frame::Stream;
 use std::sync::Arc;
 pub use wire::{rfc3339_millis, rfc3339_seconds};
 
-/// The schemas of event types from a contract's folder in `schemas/`.
-macro_rules! schemas {
-    ($folder:literal: $($kind:literal),+ $(,)?) => {
-        &[$(crate::schema::SchemaFile {
-            kind: $kind,
-            text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/schemas/", $folder, "/", $kind, ".schema.json")),
-        }),+]
-    };
-}
-
 /// The document schema from a contract's folder in `schemas/`.
 macro_rules! document_schema {
     ($folder:literal) => {

@@ -9,6 +9,10 @@ use super::{Edit, Rules, With};
 use crate::hash::HashMap;
 use std::ops::Range;
 
+/// How many bytes on each side of the border between two strings the prefilter reads. The beginning of a token that it needs is
+/// shorter.
+const EDGE: usize = 64;
+
 #[derive(Default)]
 pub(super) struct Joined {
     texts: HashMap<u64, Text>,
@@ -20,6 +24,8 @@ struct Text {
     unescaped: Vec<u8>,
     parts: Vec<Part>,
     is_suspect: bool,
+    /// The end of the parts so far, as the record spells them, without what separates them.
+    end: Vec<u8>,
 }
 
 /// One string.
@@ -34,7 +40,7 @@ struct Part {
 impl Joined {
     pub(super) fn add(&mut self, path: u64, inner: &[u8], base: usize, rules: &Rules) {
         let text = self.texts.entry(path).or_default();
-        text.is_suspect |= rules.is_suspect(inner);
+        text.is_suspect |= rules.is_suspect(inner) || text.spans(inner, rules);
         let (unescaped, map) = unescape(inner);
         if !text.parts.is_empty() {
             text.unescaped.push(b'\n');
@@ -60,6 +66,20 @@ impl Joined {
 }
 
 impl Text {
+    /// Whether a secret may begin in the parts so far and continue in the next one. Must be called with each part.
+    fn spans(&mut self, inner: &[u8], rules: &Rules) -> bool {
+        let before = self.end.len();
+        self.end.extend_from_slice(inner.get(..inner.len().min(EDGE)).unwrap_or_default());
+        let is_suspect = before > 0 && rules.is_suspect(&self.end);
+        if inner.len() > EDGE {
+            self.end.clear();
+            self.end.extend_from_slice(inner.get(inner.len() - EDGE..).unwrap_or_default());
+        } else if self.end.len() > EDGE {
+            self.end.drain(..self.end.len() - EDGE);
+        }
+        is_suspect
+    }
+
     fn find(&self, rules: &Rules, is_wanted: impl Fn(usize) -> bool, edits: &mut Vec<Edit>) {
         for hit in rules.hits(&self.unescaped).into_iter().filter(|hit| is_wanted(hit.rule)) {
             let first = self.parts.partition_point(|part| part.place.end <= hit.place.start);

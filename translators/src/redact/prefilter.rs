@@ -47,8 +47,9 @@ const BEHIND_VENDOR_FIRST: &[u8] = b"\\ \t=:>\"',";
 const ESCAPES: [&str; 7] = ["\\u002", "\\u003", "\\u004", "\\u005", "\\u006", "\\u007", ESCAPED_SLASH];
 const ESCAPED_SLASH: &str = "\\/";
 
-/// The user and colon of a URL, with what may be a password but not a port.
-const URL: &str = r#"[^/\s"@:<>]*:(?:[0-9]{0,5}[^0-9/?#\s"'\\<>)\],;.:]|[0-9]{6}|[^\s"\\]*@)"#;
+/// The user and colon of a URL, followed by what may be a password and not a port, or by a sign and the rest of the text.
+const URL: &str =
+    r#"[^/\s"@:<>]*:(?:[0-9]{0,5}[^0-9/?#\s"'\\<>)\],;.:]|[0-9]{6}|[^\s"\\]*@|['<>)\],;.:/?#][^\s"\\]*(?:["\\]|\z))"#;
 
 /// The words that precede a name whose value follows after a blank, and the maximum distance between them. All are in one
 /// string.

@@ -36,6 +36,18 @@ pub struct SchemaFile {
     pub text: &'static str,
 }
 
+/// The schemas of some kinds from a folder in `schemas/`.
+macro_rules! schemas {
+    ($folder:literal: $($kind:literal),+ $(,)?) => {
+        &[$($crate::schema::SchemaFile {
+            kind: $kind,
+            text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/schemas/", $folder, "/", $kind, ".schema.json")),
+        }),+]
+    };
+}
+
+pub(crate) use schemas;
+
 /// A violation of a schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {

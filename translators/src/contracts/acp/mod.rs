@@ -54,6 +54,7 @@ mod withheld;
 mod writer;
 
 use super::{Contract, SseStyle};
+use crate::schema::schemas;
 
 /// The contract.
 pub(super) const V1: Contract = Contract {

@@ -50,6 +50,7 @@ mod withheld;
 mod writer;
 
 use super::{Contract, SseStyle};
+use crate::schema::schemas;
 pub use conversation::Conversation;
 pub use segment::{Names, Segment};
 

@@ -9,6 +9,7 @@ mod rules;
 mod withheld;
 
 use super::{Contract, SseStyle};
+use crate::schema::schemas;
 
 /// The contract.
 pub(super) const V1: Contract = Contract {

@@ -12,6 +12,7 @@ mod usage;
 mod withheld;
 
 use super::{Contract, SseStyle};
+use crate::schema::schemas;
 
 /// The type of a chunk.
 const CHUNK: &str = "chat.completion.chunk";

@@ -47,6 +47,7 @@ mod words;
 mod writer;
 
 use super::{Contract, SseStyle};
+use crate::schema::schemas;
 
 /// The release of Claude Code whose messages the contract writes.
 pub const RELEASE: &str = "2.1.330";

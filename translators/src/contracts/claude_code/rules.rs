@@ -191,8 +191,9 @@ impl ClaudeCodeRules {
     /// another one that asks the question.
     fn withdrawn(&mut self, event: &Value) -> bool {
         let request_id = text(event, "/request_id");
-        let is_last = |session: &mut Session| session.questions.remove(request_id);
-        if self.sessions.get_mut(&self.last).is_some_and(is_last) {
+        if let Some(last) = self.sessions.get_mut(&self.last)
+            && last.questions.remove(request_id)
+        {
             return true;
         }
         let asking = self.sessions.iter_mut().filter(|(_, session)| session.questions.contains(request_id));

@@ -15,6 +15,7 @@ mod withheld;
 use super::{Contract, SseStyle};
 use crate::encode::{Encoder, EncoderOptions, EventId, Events, PreparedFields, Pruned, StreamEncoder, encoder};
 use crate::frame::{Body, Frame, ProviderEvent, ProviderStatus, RecordErrors, SharedStr, Stream};
+use crate::frame_schemas;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use tails::Tails;
@@ -28,12 +29,7 @@ pub(super) const V1: Contract = Contract {
     sse: SseStyle::Bare,
     type_key: "type",
     log: None,
-    schemas: schemas!("frames/v1":
-        "session_started", "output_text_delta", "session_ended", "tool_started", "tool_stdout", "tool_stderr",
-        "tool_ended", "tool_failed", "provider_event", "checkpoint_created", "checkpoint_rewound", "checkpoint_failed",
-        "tool_task_spawned", "tool_task_status", "tool_task_cancel_requested", "tool_task_cancelled",
-        "tool_task_output_delta", "tool_task_stdin_written", "tool_task_resized", "tool_task_signalled",
-    ),
+    schemas: frame_schemas::V1,
     document_schema: document_schema!("frames/v1"),
     encoder: new_v1,
     verifier: || Box::new(rules::FrameRules::new(Version::V1)),
@@ -54,17 +50,7 @@ pub(super) const V2: Contract = Contract {
     sse: SseStyle::Bare,
     type_key: "type",
     log: None,
-    schemas: schemas!("frames/v2":
-        "session_started", "session_ended", "turn_started", "turn_ended", "user_message", "output_text_delta",
-        "output_text_completed", "reasoning_delta", "reasoning_completed", "tool_input_delta", "tool_call_proposed",
-        "tool_started", "tool_stdout", "tool_stderr", "tool_ended", "tool_failed", "provider_event",
-        "checkpoint_created", "checkpoint_rewound", "checkpoint_failed", "file_changed", "usage_reported",
-        "approval_requested", "approval_resolved", "plan_updated", "status_changed", "log_emitted", "error_reported",
-        "subagent_started", "subagent_ended", "history_compacted", "gap_detected", "tool_task_spawned",
-        "tool_task_status", "tool_task_cancel_requested", "tool_task_cancelled", "tool_task_output_delta",
-        "tool_task_stdin_written", "tool_task_resized", "tool_task_signalled", "artifact_written",
-        "skill_catalog_updated", "skill_loaded", "skill_invoked", "skill_warning",
-    ),
+    schemas: frame_schemas::V2,
     document_schema: document_schema!("frames/v2"),
     encoder: new_v2,
     verifier: || Box::new(rules::FrameRules::new(Version::V2)),

@@ -45,6 +45,7 @@ mod turns;
 mod withheld;
 
 use super::{Contract, SseStyle};
+use crate::schema::schemas;
 
 /// The contract.
 pub const V1: Contract = Contract {

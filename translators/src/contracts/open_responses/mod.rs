@@ -41,6 +41,7 @@ mod withheld;
 mod writer;
 
 use super::{Contract, SseStyle};
+use crate::schema::schemas;
 pub use segment::{About, Segment, queued};
 
 /// The contract.

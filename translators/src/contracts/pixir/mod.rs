@@ -51,6 +51,7 @@ mod work;
 mod writer;
 
 use super::{Contract, SseStyle};
+use crate::schema::schemas;
 
 /// The contract.
 pub(super) const V1: Contract = Contract {

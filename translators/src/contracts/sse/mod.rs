@@ -12,6 +12,7 @@ mod rules;
 mod withheld;
 
 use super::{Contract, SseStyle};
+use crate::schema::schemas;
 
 /// The contract.
 pub const V1: Contract = Contract {

@@ -47,6 +47,7 @@ mod withheld;
 mod writer;
 
 use super::{Contract, SseStyle};
+use crate::schema::schemas;
 
 /// The contract.
 pub const V1: Contract = Contract {

@@ -4,19 +4,8 @@
 //! fields are drift and no violation.
 
 use crate::decode::Record;
-use crate::schema::SchemaFile;
+use crate::schema::{SchemaFile, schemas};
 use std::borrow::Cow;
-
-macro_rules! files {
-    ($($kind:literal),+ $(,)?) => {
-        &[$(SchemaFile {
-            kind: $kind,
-            text: include_str!(concat!(
-                env!("CARGO_MANIFEST_DIR"), "/schemas/runners/acp/stdio/", $kind, ".schema.json"
-            )),
-        }),+]
-    };
-}
 
 /// The method of a request or notification; for `session/update`, with the kind of the update; `response` for an answer.
 pub(super) fn kind_of<'r>(record: &'r Record<'_>) -> Option<Cow<'r, str>> {
@@ -37,7 +26,8 @@ pub(super) fn kind_of<'r>(record: &'r Record<'_>) -> Option<Cow<'r, str>> {
 }
 
 /// The messages of both sides.
-pub(super) const STDIO: &[SchemaFile] = files!(
+pub(super) const STDIO: &[SchemaFile] = schemas!(
+    "runners/acp/stdio":
     "$/cancel_request",
     "_auth/status_update",
     "authenticate",

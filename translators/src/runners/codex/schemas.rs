@@ -4,19 +4,8 @@
 //! named in `VERSIONS.md`, which is next to them. Never: a verdict; records of other versions are translated all the same.
 
 use crate::decode::Record;
-use crate::schema::SchemaFile;
+use crate::schema::{SchemaFile, schemas};
 use std::borrow::Cow;
-
-macro_rules! files {
-    ($surface:literal, $($kind:literal),+ $(,)?) => {
-        &[$(SchemaFile {
-            kind: $kind,
-            text: include_str!(concat!(
-                env!("CARGO_MANIFEST_DIR"), "/schemas/runners/codex/", $surface, "/", $kind, ".schema.json"
-            )),
-        }),+]
-    };
-}
 
 /// The `type` of a line.
 pub(super) fn exec_kind<'r>(record: &'r Record<'_>) -> Option<Cow<'r, str>> {
@@ -43,8 +32,7 @@ pub(super) fn rollout_kind<'r>(record: &'r Record<'_>) -> Option<Cow<'r, str>> {
 }
 
 /// `codex exec --json`.
-pub(super) const EXEC: &[SchemaFile] = files!(
-    "exec",
+pub(super) const EXEC: &[SchemaFile] = schemas!("runners/codex/exec":
     "error",
     "item.completed",
     "item.started",
@@ -56,8 +44,7 @@ pub(super) const EXEC: &[SchemaFile] = files!(
 );
 
 /// `codex app-server`: the server's messages, and the client's messages that lead to them.
-pub(super) const APP_SERVER: &[SchemaFile] = files!(
-    "app-server",
+pub(super) const APP_SERVER: &[SchemaFile] = schemas!("runners/codex/app-server":
     "account/chatgptAuthTokens/refresh",
     "account/gatewayOAuth/changed",
     "account/login/completed",
@@ -169,8 +156,7 @@ pub(super) const APP_SERVER: &[SchemaFile] = files!(
 );
 
 /// Session files.
-pub(super) const ROLLOUT: &[SchemaFile] = files!(
-    "rollout",
+pub(super) const ROLLOUT: &[SchemaFile] = schemas!("runners/codex/rollout":
     "compacted",
     "event_msg.agent_message",
     "event_msg.agent_message_content_delta",

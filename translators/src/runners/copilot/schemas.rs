@@ -4,22 +4,11 @@
 //! shows that the runner has something new.
 
 use crate::decode::Record;
-use crate::schema::SchemaFile;
+use crate::schema::{SchemaFile, schemas};
 use std::borrow::Cow;
 
-macro_rules! schemas {
-    ($surface:literal: $($kind:literal),+ $(,)?) => {
-        &[$(SchemaFile {
-            kind: $kind,
-            text: include_str!(concat!(
-                env!("CARGO_MANIFEST_DIR"), "/schemas/runners/copilot/", $surface, "/", $kind, ".schema.json"
-            )),
-        }),+]
-    };
-}
-
 /// The events of `--output-format json`.
-pub(super) const JSON: &[SchemaFile] = schemas!("json":
+pub(super) const JSON: &[SchemaFile] = schemas!("runners/copilot/json":
     "abort", "agent.interrupted", "assistant.idle", "assistant.intent", "assistant.message",
     "assistant.message_delta", "assistant.message_start", "assistant.reasoning", "assistant.reasoning_delta",
     "assistant.streaming_delta", "assistant.tool_call_delta", "assistant.turn_end", "assistant.turn_retry",
@@ -39,7 +28,7 @@ pub(super) const JSON: &[SchemaFile] = schemas!("json":
 );
 
 /// The lines of a session file.
-pub(super) const SESSION: &[SchemaFile] = schemas!("session":
+pub(super) const SESSION: &[SchemaFile] = schemas!("runners/copilot/session":
     "abort", "assistant.message", "assistant.turn_end", "assistant.turn_start", "hook.end", "hook.start",
     "permission.completed", "permission.requested", "session.binary_asset", "session.compaction_complete",
     "session.compaction_start", "session.context_changed", "session.error", "session.info",

@@ -6,7 +6,7 @@
 //!
 //! | part | where |
 //! |---|---|
-//! | recognition; known records | `recognise`, `schemas` |
+//! | recognition; the type of a frame | `recognise` |
 //! | stream, number, time, id | `envelope` |
 //! | fields of each type | `body`, `tasks`, `files` |
 //! | types of fields, and their errors | `fields` |
@@ -18,12 +18,12 @@ mod envelope;
 mod fields;
 mod files;
 mod recognise;
-mod schemas;
 mod tasks;
 
 use super::{Modes, Runner, Surface, sample};
 use crate::decode::Record;
 use crate::frame::Provider;
+use crate::frame_schemas;
 use crate::redact::Pieces;
 
 /// The runner of streams that name none that is known.
@@ -42,15 +42,15 @@ pub(super) const RUNNER: Runner = Runner {
             name: "v2",
             source: "framegate translate --to frames.v2, or GET /v1/…/events?contract=frames.v2",
             recognise: recognise::v2,
-            kind_of: schemas::kind_of,
-            schemas: schemas::V2,
+            kind_of: recognise::kind_of,
+            schemas: frame_schemas::V2,
         },
         Surface {
             name: "v1",
             source: "framegate translate --to frames.v1, or the log of another writer",
             recognise: recognise::v1,
-            kind_of: schemas::kind_of,
-            schemas: schemas::V1,
+            kind_of: recognise::kind_of,
+            schemas: frame_schemas::V1,
         },
     ],
     pieces: &[Pieces { parent: &[], leaves: &[&["delta"], &["chunk"]], above: &["type"] }],

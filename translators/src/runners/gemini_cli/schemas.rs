@@ -5,31 +5,20 @@
 
 use crate::decode::Record;
 use crate::json::Json;
-use crate::schema::SchemaFile;
+use crate::schema::{SchemaFile, schemas};
 use std::borrow::Cow;
 
-macro_rules! schemas {
-    ($surface:literal: $($kind:literal),+ $(,)?) => {
-        &[$(SchemaFile {
-            kind: $kind,
-            text: include_str!(concat!(
-                env!("CARGO_MANIFEST_DIR"), "/schemas/runners/gemini-cli/", $surface, "/", $kind, ".schema.json"
-            )),
-        }),+]
-    };
-}
-
 /// The records of `--output-format stream-json`.
-pub(super) const STREAM_JSON: &[SchemaFile] = schemas!("stream-json":
+pub(super) const STREAM_JSON: &[SchemaFile] = schemas!("runners/gemini-cli/stream-json":
     "error", "init", "message.assistant", "message.user", "result", "tool_result", "tool_use",
 );
 
 /// The output of `--output-format json`.
-pub(super) const JSON: &[SchemaFile] = schemas!("json": "document");
+pub(super) const JSON: &[SchemaFile] = schemas!("runners/gemini-cli/json": "document");
 
 /// The lines of a chat file.
 pub(super) const CHAT: &[SchemaFile] =
-    schemas!("chat": "error", "gemini", "head", "info", "rewind", "set", "user", "warning");
+    schemas!("runners/gemini-cli/chat": "error", "gemini", "head", "info", "rewind", "set", "user", "warning");
 
 /// The kind of a record of the stream.
 pub(super) fn kind_of_record<'r>(record: &'r Record<'_>) -> Option<Cow<'r, str>> {

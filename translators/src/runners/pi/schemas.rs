@@ -5,22 +5,12 @@
 
 use crate::decode::Record;
 use crate::json::Object;
-use crate::schema::SchemaFile;
+use crate::schema::{SchemaFile, schemas};
 use std::borrow::Cow;
-
-macro_rules! schemas {
-    ($($kind:literal),+ $(,)?) => {
-        &[$(SchemaFile {
-            kind: $kind,
-            text: include_str!(concat!(
-                env!("CARGO_MANIFEST_DIR"), "/schemas/runners/pi/records/", $kind, ".schema.json"
-            )),
-        }),+]
-    };
-}
 
 /// The records of the JSON and RPC modes, and the entries of session files. No kind is in both but the head, which is the same.
 pub(super) const RECORDS: &[SchemaFile] = schemas!(
+    "runners/pi/records":
     "agent_end",
     "agent_settled",
     "agent_start",

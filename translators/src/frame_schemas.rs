@@ -1,24 +1,11 @@
-//! The known types of frames: the schemas of the contracts that write them.
+//! The schemas of frames: the contracts write what they describe, and the runner `frames` reads it.
 //!
-//! Input: a record. Output: its kind, which is its type. Never: a schema of this runner's own.
+//! One list for each version. A type is added here and in `schemas/frames/`.
 
-use crate::decode::Record;
-use crate::schema::SchemaFile;
-use std::borrow::Cow;
-
-macro_rules! schemas {
-    ($version:literal: $($kind:literal),+ $(,)?) => {
-        &[$(SchemaFile {
-            kind: $kind,
-            text: include_str!(concat!(
-                env!("CARGO_MANIFEST_DIR"), "/schemas/frames/", $version, "/", $kind, ".schema.json"
-            )),
-        }),+]
-    };
-}
+use crate::schema::{SchemaFile, schemas};
 
 /// The types of v1.
-pub(super) const V1: &[SchemaFile] = schemas!("v1":
+pub(crate) const V1: &[SchemaFile] = schemas!("frames/v1":
     "session_started", "output_text_delta", "session_ended", "tool_started", "tool_stdout", "tool_stderr",
     "tool_ended", "tool_failed", "provider_event", "checkpoint_created", "checkpoint_rewound", "checkpoint_failed",
     "tool_task_spawned", "tool_task_status", "tool_task_cancel_requested", "tool_task_cancelled",
@@ -26,7 +13,7 @@ pub(super) const V1: &[SchemaFile] = schemas!("v1":
 );
 
 /// The types of v2.
-pub(super) const V2: &[SchemaFile] = schemas!("v2":
+pub(crate) const V2: &[SchemaFile] = schemas!("frames/v2":
     "session_started", "session_ended", "turn_started", "turn_ended", "user_message", "output_text_delta",
     "output_text_completed", "reasoning_delta", "reasoning_completed", "tool_input_delta", "tool_call_proposed",
     "tool_started", "tool_stdout", "tool_stderr", "tool_ended", "tool_failed", "provider_event",
@@ -37,8 +24,3 @@ pub(super) const V2: &[SchemaFile] = schemas!("v2":
     "tool_task_stdin_written", "tool_task_resized", "tool_task_signalled", "artifact_written",
     "skill_catalog_updated", "skill_loaded", "skill_invoked", "skill_warning",
 );
-
-/// The type of a frame.
-pub(super) fn kind_of<'r>(record: &'r Record<'_>) -> Option<Cow<'r, str>> {
-    record.fields.str("type").filter(|kind| !kind.is_empty())
-}
