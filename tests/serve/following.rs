@@ -8,7 +8,7 @@ use crate::recorded_runs::ingest_all;
 use crate::relay::Relay;
 use framegate_translators::contracts::CONTRACTS;
 use serde_json::Value;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::net::SocketAddr;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -273,6 +273,37 @@ fn artifacts_are_copied() {
         };
         assert_eq!(here.header("content-type"), media_type);
         assert!(here.bytes() == content, "{path}");
+    }
+}
+
+#[test]
+fn an_artifact_of_two_runs_belongs_to_both() {
+    let edge = Proxy::with(&[("FRAMEGATE__ARTIFACTS__INLINE_BYTES", "64")]);
+    let text = String::from_utf8(recording("codex", "exec-mixed-session.ndjson")).unwrap();
+    let sessions = ["0199aaaa-0000-7000-8000-000000000001", "0199aaaa-0000-7000-8000-000000000002"];
+    let id = text.split("\"thread_id\":\"").nth(1).unwrap().split('"').next().unwrap();
+    for session in sessions {
+        let answer = post(edge.address, "/v1/ingest/codex", &[], text.replace(id, session).as_bytes());
+        assert_eq!(answer.status, 201);
+    }
+    let feed = get(edge.address, "/v1/events?contract=frames.v2&limit=5000", &[("accept", "application/json")]).json();
+    let events = feed["data"].as_array().unwrap().iter().map(|event| event.get("event").unwrap_or(event));
+    let written = events.filter(|event| event["type"] == "artifact_written");
+    let ids: BTreeSet<String> = written.map(|event| event["artifact_id"].as_str().unwrap().to_owned()).collect();
+    assert!(!ids.is_empty());
+    let folder = Folder::new();
+    let reader = |nth: usize| {
+        token(&folder, ["one", "two"][nth], &format!("scopes = [\"read\"]\nsessions = [{:?}]", sessions[nth]))
+    };
+    let tokens = folder.write("tokens.toml", &[reader(0), reader(1)].concat());
+    let centre = Centre::with(edge.address, "", &[("FRAMEGATE__AUTH__TOKENS_FILE", &tokens)]);
+    for (name, artifact) in ["one", "two"].into_iter().flat_map(|name| ids.iter().map(move |id| (name, id))) {
+        let deadline = Instant::now() + Duration::from_secs(30);
+        let path = format!("/v1/artifacts/{artifact}");
+        while get(centre.proxy.address, &path, &[("authorization", &bearer(name))]).status != 200 {
+            assert!(Instant::now() < deadline, "{name} does not see {artifact}");
+            thread::sleep(Duration::from_millis(20));
+        }
     }
 }
 

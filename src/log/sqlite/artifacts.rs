@@ -19,12 +19,6 @@ use std::path::Path;
 use std::sync::Arc;
 use uuid::Uuid;
 
-const KINDS: [ArtifactKind; 4] =
-    [ArtifactKind::CommandOutput, ArtifactKind::Patch, ArtifactKind::Image, ArtifactKind::ToolResultBlob];
-
-const CHANGES: [FileChangeKind; 4] =
-    [FileChangeKind::Add, FileChangeKind::Modify, FileChangeKind::Delete, FileChangeKind::Move];
-
 #[async_trait]
 impl ArtifactStore for SqliteLog {
     async fn put(&self, artifact: Arc<Artifact>) -> Result<(), StoreError> {
@@ -223,7 +217,7 @@ fn artifact_of(row: &Row<'_>, path: &Path) -> Result<Artifact, LogError> {
     let kind = word(1)?;
     let patched = match (text(6)?, text(7)?) {
         (Some(path), Some(change)) => {
-            let kind = CHANGES.into_iter().find(|known| known.as_str() == change).ok_or_else(damaged)?;
+            let kind = FileChangeKind::ALL.into_iter().find(|known| known.as_str() == change).ok_or_else(damaged)?;
             Some(Patched { path, kind })
         }
         _ => None,
@@ -232,7 +226,7 @@ fn artifact_of(row: &Row<'_>, path: &Path) -> Result<Artifact, LogError> {
     Ok(Artifact {
         stream: Arc::new(header.into_stream(PROVIDERS).map_err(|_| damaged())?),
         digest,
-        kind: KINDS.into_iter().find(|known| known.as_str() == kind).ok_or_else(damaged)?,
+        kind: ArtifactKind::ALL.into_iter().find(|known| known.as_str() == kind).ok_or_else(damaged)?,
         mime: SharedStr::from(word(2)?),
         content: row.get::<_, Vec<u8>>(9).map_err(failed)?.into(),
         bytes_total: row.get(3).map_err(failed)?,

@@ -84,40 +84,40 @@ impl Copies {
     }
 }
 
-/// Copies one artifact into the store, unless it is there.
+/// Copies one artifact into the store. If another run's bytes are the same, the store already has them, and only notes that they
+/// belong to this run too.
 async fn copy(wanted: Wanted, settings: Arc<Settings>, client: Client, runs: Arc<Runs>) -> Result<(), String> {
     let (Some(store), Some(bounds)) = (runs.artifacts(), runs.artifact_bounds()) else { return Ok(()) };
-    let id = &wanted.written.artifact_id;
-    let (Some(key @ Key::Digest(digest)), Some(kind)) = (Key::parse(id), kind_of(&wanted.written.kind)) else {
+    let Wanted { stream, written, created_at_ms, .. } = wanted;
+    let id = &written.artifact_id;
+    let kind = ArtifactKind::ALL.into_iter().find(|kind| kind.as_str() == &*written.kind);
+    let (Some(key @ Key::Digest(digest)), Some(kind)) = (Key::parse(id), kind) else {
         return Err("it is not one of framegate's".to_owned());
     };
-    if store.get(key).await.map_err(|error| error.to_string())?.is_some() {
-        return Ok(());
-    }
-    let (mime, content) = fetch(&settings, &client, id, bounds.max_bytes).await?;
-    if <[u8; 32]>::from(Sha256::digest(&content)) != digest {
-        return Err("its bytes are not those that the frame names".to_owned());
-    }
-    let mime = match kind {
-        ArtifactKind::CommandOutput => SharedStr::from("text/plain"),
-        ArtifactKind::Patch => SharedStr::from("text/x-diff"),
-        ArtifactKind::Image | ArtifactKind::ToolResultBlob => mime,
+    let run = (stream.kind, stream.id);
+    let artifact = match store.get(key).await.map_err(|error| error.to_string())? {
+        Some(held) => {
+            if store.streams(key).await.map_err(|error| error.to_string())?.contains(&run) {
+                return Ok(());
+            }
+            Artifact { stream, created_at_ms, ..Artifact::clone(&held) }
+        }
+        None => {
+            let (mime, content) = fetch(&settings, &client, id, bounds.max_bytes).await?;
+            if <[u8; 32]>::from(Sha256::digest(&content)) != digest {
+                return Err("its bytes are not those that the frame names".to_owned());
+            }
+            let mime = kind.mime(Some(mime));
+            let bytes_total = content.len() as u64;
+            let content = content.to_vec().into();
+            Artifact { stream, digest, kind, mime, content, bytes_total, created_at_ms, call_id: None, patched: None }
+        }
     };
-    let Wanted { stream, created_at_ms, .. } = wanted;
-    let bytes_total = content.len() as u64;
-    let content = content.to_vec().into();
-    let artifact =
-        Artifact { stream, digest, kind, mime, content, bytes_total, created_at_ms, call_id: None, patched: None };
     // The run may have been dropped meanwhile, with its artifacts.
-    if runs.find((artifact.stream.kind, artifact.stream.id)).is_some() {
+    if runs.find(run).is_some() {
         runs.store(vec![artifact]).await;
     }
     Ok(())
-}
-
-fn kind_of(name: &str) -> Option<ArtifactKind> {
-    use ArtifactKind::{CommandOutput, Image, Patch, ToolResultBlob};
-    [CommandOutput, Patch, Image, ToolResultBlob].into_iter().find(|kind| kind.as_str() == name)
 }
 
 /// Asks the other proxy for the bytes of an artifact. Returns them with their media type.

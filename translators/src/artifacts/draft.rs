@@ -11,7 +11,8 @@ use std::sync::Arc;
 /// The content and properties of a new artifact.
 pub(super) struct Draft<'a> {
     pub(super) kind: ArtifactKind,
-    pub(super) mime: SharedStr,
+    /// `None` for a kind that has only one.
+    pub(super) mime: Option<SharedStr>,
     pub(super) content: Vec<u8>,
     pub(super) bytes_total: u64,
     pub(super) call_id: Option<SharedStr>,
@@ -24,7 +25,7 @@ impl Draft<'_> {
     pub(super) fn of_patch(change: &FileChanged, diff: &str, call_id: Option<SharedStr>) -> Self {
         Self {
             kind: ArtifactKind::Patch,
-            mime: SharedStr::from("text/x-diff"),
+            mime: None,
             content: diff.as_bytes().to_vec(),
             bytes_total: diff.len() as u64,
             call_id,
@@ -38,7 +39,7 @@ impl Draft<'_> {
         let is_image = media.mime.starts_with("image/");
         Self {
             kind: if is_image { ArtifactKind::Image } else { ArtifactKind::ToolResultBlob },
-            mime: SharedStr::from(media.mime),
+            mime: Some(SharedStr::from(media.mime)),
             bytes_total: media.content.len() as u64,
             content: media.content,
             call_id,
@@ -53,7 +54,7 @@ impl Draft<'_> {
             stream: stream.clone(),
             digest: digest_of(&self.content),
             kind: self.kind,
-            mime: self.mime,
+            mime: self.kind.mime(self.mime),
             content: self.content.into(),
             bytes_total: self.bytes_total,
             created_at_ms,

@@ -74,6 +74,18 @@ pub enum ArtifactKind {
 }
 
 impl ArtifactKind {
+    /// Every kind.
+    pub const ALL: [Self; 4] = [Self::CommandOutput, Self::Patch, Self::Image, Self::ToolResultBlob];
+
+    /// The media type of an artifact of this kind; `said` is what its record says.
+    pub fn mime(self, said: Option<SharedStr>) -> SharedStr {
+        match self {
+            Self::CommandOutput => SharedStr::from("text/plain"),
+            Self::Patch => SharedStr::from("text/x-diff"),
+            Self::Image | Self::ToolResultBlob => said.unwrap_or_else(|| SharedStr::from("application/octet-stream")),
+        }
+    }
+
     /// The value in the wire form.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -321,7 +333,7 @@ impl Artifacts {
         let preview = self.preview(&text).to_owned();
         let draft = Draft {
             kind: ArtifactKind::CommandOutput,
-            mime: SharedStr::from("text/plain"),
+            mime: None,
             content: text.into_bytes(),
             bytes_total,
             call_id: named(&tool.call_id),
@@ -341,7 +353,7 @@ impl Artifacts {
         let kept = error.floor_char_boundary(self.bounds.max_bytes.min(error.len()));
         let draft = Draft {
             kind: ArtifactKind::CommandOutput,
-            mime: SharedStr::from("text/plain"),
+            mime: None,
             content: error.as_bytes().get(..kept).unwrap_or_default().to_vec(),
             bytes_total: error.len() as u64,
             call_id: named(&tool.call_id),

@@ -51,6 +51,9 @@ pub enum FileChangeKind {
 }
 
 impl FileChangeKind {
+    /// Every kind.
+    pub const ALL: [Self; 4] = [Self::Add, Self::Modify, Self::Delete, Self::Move];
+
     /// The value in the wire form.
     pub fn as_str(self) -> &'static str {
         match self {
