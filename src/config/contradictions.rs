@@ -1,9 +1,9 @@
-//! Finds limits that can never be reached because another limit is reached first.
+//! Finds limits that can never be reached, or are of no use, because another limit is reached first.
 //!
 //! Input: a valid configuration. Output: one sentence for each pair of settings that contradict each other, with a correction.
 //! The proxy works with such settings, so they are warnings and not errors.
 
-use super::Config;
+use super::{Config, LogKind};
 
 impl Config {
     /// The contradictions between settings, as sentences for the log.
@@ -57,6 +57,14 @@ impl Config {
                 limits.max_connections_per_address
             ));
         }
+        let log = &self.log;
+        if log.kind == LogKind::Jetstream && log.patience_ms >= log.lease_ms {
+            found.push(format!(
+                "log.patience_ms ({}) is not less than log.lease_ms ({}): a proxy may count as lost while its append still \
+                 waits for the servers: lower log.patience_ms, or raise log.lease_ms",
+                log.patience_ms, log.lease_ms
+            ));
+        }
         found
     }
 }
@@ -77,5 +85,11 @@ mod tests {
         let found = config.contradictions();
         assert_eq!(found.len(), 2, "{found:?}");
         assert!(found.iter().all(|message| message.contains("is more than ingest.max_open (100)")), "{found:?}");
+        let mut config = Config::default();
+        config.log.patience_ms = config.log.lease_ms;
+        assert_eq!(config.contradictions(), Vec::<String>::new(), "only one kind of log has a lease");
+        config.log.kind = LogKind::Jetstream;
+        let [only] = &config.contradictions()[..] else { panic!("{:?}", config.contradictions()) };
+        assert!(only.starts_with("log.patience_ms (15000) is not less than log.lease_ms (15000)"), "{only}");
     }
 }

@@ -214,7 +214,11 @@ mod tests {
             ("[ingest]\nmax_record_bytes = 1024\npreview_bytes = 2000", vec!["ingest.preview_bytes: 2000 is more"]),
             (
                 "[log]\nkind = \"sqlit\"",
-                vec!["config.toml, log.kind: unknown value \"sqlit\"", "did you mean \"sqlite\"?", "memory, sqlite"],
+                vec![
+                    "config.toml, log.kind: unknown value \"sqlit\"",
+                    "did you mean \"sqlite\"?",
+                    "memory, sqlite, jetstream",
+                ],
             ),
             ("[log]\nfsync = \"often\"", vec!["log.fsync: unknown value \"often\" (known: always, interval, never)"]),
             (
@@ -224,6 +228,9 @@ mod tests {
             ("[ingest]\nahead_bytes = 1073741825", vec!["ingest.ahead_bytes: 1073741825 is out of range", "from 0 to"]),
             ("[ingest]\nahead_bytes = -1", vec!["ingest.ahead_bytes: -1 is out of range"]),
             ("[log]\npath = \"\"", vec!["log.path: is empty; set it to the path of the database file"]),
+            ("[log]\nstorage = \"files\"", vec!["log.storage: unknown value \"files\"", "(known: file, memory)"]),
+            ("[log]\nreplicas = 7", vec!["log.replicas: 7 is out of range: use a whole number from 1 to 5"]),
+            ("[log]\nprefix = \"a.b\"", vec!["config.toml, log.prefix: \"a.b\" is not a prefix"]),
             (
                 "[redaction]\npatterns = { badge = \"(\" }",
                 vec!["config.toml, redaction.patterns: the pattern \"badge\" is not a valid regular expression"],

@@ -12,6 +12,7 @@ mod error;
 pub mod filter;
 mod listen;
 mod load;
+mod log;
 mod otlp;
 mod redaction;
 mod reload;

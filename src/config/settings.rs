@@ -230,20 +230,21 @@ settings! {
 settings! {
     /// The frame log.
     pub struct Log {
-        /// Where frames are kept: sqlite (a file, which survives the process) or memory.
+        /// Where frames are kept: sqlite (a file, which survives the process), memory, or jetstream (NATS servers, whose
+        /// log several proxies share; for a build with the feature jetstream).
         kind: LogKind = LogKind::Sqlite;
         /// Database file of the kind sqlite. Files that end in -wal, -shm, -lock and -mark belong to it.
         path: PathBuf = PathBuf::from("framegate.db");
-        /// When data is synced to disk: always (before it is acknowledged), interval, or never. docs/storage.md says
-        /// what each survives.
+        /// When the kind sqlite syncs data to disk: always (before it is acknowledged), interval, or never.
+        /// docs/storage.md says what each survives.
         fsync: FsyncKind = FsyncKind::Always;
         /// Interval in milliseconds between syncs if fsync is interval.
         fsync_interval_ms: u64 = 1000, in 10..=3_600_000;
-        /// Appends that may wait to be written. Beyond it, ingests wait.
+        /// Appends that may wait until the kind sqlite writes them. Beyond it, ingests wait.
         queue_appends: usize = 256, in 1..=65_536;
         /// Number of connections that read the database at the same time.
         read_connections: usize = 4, in 1..=256;
-        /// Bytes of the latest frames that the kind sqlite also keeps in memory, for live readers. 0: none.
+        /// Bytes of the latest frames that the kinds sqlite and jetstream also keep in memory, for live readers. 0: none.
         recent_bytes: u64 = 8 << 20, in 0..=1 << 40;
         /// Check the database for damage before it is used. The check takes longer for a larger database.
         check_on_open: bool = false;
@@ -265,6 +266,34 @@ settings! {
         run_max_bytes: u64 = 0, in 0..=1 << 50;
         /// Hours for which frames of one run are kept. 0: as long as the run.
         run_max_age_hours: u64 = 0, in 0..=1_000_000;
+        /// Servers of the kind jetstream, as URLs: nats://HOST:PORT, or tls://HOST:PORT, which requires TLS. Up to 32, all
+        /// of one cluster.
+        servers: Vec<String> = vec!["nats://127.0.0.1:4222".to_owned()];
+        /// File with the JWT and the nkey seed with which the proxy signs in at these servers (.creds). Empty: none.
+        credentials_file: PathBuf = PathBuf::new();
+        /// File with the nkey seed (SU...) with which it signs in instead. Empty: none.
+        nkey_file: PathBuf = PathBuf::new();
+        /// Certificates to trust for these servers, as PEM. Empty: the machine's.
+        tls_ca_file: PathBuf = PathBuf::new();
+        /// Certificate that the proxy shows to these servers, and its issuers, as PEM. Empty: none.
+        tls_cert_file: PathBuf = PathBuf::new();
+        /// Private key of that certificate, as PEM. Empty: none.
+        tls_key_file: PathBuf = PathBuf::new();
+        /// Beginning of the names of streams and subjects at these servers: 1 to 32 of a-z, 0-9, _ and -. Proxies with the
+        /// same prefix share a log.
+        prefix: String = "framegate".to_owned();
+        /// Number of servers that keep each frame of the kind jetstream: 1, 3 or 5.
+        replicas: usize = 1, in 1..=5;
+        /// Where these servers keep frames: file, or memory (a server that stops loses them).
+        storage: StorageKind = StorageKind::File;
+        /// Time in milliseconds for these servers to answer one request.
+        timeout_ms: u64 = 2000, in 100..=60_000;
+        /// Time in milliseconds that an append waits for servers that do not answer, before it fails. At least timeout_ms.
+        patience_ms: u64 = 10_000, in 100..=600_000;
+        /// Time in milliseconds after which a proxy of the kind jetstream that has not renewed its lease counts as lost.
+        lease_ms: u64 = 15_000, in 5000..=600_000;
+        /// Maximum size in bytes of the stream of frames at these servers, at least max_bytes. 0: four times max_bytes.
+        max_stream_bytes: u64 = 0, in 0..=1 << 52;
     }
 }
 
@@ -276,6 +305,18 @@ pub enum LogKind {
     Memory,
     /// In an SQLite file.
     Sqlite,
+    /// At NATS servers with JetStream.
+    Jetstream,
+}
+
+/// Where the servers of [`LogKind::Jetstream`] keep frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum StorageKind {
+    /// In files.
+    File,
+    /// In memory.
+    Memory,
 }
 
 /// When writes are synced to the disk.

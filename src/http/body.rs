@@ -249,6 +249,9 @@ fn body(pull: Pull) -> Body {
     .boxed_unsync()
 }
 
+/// The pause before a response reads again from a log whose servers do not answer.
+const LOG_AGAIN: Duration = Duration::from_secs(1);
+
 impl Pull {
     /// The number of the next event, if the source ended because a person must answer.
     fn waits_at(&self) -> Option<u64> {
@@ -323,6 +326,11 @@ impl Pull {
                     self.ready.extend(if self.source.was_cut() { self.goodbye.take() } else { last });
                 }
                 Err(Gone::Revoked) => return Err(Torn),
+                // The stream stays open until the servers of the log answer again.
+                Err(Gone::Log(error)) if error.is_unreachable() => {
+                    tracing::debug!(%error, "a response waits for the log");
+                    tokio::time::sleep(LOG_AGAIN).await;
+                }
                 Err(Gone::Log(error)) => {
                     // The client reconnects with its cursor. The log's error is not shown to it.
                     match error {

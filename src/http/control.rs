@@ -12,7 +12,7 @@ use super::reply::{Body, json_response};
 use super::route::Call;
 use super::shared::Shared;
 use crate::runs::Entry;
-use crate::upstream::{Handle, MessageError};
+use crate::upstream::{Handle, MessageError, elsewhere};
 use framegate_translators::frame::{SharedStr, StreamKind};
 use framegate_translators::host::{Answer, HostMessage, SendError};
 use hyper::{Response, StatusCode};
@@ -41,12 +41,12 @@ pub(super) async fn answer(call: Call) -> Result<Response<Body>, Problem> {
     let approval_id =
         percent::of_path(approval_id).ok_or_else(|| Problem::bad_request("the approval id is not valid UTF-8"))?;
     // Look up the run first: an unknown run is reported without reading the body.
-    let (run, handle) = handle_of(run_id, &shared)?;
+    let (run, recipient) = recipient_of(run_id, &shared)?;
     let given: Decided = json_body::read(request, MAX_ANSWER, form, &shared).await?;
     let answer = Answer::from(given);
     let decision = answer.decision.as_str();
     let message = HostMessage::Answer { approval_id: SharedStr::from(approval_id.as_str()), answer };
-    send(&handle, message, &shared).await?;
+    send(&recipient, message, &shared).await?;
     #[derive(Serialize)]
     struct Reply<'t> {
         run_id: Uuid,
@@ -60,8 +60,8 @@ pub(super) async fn answer(call: Call) -> Result<Response<Body>, Problem> {
 /// `POST /v1/runs/{run_id}/interrupt`: 202. The run's last event reports how it ended.
 pub(super) async fn interrupt(call: Call) -> Result<Response<Body>, Problem> {
     let ([run_id], shared) = (call.path.get()?, &call.shared);
-    let (run, handle) = handle_of(run_id, shared)?;
-    send(&handle, HostMessage::Interrupt, shared).await?;
+    let (run, recipient) = recipient_of(run_id, shared)?;
+    send(&recipient, HostMessage::Interrupt, shared).await?;
     #[derive(Serialize)]
     struct Reply {
         run_id: Uuid,
@@ -80,17 +80,15 @@ pub(super) async fn message(call: Call) -> Result<Response<Body>, Problem> {
             "there is no session {session}; GET /v1/runs shows the stored sessions"
         )));
     }
-    let handle = shared.host.handles.find_session(session).ok_or_else(|| {
-        let detail =
-            "no runner of this session accepts prompts; start one that continues the session with POST /v1/runs and \
-             its session_id";
-        Problem::new(StatusCode::CONFLICT, detail)
-    })?;
+    let recipient = match shared.host.handles.find_session(session) {
+        Some(handle) => Recipient::Here(handle),
+        None => Recipient::ElsewhereSession(session),
+    };
     let Message { prompt } = json_body::read(request, shared.settings.max_prompt_body, "{\"prompt\"}", &shared).await?;
     if prompt.is_empty() {
         return Err(Problem::bad_request("the prompt is empty"));
     }
-    send(&handle, HostMessage::Prompt(prompt), &shared).await?;
+    send(&recipient, HostMessage::Prompt(prompt), &shared).await?;
     #[derive(Serialize)]
     struct Reply {
         session_id: Uuid,
@@ -98,21 +96,29 @@ pub(super) async fn message(call: Call) -> Result<Response<Body>, Problem> {
     Ok(accepted(&Reply { session_id: session }))
 }
 
-/// The handle of a run that the caller may see.
-fn handle_of(run_id: &str, shared: &Shared) -> Result<(Uuid, Handle), Problem> {
+/// Where the runner of a run or session is.
+enum Recipient {
+    Here(Handle),
+    /// A run that this proxy does not drive, but another one may.
+    ElsewhereRun(Uuid),
+    /// A session that this proxy does not drive, but another one may.
+    ElsewhereSession(Uuid),
+}
+
+/// Where the runner of a run is that the caller may see.
+fn recipient_of(run_id: &str, shared: &Shared) -> Result<(Uuid, Recipient), Problem> {
     let id =
         Uuid::try_parse(run_id).map_err(|_| Problem::bad_request("the run id must be a UUID, as in GET /v1/runs"))?;
     let entry = shared
         .find(StreamKind::Session, id)
         .ok_or_else(|| Problem::not_found(format!("there is no run {id}; GET /v1/runs lists the stored runs")))?;
     if let Some(handle) = shared.host.handles.find(id) {
-        return Ok((id, handle));
+        return Ok((id, Recipient::Here(handle)));
     }
-    let detail = match entry.status().ended {
-        true => "the run has ended and accepts no further input",
-        false => "this run accepts no input, because the proxy did not start it",
-    };
-    Err(Problem::new(StatusCode::CONFLICT, detail))
+    if entry.status().ended {
+        return Err(Problem::new(StatusCode::CONFLICT, "the run has ended and accepts no further input"));
+    }
+    Ok((id, Recipient::ElsewhereRun(id)))
 }
 
 /// Answers a question of a run that the caller sees. A question that is over already is no error.
@@ -125,12 +131,13 @@ pub(super) async fn answer_unless_over(
     answer: Answer,
     shared: &Shared,
 ) -> Result<(), Problem> {
-    let Some(handle) = shared.host.handles.find(entry.stream.id) else {
-        let detail = "this run accepts no input, because the proxy did not start it";
-        return if entry.status().ended { Ok(()) } else { Err(Problem::new(StatusCode::CONFLICT, detail)) };
+    let recipient = match shared.host.handles.find(entry.stream.id) {
+        Some(handle) => Recipient::Here(handle),
+        None if entry.status().ended => return Ok(()),
+        None => Recipient::ElsewhereRun(entry.stream.id),
     };
     let message = HostMessage::Answer { approval_id: SharedStr::from(approval_id), answer };
-    match passed_on(&handle, message, shared).await? {
+    match passed_on(&recipient, message, shared).await? {
         Ok(())
         | Err(
             MessageError::Answered(_) | MessageError::Gone | MessageError::SendError(SendError::UnknownQuestion(_)),
@@ -161,12 +168,12 @@ pub(super) async fn until_answered(entry: &Entry, approvals: &[&str]) {
 /// # Errors
 /// The run accepts no input, or it has not ended in time.
 pub(super) async fn interrupt_and_wait(entry: &Entry, shared: &Shared) -> Result<(), Problem> {
-    let handle = match handle_of(&entry.stream.id.to_string(), shared) {
-        Ok((_, handle)) => handle,
+    let recipient = match recipient_of(&entry.stream.id.to_string(), shared) {
+        Ok((_, recipient)) => recipient,
         Err(_) if entry.status().ended => return Ok(()),
         Err(problem) => return Err(problem),
     };
-    match passed_on(&handle, HostMessage::Interrupt, shared).await? {
+    match passed_on(&recipient, HostMessage::Interrupt, shared).await? {
         Ok(()) | Err(MessageError::Gone) => {}
         Err(error) => return Err(problem_of(&error)),
     }
@@ -178,22 +185,40 @@ pub(super) async fn interrupt_and_wait(entry: &Entry, shared: &Shared) -> Result
     })
 }
 
-async fn send(handle: &Handle, message: HostMessage, shared: &Shared) -> Result<(), Problem> {
-    passed_on(handle, message, shared).await?.map_err(|error| problem_of(&error))
+async fn send(recipient: &Recipient, message: HostMessage, shared: &Shared) -> Result<(), Problem> {
+    passed_on(recipient, message, shared).await?.map_err(|error| problem_of(&error))
 }
 
 /// Passes a message on.
 ///
 /// # Errors
-/// 504 if the runner has not read it in time.
+/// 504 if the runner has not read it in time; 409 if no proxy drives the runner.
 async fn passed_on(
-    handle: &Handle,
+    recipient: &Recipient,
     message: HostMessage,
     shared: &Shared,
 ) -> Result<Result<(), MessageError>, Problem> {
-    tokio::time::timeout(PATIENCE, handle.send(message, &shared.caller.name)).await.map_err(|_| {
+    let by = &shared.caller.name;
+    let passing = async {
+        match recipient {
+            Recipient::Here(handle) => Some(handle.send(message, by).await),
+            Recipient::ElsewhereRun(run) => elsewhere::send_to_run(&shared.runs, *run, message, by).await,
+            Recipient::ElsewhereSession(id) => elsewhere::send_to_session(&shared.runs, *id, message, by).await,
+        }
+    };
+    let passed = tokio::time::timeout(PATIENCE, passing).await.map_err(|_| {
         let detail = "the runner has not read the input yet; it may still do so";
         Problem::new(StatusCode::GATEWAY_TIMEOUT, detail)
+    })?;
+    passed.ok_or_else(|| {
+        let detail = match recipient {
+            Recipient::ElsewhereSession(_) => {
+                "no runner of this session accepts prompts; start one that continues the session with POST /v1/runs \
+                 and its session_id"
+            }
+            _ => "this run accepts no input, because the proxy did not start it",
+        };
+        Problem::new(StatusCode::CONFLICT, detail)
     })
 }
 

@@ -1,6 +1,7 @@
 //! Runs over HTTP: their list, their status, their events.
 
 use super::body::{Source, events_behind};
+use super::limits::later;
 use super::negotiate::{Form, Negotiated, Wanted, negotiate};
 use super::problem::Problem;
 use super::query::Query;
@@ -18,6 +19,7 @@ use hyper::{Request, Response, StatusCode};
 use serde_json::json;
 use serde_json::value::RawValue;
 use std::sync::Arc;
+use std::time::Duration;
 use uuid::Uuid;
 
 /// Every form of events.
@@ -215,6 +217,9 @@ pub(super) fn unreadable(error: &LogError) -> Problem {
     }
     if let LogError::Dropped { .. } = error {
         return Problem::not_found(format!("{error}; GET /v1/runs lists the stored runs"));
+    }
+    if error.is_unreachable() {
+        return later(StatusCode::SERVICE_UNAVAILABLE, error.to_string(), Duration::from_secs(1));
     }
     tracing::error!(%error, "the log could not be read");
     Problem::new(StatusCode::SERVICE_UNAVAILABLE, "the events could not be read; see the proxy's log for the reason")

@@ -86,7 +86,7 @@ use crate::runs::Runs;
 use crate::shutdown::Shutdown;
 use crate::upstream::responses::Starting;
 use crate::upstream::sse::SseUpstream;
-use crate::upstream::{Host, Upstreams};
+use crate::upstream::{Host, Upstreams, elsewhere};
 use hyper_util::server::graceful::GracefulShutdown;
 use shared::Shared;
 use std::future::Future;
@@ -214,6 +214,7 @@ impl Server {
             let (current, control) = (self.shared.control.clone(), self.shared.control.clone());
             background.spawn(tls::watch(move || current.live().tls.clone(), move |tls| control.set_tls(tls), every));
         }
+        background.spawn(elsewhere::deliver(self.shared.runs.clone(), self.shared.host.handles.clone()));
         for feed in &self.feeds {
             let feed = feed.clone();
             background.spawn(async move { feed.follow().await });

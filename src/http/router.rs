@@ -112,6 +112,10 @@ async fn route(request: Request<Incoming>, found: Found<'_>, shared: Arc<Shared>
         let detail = "the proxy is stopping; try again later".to_owned();
         return Err(later(StatusCode::SERVICE_UNAVAILABLE, detail, Duration::from_secs(1)));
     }
+    if !route.is_probe {
+        // In a log that several proxies share, a client may ask for what it has just seen at another one.
+        shared.runs.catch_up().await;
+    }
     let call = Call { request, path: PathValues::new(&values), known: route.query, shared };
     (route.handler)(call).await
 }

@@ -1,9 +1,9 @@
 //! Closing the runs of an ingest whose last frames the log refuses.
 //!
 //! Input: the frames that close the runs. Output: the same in the log, later; or the runs ended at what the log has of them, if it
-//! has no room. Never: a reader that waits for ever for an end.
+//! has no room, or may have some of the frames already. Never: a reader that waits for ever for an end; a frame that is stored twice.
 
-use super::{LOG_FULL, keep};
+use super::{LOG_FAILED, LOG_FULL, keep};
 use crate::clock::Moment;
 use crate::log::{LogError, StreamId, stream_id};
 use crate::runs::labels::Labels;
@@ -19,13 +19,21 @@ const TRY_AGAIN: (Duration, Duration) = (Duration::from_secs(1), Duration::from_
 
 /// Retries until the frames that close an ingest's runs are stored, so that no reader waits for ever. A run of which the log has
 /// nothing was never acknowledged and is not added later.
-pub(super) async fn close_later(runs: Arc<Runs>, ingested: Ingested, frames: Vec<Arc<Frame>>) {
+pub(super) async fn close_later(runs: Arc<Runs>, ingested: Ingested, frames: Vec<Arc<Frame>>, error: LogError) {
     let is_known = |frame: &&Arc<Frame>| runs.find(stream_id(frame)).is_some();
     let frames: Vec<_> = frames.iter().filter(is_known).cloned().collect();
     let (mut pause, most) = TRY_AGAIN;
     let mut made = 0;
     while !frames.is_empty() {
         tokio::time::sleep(pause).await;
+        if error.is_unreachable() {
+            // The log may have the frames, so they are not sent again.
+            if cut_short(&runs, &ingested, &frames, &error).await {
+                break;
+            }
+            pause = (pause * 2).min(most);
+            continue;
+        }
         // The runs have begun before, so they have their labels.
         match keep(&runs, &ingested, &frames, (Moment::now(), &Labels::default())).await {
             Ok(()) => {
@@ -40,13 +48,16 @@ pub(super) async fn close_later(runs: Arc<Runs>, ingested: Ingested, frames: Vec
     ingested.wake(made, Moment::now(), true);
 }
 
-/// Ends the streams for whose frames the log has no room, at what it has of them. Returns whether they are ended now. The rest of
+/// Ends the streams whose frames the log does not take, at what it has of them. Returns whether they are ended now. The rest of
 /// the frames was never acknowledged.
 pub(super) async fn cut_short(runs: &Runs, ingested: &Ingested, frames: &[Arc<Frame>], error: &LogError) -> bool {
-    if !matches!(error, LogError::Full { .. }) {
-        return false;
-    }
-    let end = RunEnd::interrupted(LOG_FULL, error.to_string());
+    let code = match error {
+        LogError::Full { .. } => LOG_FULL,
+        // The log may have stored frames although it did not answer, or another proxy has ended the run.
+        LogError::Unreachable { .. } | LogError::Sequence { .. } | LogError::TooLarge { .. } => LOG_FAILED,
+        _ => return false,
+    };
+    let end = RunEnd::interrupted(code, error.to_string());
     let mut known = HashSet::new();
     let streams: Vec<StreamId> = frames.iter().map(|frame| stream_id(frame)).filter(|id| known.insert(*id)).collect();
     for entry in streams.into_iter().filter_map(|id| runs.find(id)) {

@@ -56,7 +56,7 @@ impl IngestError {
     pub fn code(&self) -> &'static str {
         match self {
             Self::Log(error) if error.is_full() => LOG_FULL,
-            Self::Log(_) => "log_failed",
+            Self::Log(_) => LOG_FAILED,
             Self::Beyond(_) => "limit",
         }
     }
@@ -64,6 +64,9 @@ impl IngestError {
 
 /// The error code of a run that ended because the log was full.
 const LOG_FULL: &str = "log_full";
+
+/// The error code of a run that ended because the log failed.
+const LOG_FAILED: &str = "log_failed";
 
 /// The error code of a run that was open when the proxy stopped.
 pub const PROXY_STOPPING: &str = "proxy_stopping";
@@ -357,8 +360,11 @@ impl Ingest {
         if let Some(repeats) = &mut self.repeats {
             repeats.give_up(&mut all);
         }
-        // The first error is the cause; an error from closing adds nothing.
-        let _ = self.close(all, arrived).await;
+        match &error {
+            IngestError::Log(unknown) if unknown.is_unreachable() => self.close_at_the_log(all, unknown.clone()).await,
+            // The first error is the cause; an error from closing adds nothing.
+            _ => drop(self.close(all, arrived).await),
+        }
         error
     }
 
@@ -422,16 +428,20 @@ impl Ingest {
         self.store().await;
         let kept = keep(&self.runs, &self.ingested, &frames, (arrived, &self.labels)).await;
         self.account.close();
-        let is_closed = match &kept {
-            Err(error) => cut_short(&self.runs, &self.ingested, &frames, error).await,
-            Ok(()) => true,
-        };
-        if is_closed {
-            self.ingested.wake(frames.len(), arrived, true);
-        } else {
-            tokio::spawn(close_later(self.runs.clone(), self.ingested.clone(), frames));
+        match &kept {
+            Err(error) if !cut_short(&self.runs, &self.ingested, &frames, error).await => {
+                tokio::spawn(close_later(self.runs.clone(), self.ingested.clone(), frames, error.clone()));
+            }
+            _ => self.ingested.wake(frames.len(), arrived, true),
         }
         kept
+    }
+
+    /// Ends the runs at what the log has of them, since it may have some of these frames.
+    async fn close_at_the_log(&mut self, mut frames: Vec<Arc<Frame>>, error: LogError) {
+        frames.retain(|frame| self.account.admits(&frame.stream));
+        self.account.close();
+        tokio::spawn(close_later(self.runs.clone(), self.ingested.clone(), frames, error));
     }
 
     async fn store(&mut self) {

@@ -54,7 +54,11 @@ impl Slow {
 
 #[async_trait]
 impl FrameLog for Slow {
-    async fn append(&self, frames: &[Arc<Frame>], summaries: Vec<crate::log::Summary>) -> Result<u64, LogError> {
+    async fn append(
+        &self,
+        frames: &[Arc<Frame>],
+        summaries: Vec<crate::log::Summary>,
+    ) -> Result<crate::log::Place, LogError> {
         let nth = self.begun.fetch_add(1, Ordering::Relaxed);
         self.open.acquire().await.unwrap().forget();
         let turns = self.turns.lock().unwrap().pop_front().unwrap_or_default();

@@ -3,7 +3,7 @@
 //! If it is full, whole streams are dropped ([`Room`] decides which); an open run stays.
 
 use super::room::{Room, RoomBounds};
-use super::{ByStream, Checkpoint, FrameLog, Gone, LogError, Order, StreamId, Summary, stream_id, weight};
+use super::{ByStream, Checkpoint, FrameLog, Gone, LogError, Order, Place, StreamId, Summary, stream_id, weight};
 use crate::clock::Clock;
 use async_trait::async_trait;
 use framegate_translators::frame::Frame;
@@ -103,7 +103,7 @@ impl Held {
 
 #[async_trait]
 impl FrameLog for MemoryLog {
-    async fn append(&self, frames: &[Arc<Frame>], _: Vec<Summary>) -> Result<u64, LogError> {
+    async fn append(&self, frames: &[Arc<Frame>], _: Vec<Summary>) -> Result<Place, LogError> {
         let more: u64 = frames.iter().map(|frame| weight(frame)).sum();
         let now_ms = self.clock.now_ms();
         let mut held = self.held();
@@ -130,7 +130,7 @@ impl FrameLog for MemoryLog {
         held.make_room(0, &[]);
         let first = held.next_position;
         held.next_position += frames.len() as u64;
-        Ok(first)
+        Ok(Place { first, behind: held.next_position })
     }
 
     fn order(&self) -> Order {

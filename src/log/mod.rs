@@ -4,12 +4,17 @@
 //! Never: a frame changed or left out, or a reader that waits for another reader. Everything that clients see is a function
 //! of the frames here. If the front of a stream is pruned, [`Checkpoint`]s keep what was derived from it.
 
+#[cfg(feature = "jetstream")]
+pub mod jetstream;
 mod memory;
 mod room;
+mod shared;
 pub mod sqlite;
+mod tail_cache;
 mod weight;
 
 pub use memory::MemoryLog;
+pub use shared::{Heard, News, Request, SharedFigures, SharedLog};
 pub use sqlite::SqliteLog;
 pub use weight::weight;
 
@@ -125,15 +130,28 @@ pub struct Order {
     pub dropped: Vec<DroppedStream>,
 }
 
+/// Where the frames of an append are among all frames ever kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The position of the first frame. The others follow it, except in a log that several proxies share.
+    pub first: u64,
+    /// The position behind the last frame.
+    pub behind: u64,
+}
+
 /// Storage for frames.
 #[async_trait]
 pub trait FrameLog: Send + Sync + 'static {
-    /// Appends frames, all or none. On return they are as durable as the log can make them. Returns the position of the first
-    /// one among all frames ever kept; the others follow it.
+    /// Appends frames, all or none. On return they are as durable as the log can make them.
     ///
     /// # Errors
-    /// The reason why the frames could not be appended; none was.
-    async fn append(&self, frames: &[Arc<Frame>], summaries: Vec<Summary>) -> Result<u64, LogError>;
+    /// The reason why the frames could not be appended. None was, except that with [`LogError::Unreachable`] this is unknown.
+    async fn append(&self, frames: &[Arc<Frame>], summaries: Vec<Summary>) -> Result<Place, LogError>;
+
+    /// What this log can do because several proxies share it; `None` if only one uses it.
+    fn shared(&self) -> Option<&dyn SharedLog> {
+        None
+    }
 
     /// Positions and counts of kept frames whose appender was cancelled before it got the answer; since the last call.
     fn take_abandoned(&self) -> Vec<(u64, u64)> {

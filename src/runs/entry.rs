@@ -129,6 +129,18 @@ impl Entry {
         self.tail.send_replace(tail);
     }
 
+    /// Takes what another proxy noted about the stream without new frames: its labels, how its program exited, and what readers
+    /// counted there.
+    pub(super) fn adopt_notes(&self, noted: RunStatus) {
+        let mut now = self.status();
+        now.labels = noted.labels;
+        now.exit = noted.exit.or(now.exit);
+        for (contract, events) in noted.events_checked {
+            let counted = now.events_checked.entry(contract).or_default();
+            *counted = (*counted).max(events);
+        }
+    }
+
     /// The stream's id.
     pub fn id(&self) -> StreamId {
         (self.stream.kind, self.stream.id)

@@ -89,6 +89,22 @@ impl Feed {
         self.steps().learnt(dropped);
     }
 
+    /// As [`Feed::learnt`], for a log that several proxies share. `next` is the position behind everything that is known.
+    pub(super) fn learnt_shared(&self, dropped: Vec<DroppedStream>, next: u64) {
+        let mut steps = self.steps();
+        steps.learnt(dropped);
+        steps.next = next;
+    }
+
+    /// Takes in frames of a log that several proxies share. They come in the order of their positions.
+    pub(super) fn heard(&self, stream: StreamId, run: Run, arrived: Moment) {
+        self.steps().publish(Step { stream, start: run.position, first: run.seq, count: run.frames });
+        self.wake.send_modify(|progress| {
+            progress.changes += 1;
+            progress.arrived = Some(arrived);
+        });
+    }
+
     fn cursor(&self, place: u64, nth: u32) -> String {
         self.seal.seal(place, nth)
     }

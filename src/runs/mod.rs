@@ -5,7 +5,8 @@
 //!
 //! [`Runs`] is the façade. What it does is in the modules: `registry` finds streams, `append` adds frames to them, `summaries`
 //! stores their status, `retention` removes streams and the fronts of streams, `checkpoints` saves the states of encoders,
-//! `recovery` and `closing` end what was left open, `completion` completes statuses of older versions; `view`, `follow`, `ingested` and `feed` serve readers.
+//! `recovery` and `closing` end what was left open, `completion` completes statuses of older versions, `shared_log` takes in
+//! what other proxies write; `view`, `follow`, `ingested` and `feed` serve readers.
 
 mod append;
 mod checkpoints;
@@ -21,6 +22,7 @@ mod pending_replay;
 mod recovery;
 mod registry;
 mod retention;
+mod shared_log;
 mod status;
 mod summaries;
 pub mod tool_figures;
@@ -34,6 +36,7 @@ pub use follow::Follower;
 pub use ingested::{FrameFollower, IngestFollower, Ingested};
 pub use lag::Lag;
 pub use retention::pruning::PruningBounds;
+pub use shared_log::PROXY_LOST;
 pub use status::{Exited, RunState, RunStatus, Waiting};
 pub use totals::Totals;
 pub use usage_total::UsageTotal;
@@ -53,6 +56,7 @@ use framegate_translators::encode::EncoderOptions;
 use framegate_translators::frame::{ProviderEvent, Stream, StreamKind};
 use framegate_translators::normalizer::{EndHold, MAX_OPEN_TOOLS};
 use registry::Registry;
+use shared_log::SharedOrder;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tokio::sync::{mpsc, watch};
 use uuid::Uuid;
@@ -87,6 +91,8 @@ pub struct Runs {
     pruning: PruningBounds,
     /// The encoder options for clients.
     options: EncoderOptions,
+    /// What is known of the order of a log that several proxies share.
+    shared_order: SharedOrder,
     /// Queue of the background task that makes checkpoints of long streams.
     checkpointer: OnceLock<mpsc::Sender<StreamId>>,
     closing: watch::Sender<bool>,
@@ -116,6 +122,7 @@ impl Runs {
             end_hold: EndHold::default(),
             pruning: PruningBounds::default(),
             options: EncoderOptions::default(),
+            shared_order: SharedOrder::default(),
             checkpointer: OnceLock::new(),
             closing: watch::Sender::default(),
             metrics: Arc::default(),

@@ -20,6 +20,10 @@ impl Runs {
     /// # Errors
     /// The log's error, if it cannot be read at all.
     pub async fn recover(&self, now_ms: u64) -> Result<(), LogError> {
+        if self.log.shared().is_some() {
+            // What is open may belong to another proxy.
+            return self.load_shared().await;
+        }
         let streams = self.log.streams().await?;
         for kept in &streams {
             let gone = kept.gone.and_then(|gone| Some((kept.gone_position?, gone.frames.checked_sub(1)?)));
@@ -55,8 +59,12 @@ impl Runs {
 
     /// The final text of an ended run, from its last frame.
     async fn final_text(&self, kept: &KeptStream) -> Option<String> {
-        let stream = &kept.stream;
-        match self.log.read((stream.kind, stream.id), kept.frames.checked_sub(1)?, 1).await {
+        self.final_text_of(&kept.stream, kept.frames).await
+    }
+
+    /// The final text of an ended run with so many frames.
+    pub(super) async fn final_text_of(&self, stream: &Arc<Stream>, frames: u64) -> Option<String> {
+        match self.log.read((stream.kind, stream.id), frames.checked_sub(1)?, 1).await {
             Ok(frames) => match &frames.first()?.body {
                 Body::SessionEnded(end) => end.final_text.clone(),
                 _ => None,
@@ -68,7 +76,7 @@ impl Runs {
         }
     }
 
-    fn learn(&self, kept: &KeptStream, mut status: RunStatus) -> Arc<Entry> {
+    pub(super) fn learn(&self, kept: &KeptStream, mut status: RunStatus) -> Arc<Entry> {
         status.pruned_frames = kept.gone.map_or(0, |gone| gone.frames);
         status.is_final_text_long = None;
         let frames = status.frames;
@@ -174,7 +182,7 @@ impl Encoder for LeftOpen {
 }
 
 /// The stored status, if it belongs to the stream's current state.
-fn known_status(kept: &KeptStream) -> Option<RunStatus> {
+pub(super) fn known_status(kept: &KeptStream) -> Option<RunStatus> {
     let mut status: RunStatus = serde_json::from_str(kept.status.as_deref()?).ok()?;
     status.ended = kept.ended;
     status.opening = status.kept_opening.take();

@@ -131,6 +131,30 @@ pub enum LogError {
         /// The contract's name.
         contract: &'static str,
     },
+    /// The servers of the log do not answer. It is unknown whether they did what they were asked for.
+    #[error("the servers of the frame log ({servers}) do not answer: {detail}")]
+    Unreachable {
+        /// Their addresses.
+        servers: String,
+        /// What was tried, and what happened.
+        detail: String,
+    },
+    /// The servers of the log refuse.
+    #[error("the servers of the frame log ({servers}) refuse: {detail}")]
+    Servers {
+        /// Their addresses.
+        servers: String,
+        /// Their reason.
+        detail: String,
+    },
+    /// The frames of one append, or a request, are more than the servers can take at once.
+    #[error("{bytes} bytes are more than the servers of the frame log can take at once ({most})")]
+    TooLarge {
+        /// Its size.
+        bytes: u64,
+        /// The limit.
+        most: u64,
+    },
     /// The log was closed.
     #[error("the frame log is closed")]
     Closed,
@@ -144,6 +168,11 @@ impl LogError {
             Self::Lacking { frame, .. } => Some(format!("frame {frame} is missing")),
             _ => None,
         }
+    }
+
+    /// Whether the operation may succeed once the log's servers answer again.
+    pub fn is_unreachable(&self) -> bool {
+        matches!(self, Self::Unreachable { .. })
     }
 
     /// Whether the operation would have succeeded with more room.

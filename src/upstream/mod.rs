@@ -6,6 +6,7 @@
 
 pub mod command;
 mod conversation;
+pub mod elsewhere;
 mod files;
 mod handles;
 mod host;

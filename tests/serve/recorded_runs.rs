@@ -12,20 +12,26 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Sends every recording in; returns the ids of the runs.
-pub fn ingest_all(proxy: &Proxy) -> Vec<String> {
-    let mut runs = Vec::new();
+/// Every recording, with the name of its runner.
+pub fn recordings() -> Vec<(&'static str, PathBuf)> {
+    let mut recordings = Vec::new();
     for runner in RUNNERS {
         let folder = root().join("tests/fixtures").join(runner.name);
         let mut files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
         files.retain(|path| path.is_file() && !path.ends_with("MANIFEST.json"));
         files.sort();
-        for file in files {
-            let made =
-                post(proxy.address, &format!("/v1/ingest/{}", runner.name), &[], &fs::read(file).unwrap()).json();
-            let made = made["runs"].as_array().into_iter().flatten();
-            runs.extend(made.map(|run| run["run_id"].as_str().unwrap().to_owned()));
-        }
+        recordings.extend(files.into_iter().map(|file| (runner.name, file)));
+    }
+    recordings
+}
+
+/// Sends every recording in; returns the ids of the runs.
+pub fn ingest_all(proxy: &Proxy) -> Vec<String> {
+    let mut runs = Vec::new();
+    for (runner, file) in recordings() {
+        let made = post(proxy.address, &format!("/v1/ingest/{runner}"), &[], &fs::read(file).unwrap()).json();
+        let made = made["runs"].as_array().into_iter().flatten();
+        runs.extend(made.map(|run| run["run_id"].as_str().unwrap().to_owned()));
     }
     runs.sort();
     runs.dedup();

@@ -6,7 +6,9 @@ use async_trait::async_trait;
 use framegate::config::GateMode;
 use framegate::gate::Gate;
 use framegate::log::sqlite::Options;
-use framegate::log::{Checkpoint, FrameLog, Gone, LogError, MemoryLog, Order, SqliteLog, StreamId, Summary, stream_id};
+use framegate::log::{
+    Checkpoint, FrameLog, Gone, LogError, MemoryLog, Order, Place, SqliteLog, StreamId, Summary, stream_id,
+};
 use framegate::runs::Runs;
 use framegate_translators::frame::{Frame, Stream, StreamKind};
 use framegate_translators::framing::Limits;
@@ -161,7 +163,7 @@ struct InterleavedLog {
 
 #[async_trait]
 impl FrameLog for InterleavedLog {
-    async fn append(&self, frames: &[Arc<Frame>], summaries: Vec<Summary>) -> Result<u64, LogError> {
+    async fn append(&self, frames: &[Arc<Frame>], summaries: Vec<Summary>) -> Result<Place, LogError> {
         let others = std::mem::take(&mut *self.others.lock().unwrap());
         for other in others {
             self.log.append(&other, Vec::new()).await?;

@@ -3,7 +3,7 @@
 use crate::scratch::Scratch;
 use async_trait::async_trait;
 use framegate::log::sqlite::Options;
-use framegate::log::{Checkpoint, FrameLog, Gone, KeptStream, LogError, Order, SqliteLog, StreamId, Summary};
+use framegate::log::{Checkpoint, FrameLog, Gone, KeptStream, LogError, Order, Place, SqliteLog, StreamId, Summary};
 use framegate_translators::frame::Frame;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -23,7 +23,7 @@ impl InstrumentedLog {
 
 #[async_trait]
 impl FrameLog for InstrumentedLog {
-    async fn append(&self, frames: &[Arc<Frame>], summaries: Vec<Summary>) -> Result<u64, LogError> {
+    async fn append(&self, frames: &[Arc<Frame>], summaries: Vec<Summary>) -> Result<Place, LogError> {
         if self.is_full.load(Ordering::Relaxed) {
             return Err(LogError::NoSpace { path: "framegate.db".into(), detail: "no room".to_owned() });
         }

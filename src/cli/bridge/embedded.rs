@@ -71,7 +71,7 @@ impl Embedded {
     async fn serve(config: &Config, mut settings: Settings, token: String, caller: Caller) -> anyhow::Result<Self> {
         settings.live.tokens.add(&token, caller).map_err(|name| anyhow!("there is already a token {name:?}"))?;
         let listening = Listening::at(&settings).await?;
-        let runs = engine::runs(config, engine::storage(config, LogKind::Memory)?, &settings.encoder)?;
+        let runs = engine::runs(config, engine::storage(config, LogKind::Memory).await?, &settings.encoder)?;
         runs.recover(Clock::System.now_ms()).await?;
         let runs = Arc::new(runs);
         let server = Server::on(listening, settings, runs.clone())?;

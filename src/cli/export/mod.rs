@@ -9,7 +9,7 @@ mod html;
 mod markdown;
 mod output;
 
-use super::frame_log::Database;
+use super::frame_log::{Database, database_file};
 use super::names::{self, ContractName, From};
 use super::recordings::Recordings;
 use super::serve::engine;
@@ -103,9 +103,6 @@ impl Subject {
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut config = Sources::new(args.config.clone(), std::env::vars_os())?.load()?;
-    if let Some(path) = &args.db {
-        config.log.path.clone_from(path);
-    }
     // The file may be given to others, so it is redacted unless that is unwanted.
     config.redaction = Redaction { enabled: !args.no_redact, ..config.redaction };
     let output = |path: &Option<PathBuf>| path.as_ref().map(|path| Output::new(path, args.force)).transpose();
@@ -171,7 +168,7 @@ impl Exporter<'_> {
     /// Adds the runs of a recording.
     fn recording(&self, path: &Path, made: &mut Made) -> anyhow::Result<()> {
         let config = &self.config;
-        let storage = engine::storage(config, LogKind::Memory)?;
+        let storage = self.runtime.block_on(engine::storage(config, LogKind::Memory))?;
         let runs = engine::runs(config, storage, &EncoderOptions::default())?.with_end_hold(EndHold::Input);
         let runs = Arc::new(runs);
         let recordings = Recordings {
@@ -186,13 +183,13 @@ impl Exporter<'_> {
 
     /// Adds a run of the frame log.
     fn stored(&self, id: &str, made: &mut Made) -> anyhow::Result<()> {
-        let path = &self.config.log.path;
+        let path = database_file(self.args.db.as_deref(), &self.config.log)?;
         let (key, kept) = Database::open(path)?.find(id)?;
         let stream = (kept.stream.kind, kept.stream.id);
         if stream.0 != StreamKind::Session {
             bail!("{id} is not a run but a {}; `framegate log list` shows the runs", stream.0.as_str());
         }
-        let snapshot = Arc::new(Snapshot::of(path.clone(), vec![(key, kept)]));
+        let snapshot = Arc::new(Snapshot::of(path.to_owned(), vec![(key, kept)]));
         let gate = Gate::new(self.config.gate.mode).map_err(|error| anyhow!(error))?;
         let runs = Runs::new(snapshot.clone(), gate).with_artifacts(snapshot, Bounds::default());
         self.runtime.block_on(runs.recover(0))?;

@@ -10,7 +10,7 @@ mod show;
 pub(super) mod statuses;
 mod verify;
 
-use crate::config::Sources;
+use crate::config::{self, LogKind, Sources};
 use crate::log::sqlite::{open_read_only, streams};
 use crate::log::{KeptStream, LogError};
 use anyhow::bail;
@@ -63,9 +63,7 @@ enum Command {
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut config = Sources::new(args.config.clone(), std::env::vars_os())?.load()?;
-    if let Some(path) = &args.db {
-        config.log.path.clone_from(path);
-    }
+    config.log.path = database_file(args.db.as_deref(), &config.log)?.to_owned();
     let settings = &config.log;
     let out = &mut std::io::BufWriter::new(std::io::stdout().lock());
     let code = match &args.command {
@@ -79,6 +77,22 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     };
     out.flush()?;
     Ok(ExitCode::from(code))
+}
+
+/// The database file that a command reads: the named one, or that of the configuration.
+///
+/// # Errors
+/// None is named, and the configured log is not a file.
+pub(super) fn database_file<'p>(named: Option<&'p Path>, log: &'p config::Log) -> anyhow::Result<&'p Path> {
+    match (named, log.kind) {
+        (Some(path), _) => Ok(path),
+        // A proxy with its log in memory may have had a database before.
+        (None, LogKind::Sqlite | LogKind::Memory) => Ok(&log.path),
+        (None, LogKind::Jetstream) => bail!(
+            "this command reads a database file, but the configured log is at NATS servers (log.kind = \"jetstream\"): \
+             name a file with --db, or ask a running proxy"
+        ),
+    }
 }
 
 /// A database that is opened read-only.
@@ -161,5 +175,20 @@ impl Database {
             return Err(LogError::Lacking { stream, frame: next }.into());
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_at_servers_is_never_looked_for_in_a_file() {
+        let log = |kind| config::Log { kind, ..config::Log::default() };
+        let named = Path::new("copy.db");
+        assert_eq!(database_file(None, &log(LogKind::Sqlite)).unwrap(), Path::new("framegate.db"));
+        assert_eq!(database_file(Some(named), &log(LogKind::Jetstream)).unwrap(), named);
+        let error = database_file(None, &log(LogKind::Jetstream)).unwrap_err().to_string();
+        assert!(error.contains("log.kind = \"jetstream\"") && error.contains("--db"), "{error}");
     }
 }

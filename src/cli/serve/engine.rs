@@ -6,6 +6,8 @@ use crate::artifacts::{ArtifactStore, MemoryStore};
 use crate::clock::{Clock, Moment};
 use crate::config::{self, Config, FsyncKind, LogKind};
 use crate::gate::Gate;
+#[cfg(feature = "jetstream")]
+use crate::log::jetstream::{JetstreamLog, JetstreamOptions, StorageKind};
 use crate::log::sqlite::{self, Fsync};
 use crate::log::{FrameLog, MemoryLog, SqliteLog};
 use crate::runs::{PruningBounds, Runs};
@@ -24,8 +26,8 @@ pub(in crate::cli) type Storage = (Arc<dyn FrameLog>, Arc<dyn ArtifactStore>);
 /// Opens the storage.
 ///
 /// # Errors
-/// The database cannot be used.
-pub(in crate::cli) fn storage(config: &Config, kind: LogKind) -> anyhow::Result<Storage> {
+/// The database or the servers cannot be used.
+pub(in crate::cli) async fn storage(config: &Config, kind: LogKind) -> anyhow::Result<Storage> {
     let max_artifact_bytes = config.artifacts.max_total_bytes;
     Ok(match kind {
         LogKind::Memory => (
@@ -40,6 +42,14 @@ pub(in crate::cli) fn storage(config: &Config, kind: LogKind) -> anyhow::Result<
             let log = Arc::new(SqliteLog::open(options)?);
             (log.clone(), log)
         }
+        #[cfg(feature = "jetstream")]
+        LogKind::Jetstream => {
+            let log = JetstreamLog::open(jetstream_options(config)).await?;
+            (log.clone(), log)
+        }
+        // A configuration with this kind has been refused before.
+        #[cfg(not(feature = "jetstream"))]
+        LogKind::Jetstream => return Err(anyhow!("this framegate was built without the feature jetstream")),
     })
 }
 
@@ -68,7 +78,7 @@ pub(in crate::cli) fn runs(config: &Config, (log, store): Storage, encoder: &Enc
 
 /// The background work on the runs, until it is dropped.
 pub(in crate::cli) struct Upkeep(
-    #[expect(dead_code, reason = "dropping the handles ends the tasks")] [AbortOnDropHandle<()>; 3],
+    #[expect(dead_code, reason = "dropping the handles ends the tasks")] [AbortOnDropHandle<()>; 5],
 );
 
 impl Upkeep {
@@ -84,7 +94,15 @@ impl Upkeep {
             let runs = runs.clone();
             async move { runs.complete_older().await }
         });
-        Self([keeping, closing, completing].map(AbortOnDropHandle::new))
+        let hearing = tokio::spawn({
+            let runs = runs.clone();
+            async move { runs.hear_on().await }
+        });
+        let orphans = tokio::spawn({
+            let runs = runs.clone();
+            async move { runs.close_orphans().await }
+        });
+        Self([keeping, closing, completing, hearing, orphans].map(AbortOnDropHandle::new))
     }
 }
 
@@ -108,6 +126,39 @@ fn pruning_bounds(log: &config::Log) -> PruningBounds {
         max_frames: some(log.run_max_frames),
         max_bytes: some(log.run_max_bytes),
         max_age: some(log.run_max_age_hours).map(|hours| Duration::from_secs(hours * 3600)),
+    }
+}
+
+/// The options of a log at NATS servers, from the settings.
+#[cfg(feature = "jetstream")]
+fn jetstream_options(config: &Config) -> JetstreamOptions {
+    let log = &config.log;
+    let path = |path: &std::path::Path| (!path.as_os_str().is_empty()).then(|| path.to_owned());
+    JetstreamOptions {
+        servers: log.servers.clone(),
+        credentials_file: path(&log.credentials_file),
+        nkey_file: path(&log.nkey_file),
+        tls_ca_file: path(&log.tls_ca_file),
+        tls_cert_file: path(&log.tls_cert_file),
+        tls_key_file: path(&log.tls_key_file),
+        prefix: log.prefix.clone(),
+        replicas: log.replicas,
+        storage: match log.storage {
+            config::StorageKind::File => StorageKind::File,
+            config::StorageKind::Memory => StorageKind::Memory,
+        },
+        timeout: Duration::from_millis(log.timeout_ms),
+        patience: Duration::from_millis(log.patience_ms),
+        lease: Duration::from_millis(log.lease_ms),
+        max_stream_bytes: match log.max_stream_bytes {
+            0 => log.max_bytes.saturating_mul(4),
+            bytes => bytes,
+        },
+        max_bytes: log.max_bytes,
+        max_runs: log.max_runs,
+        max_age: max_age(log),
+        max_artifact_bytes: config.artifacts.max_total_bytes,
+        recent_bytes: log.recent_bytes,
     }
 }
 

@@ -24,7 +24,7 @@ use hangup::Terminal;
 use reload::Reload;
 pub(super) use settings::{encoder_options, ingest_settings, settings};
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use tokio::signal::unix::{SignalKind, signal};
@@ -73,7 +73,7 @@ pub(super) fn run(args: &Args, log_args: &LogArgs) -> anyhow::Result<ExitCode> {
     };
     // The demo leaves no files.
     let kind = if args.demo { LogKind::Memory } else { config.log.kind };
-    let runs = engine::runs(&config, engine::storage(&config, kind)?, &settings.encoder)?;
+    let runs = engine::runs(&config, runtime.block_on(engine::storage(&config, kind))?, &settings.encoder)?;
     let reload = Reload { sources, config, log: log_args.clone() };
     let otlp = reload.config.otlp.clone();
     // The demo is for showing to others, so it redacts whatever the configuration says.
@@ -83,10 +83,11 @@ pub(super) fn run(args: &Args, log_args: &LogArgs) -> anyhow::Result<ExitCode> {
         let (runs, spans) = watched(runs, &otlp)?;
         let runs = Arc::new(runs);
         let upkeep = Upkeep::start(&runs);
-        let place = place_of(kind, &reload.config.log.path);
+        let place = place_of(kind, &reload.config.log);
         let served = serve((listening, settings), runs.clone(), demo_rules, reload, &place).await;
-        drop(upkeep);
         runs.keep_counts().await;
+        drop(upkeep);
+        runs.leave_log().await;
         if let Some(spans) = spans {
             spans.stop().await;
         }
@@ -130,13 +131,14 @@ fn default_rules() -> anyhow::Result<Option<Arc<Rules>>> {
 }
 
 /// The location of the log, as shown to users.
-fn place_of(kind: LogKind, path: &Path) -> String {
+fn place_of(kind: LogKind, log: &config::Log) -> String {
     match kind {
         LogKind::Memory => "Its log is in memory and is lost when the process ends".to_owned(),
         LogKind::Sqlite => {
-            let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+            let path = std::path::absolute(&log.path).unwrap_or_else(|_| log.path.clone());
             format!("Its log is {}", path.display())
         }
+        LogKind::Jetstream => format!("Its log is {} at {}", log.prefix, log.servers.join(", ")),
     }
 }
 

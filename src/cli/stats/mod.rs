@@ -162,11 +162,9 @@ fn answer(args: &Args, question: Question) -> anyhow::Result<(Report, u64)> {
             stats.add(&status);
         })?;
     } else {
-        let mut config = Sources::new(args.config.clone(), std::env::vars_os())?.load()?;
-        if let Some(path) = &args.db {
-            config.log.path.clone_from(path);
-        }
-        frame_log::statuses::each(&config.log.path, &mut |status| match status {
+        let config = Sources::new(args.config.clone(), std::env::vars_os())?.load()?;
+        let database = frame_log::database_file(args.db.as_deref(), &config.log)?;
+        frame_log::statuses::each(database, &mut |status| match status {
             Some(status) => {
                 stats.add(&status);
             }

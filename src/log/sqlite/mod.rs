@@ -20,7 +20,6 @@ mod reader;
 mod retention;
 mod snapshot;
 mod state;
-mod tail_cache;
 mod wal_checkpoint;
 mod watermark;
 mod writer;
@@ -34,7 +33,10 @@ pub use snapshot::Snapshot;
 pub(crate) use state::Row;
 pub(crate) use watermark::read as marked;
 
-use super::{Checkpoint, CheckpointAt, FrameLog, Gone, KeptStream, LogError, Order, StreamId, Summary, stream_id};
+use super::tail_cache::TailCache;
+use super::{
+    Checkpoint, CheckpointAt, FrameLog, Gone, KeptStream, LogError, Order, Place, StreamId, Summary, stream_id,
+};
 use crate::clock::Clock;
 use append::Append;
 use async_trait::async_trait;
@@ -48,7 +50,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use tail_cache::TailCache;
 use tokio::sync::{mpsc, oneshot};
 use writer::{Job, Writer};
 
@@ -119,7 +120,7 @@ struct Shared {
     streams: RwLock<HashMap<StreamId, (i64, Arc<Stream>)>>,
     dropped: Mutex<Vec<StreamId>>,
     texts: KnownTexts,
-    tail_cache: TailCache,
+    tail_cache: TailCache<i64>,
     abandoned: Arc<Abandoned>,
 }
 
@@ -273,11 +274,11 @@ impl Drop for SqliteLog {
 
 #[async_trait]
 impl FrameLog for SqliteLog {
-    async fn append(&self, frames: &[Arc<Frame>], summaries: Vec<Summary>) -> Result<u64, LogError> {
+    async fn append(&self, frames: &[Arc<Frame>], summaries: Vec<Summary>) -> Result<Place, LogError> {
         let append = Append::new(frames, summaries, &self.shared.texts);
         let (keys, first) = self.ask(|done| Job::Append(append, done)).await??.claim();
         self.shared.add_to_tail_cache(frames, &keys);
-        Ok(first)
+        Ok(Place { first, behind: first + frames.len() as u64 })
     }
 
     fn take_abandoned(&self) -> Vec<(u64, u64)> {

@@ -8,7 +8,7 @@ use super::artifacts;
 use super::pruning::{checkpoint, first_within};
 use super::reader::{Readers, read_frames};
 use crate::artifacts::{ArtifactStore, Key, StoreError};
-use crate::log::{Checkpoint, CheckpointAt, FrameLog, Gone, KeptStream, LogError, Order, StreamId, Summary};
+use crate::log::{Checkpoint, CheckpointAt, FrameLog, Gone, KeptStream, LogError, Order, Place, StreamId, Summary};
 use async_trait::async_trait;
 use framegate_translators::artifacts::Artifact;
 use framegate_translators::frame::{Frame, Stream};
@@ -53,7 +53,7 @@ impl Snapshot {
 
 #[async_trait]
 impl FrameLog for Snapshot {
-    async fn append(&self, _: &[Arc<Frame>], _: Vec<Summary>) -> Result<u64, LogError> {
+    async fn append(&self, _: &[Arc<Frame>], _: Vec<Summary>) -> Result<Place, LogError> {
         Err(self.refused())
     }
 

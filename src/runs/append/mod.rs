@@ -9,6 +9,7 @@ mod resequence;
 pub(super) use resequence::Turns;
 
 use super::labels::Labels;
+use super::shared_log::ATTEMPTS;
 use super::{Entry, RunStatus, Runs, status};
 use crate::clock::Moment;
 use crate::log::{ByStream, LogError, StreamId, Summary, stream_id, weight};
@@ -19,8 +20,10 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 /// A stream that an append affects, with its status after the append.
-struct Touched {
-    id: StreamId,
+pub(super) struct Touched {
+    pub(super) id: StreamId,
+    /// The number of the first frame.
+    pub(super) first: u64,
     stream: Arc<Stream>,
     /// `None` if the stream is new.
     entry: Option<Arc<Entry>>,
@@ -38,7 +41,7 @@ impl Touched {
             }
             None => RunStatus::new(first),
         };
-        Self { id: stream_id(first), stream: first.stream.clone(), entry, status, warned: Vec::new() }
+        Self { id: stream_id(first), first: first.seq, stream: first.stream.clone(), entry, status, warned: Vec::new() }
     }
 
     fn summary(&mut self) -> Summary {
@@ -94,25 +97,28 @@ impl Runs {
             return Ok(Cow::Borrowed(frames));
         }
         let _turns = self.turns.take(frames).await;
-        let (frames, touched, place) = loop {
+        let mut attempts = 0;
+        let (frames, grown) = loop {
             self.forget_dropped().await;
             let frames = resequence::resequenced(frames, &|id| self.find(id));
-            let mut touched = self.touched(&frames, labels);
-            let summaries =
-                if self.log.is_durable() { touched.iter_mut().map(Touched::summary).collect() } else { Vec::new() };
+            let touched = self.touched(&frames, labels);
             let begun = Moment::now();
-            let kept = self.log.append(&frames, summaries).await;
-            if matches!(kept, Err(LogError::Sequence { .. })) && self.went(&touched).await {
+            let kept = self.append_once(&frames, touched, arrived).await;
+            if let Err((LogError::Sequence { .. }, touched)) = &kept
+                && self.went(touched, &mut attempts).await
+            {
                 continue;
             }
             self.metrics.appended(begun.elapsed(), kept.is_ok());
             match kept {
-                Ok(place) => break (frames, touched, place),
-                Err(error) => {
+                Ok(grown) => break (frames, grown),
+                Err((error, touched)) => {
                     let why = if error.is_full() { "log_full" } else { "log_failed" };
+                    // If another proxy has written to the stream, nothing of it waits here.
+                    let is_waiting = !matches!(error, LogError::Sequence { .. });
                     touched
                         .iter()
-                        .filter_map(|known| known.entry.as_ref())
+                        .filter_map(|known| known.entry.as_ref().filter(|_| is_waiting))
                         .for_each(|entry| entry.status().not_kept = Some(why));
                     return Err(error);
                 }
@@ -126,25 +132,6 @@ impl Runs {
             status::tell_bounds(frame);
             self.totals.frame(frame);
         }
-        let mut grown = Vec::with_capacity(touched.len());
-        for known in touched {
-            let before = known.entry.as_ref().map_or(0, |entry| entry.tail.borrow().frames);
-            let entry = match known.entry {
-                Some(entry) => {
-                    self.registry.learn(&entry, &known.status);
-                    entry
-                }
-                None => self.registry.insert(Entry::new(known.stream, known.status.clone())),
-            };
-            for (warning, seq) in known.warned {
-                self.metrics.warned(known.status.runner, warning);
-                known.status.tell(warning, seq);
-            }
-            entry.adopt(known.status, arrived);
-            grown.push((entry, before));
-        }
-        // No await between the log's answer and this call: the feed would have to wait for the positions.
-        self.feed.append(place, &frames, self.log.take_abandoned(), arrived);
         self.forget_dropped().await;
         // One pass over the frames, however many streams they belong to.
         let mut by_stream: ByStream<Vec<&Arc<Frame>>> = ByStream::default();
@@ -152,7 +139,7 @@ impl Runs {
             by_stream.entry(stream_id(frame)).or_default().push(frame);
         }
         for (entry, before) in grown {
-            if before == 0 {
+            if before == 0 && self.log.shared().is_none() {
                 self.forget_gone(entry.id()).await;
             }
             let mine = by_stream.remove(&entry.id()).unwrap_or_default();
@@ -164,6 +151,55 @@ impl Runs {
             self.prune_beyond_bounds(&entry, mine.iter().map(|frame| weight(frame)).sum()).await;
         }
         Ok(frames)
+    }
+
+    /// Appends frames, and registers them with their streams. Returns the streams, each with the number of frames it had before.
+    async fn append_once(
+        &self,
+        frames: &[Arc<Frame>],
+        mut touched: Vec<Touched>,
+        arrived: Moment,
+    ) -> Result<Vec<(Arc<Entry>, u64)>, (LogError, Vec<Touched>)> {
+        let summaries =
+            if self.log.is_durable() { touched.iter_mut().map(Touched::summary).collect() } else { Vec::new() };
+        if self.log.shared().is_some() {
+            let before: Vec<(StreamId, u64)> = touched.iter().map(|known| (known.id, known.first)).collect();
+            let expected = self.shared_order.expect(touched);
+            return match self.log.append(frames, summaries).await {
+                Ok(place) => {
+                    self.shared_order.wait_for(place.behind).await;
+                    Ok(before.into_iter().filter_map(|(id, before)| Some((self.find(id)?, before))).collect())
+                }
+                Err(error) => Err((error, expected.take_back())),
+            };
+        }
+        match self.log.append(frames, summaries).await {
+            Ok(place) => {
+                let grown = touched.into_iter().map(|known| self.register(known, arrived)).collect();
+                // No await between the log's answer and this call: the feed would have to wait for the positions.
+                self.feed.append(place.first, frames, self.log.take_abandoned(), arrived);
+                Ok(grown)
+            }
+            Err(error) => Err((error, touched)),
+        }
+    }
+
+    /// Gives a stream its status after frames that the log has. Returns it with the number of frames it had before.
+    pub(super) fn register(&self, known: Touched, arrived: Moment) -> (Arc<Entry>, u64) {
+        let before = known.entry.as_ref().map_or(0, |entry| entry.tail.borrow().frames);
+        let entry = match known.entry {
+            Some(entry) => {
+                self.registry.learn(&entry, &known.status);
+                entry
+            }
+            None => self.registry.insert(Entry::new(known.stream, known.status.clone())),
+        };
+        for (warning, seq) in known.warned {
+            self.metrics.warned(known.status.runner, warning);
+            known.status.tell(warning, seq);
+        }
+        entry.adopt(known.status, arrived);
+        (entry, before)
     }
 
     /// The streams that the frames belong to, with their statuses after the frames.
@@ -192,9 +228,20 @@ impl Runs {
 
     /// Whether a stream was evicted after its frames were numbered: then the frames start a new stream. Each stream causes at
     /// most one retry. A stream that is not in the log cannot be evicted, and the turn keeps other ingests from appending to
-    /// it.
-    async fn went(&self, touched: &[Touched]) -> bool {
+    /// it. In a log that several proxies share, also whether another proxy appended to a thread or a task first.
+    async fn went(&self, touched: &[Touched], attempts: &mut u32) -> bool {
         self.forget_dropped().await;
+        if self.log.shared().is_some() {
+            *attempts += 1;
+            self.catch_up().await;
+            let is_overtaken = |known: &Touched| {
+                known.id.0 != StreamKind::Session
+                    && self.find(known.id).map_or(0, |entry| entry.frames()) != known.first
+            };
+            if *attempts < ATTEMPTS && touched.iter().any(is_overtaken) {
+                return true;
+            }
+        }
         touched.iter().any(|known| known.entry.is_some() && self.find(known.id).is_none())
     }
 

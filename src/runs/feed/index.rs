@@ -82,7 +82,7 @@ impl FeedIndex {
         }
     }
 
-    fn publish(&mut self, step: Step) {
+    pub(super) fn publish(&mut self, step: Step) {
         let Step { stream, start, first, count } = step;
         self.next = start + count;
         self.last.insert(stream, self.next - 1);

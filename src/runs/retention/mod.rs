@@ -30,7 +30,7 @@ impl Runs {
     pub async fn drop_aged(&self, since_start: Duration, now_ms: u64) {
         self.log.drop_aged().await;
         let Some(max_age) = self.pruning.max_age else { return };
-        for entry in self.entries() {
+        for entry in self.entries().into_iter().filter(|entry| self.may_prune(entry)) {
             let to = {
                 let (mut pruning, frames) = (entry.pruning(), entry.tail.borrow().frames);
                 let to = pruning.older_than(since_start.saturating_sub(max_age));
@@ -58,13 +58,18 @@ impl Runs {
         }
     }
 
+    /// Marks a stream as dropped, and wakes its readers.
+    pub(super) fn mark_dropped(&self, entry: &Entry, at_ms: u64) {
+        entry.dropped.store(true, Ordering::Release);
+        // Wakes the readers that wait for more frames, so that they see the flag.
+        entry.tail.send_modify(|_| {});
+        self.feed.forget(entry, at_ms);
+    }
+
     async fn forget(&self, dropped: StreamId) {
         let entry = self.find(dropped);
         if let Some(entry) = &entry {
-            entry.dropped.store(true, Ordering::Release);
-            // Wakes the readers that wait for more frames, so that they see the flag.
-            entry.tail.send_modify(|_| {});
-            self.feed.forget(entry, Clock::System.now_ms());
+            self.mark_dropped(entry, Clock::System.now_ms());
         }
         if let Some(store) = self.artifacts()
             && let Err(error) = store.drop_run(dropped).await

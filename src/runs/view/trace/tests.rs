@@ -5,7 +5,7 @@ use super::super::{Ask, Wire};
 use super::*;
 use crate::config::GateMode;
 use crate::gate::Gate as LiveGate;
-use crate::log::{Checkpoint, FrameLog, Gone, MemoryLog, Order, StreamId, Summary};
+use crate::log::{Checkpoint, FrameLog, Gone, MemoryLog, Order, Place, StreamId, Summary};
 use crate::runs::Entry;
 use async_trait::async_trait;
 use framegate_translators::contracts::{CONTRACTS, contract};
@@ -21,7 +21,7 @@ struct Counting(MemoryLog, AtomicU64);
 
 #[async_trait]
 impl FrameLog for Counting {
-    async fn append(&self, frames: &[Arc<Frame>], summaries: Vec<Summary>) -> Result<u64, LogError> {
+    async fn append(&self, frames: &[Arc<Frame>], summaries: Vec<Summary>) -> Result<Place, LogError> {
         self.0.append(frames, summaries).await
     }
 

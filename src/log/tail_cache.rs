@@ -1,46 +1,59 @@
 //! The latest frames in memory, for live readers.
 //!
 //! Input: kept frames. Output: consecutive frames of a stream from a number on, if that frame is here. Never: a frame that is
-//! not in the database, a frame after a gap, or more bytes than the limit.
+//! not in the log, a frame after a gap, or more bytes than the limit.
 //!
 //! A reader that follows a run wants the newest frames: here it gets them without a query, and without a blocking thread.
 
-use crate::log::weight;
+use super::weight;
 use framegate_translators::frame::Frame;
 use std::collections::{HashMap, VecDeque};
+use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Maximum number of parts. Pruning can leave parts without any frame.
 const PARTS: usize = 16 << 10;
 
 /// The latest frames, by the keys of their streams.
-#[derive(Debug, Default)]
-pub(super) struct TailCache {
+#[derive(Debug)]
+pub(super) struct TailCache<K> {
     max_bytes: u64,
-    held: Mutex<Held>,
+    held: Mutex<Held<K>>,
 }
 
-#[derive(Debug, Default)]
-struct Held {
-    streams: HashMap<i64, VecDeque<Arc<Frame>>>,
+#[derive(Debug)]
+struct Held<K> {
+    streams: HashMap<K, VecDeque<Arc<Frame>>>,
     /// For each added part its stream and last frame; the oldest part is first.
-    parts: VecDeque<(i64, u64)>,
+    parts: VecDeque<(K, u64)>,
     bytes: u64,
 }
 
-impl TailCache {
+impl<K> Default for Held<K> {
+    fn default() -> Self {
+        Self { streams: HashMap::default(), parts: VecDeque::default(), bytes: 0 }
+    }
+}
+
+impl<K> Default for TailCache<K> {
+    fn default() -> Self {
+        Self { max_bytes: 0, held: Mutex::default() }
+    }
+}
+
+impl<K: Copy + Eq + Hash> TailCache<K> {
     /// Keeps at most about that many bytes of frames.
     pub(super) fn new(max_bytes: u64) -> Self {
         Self { max_bytes, held: Mutex::default() }
     }
 
-    fn held(&self) -> MutexGuard<'_, Held> {
+    fn held(&self) -> MutexGuard<'_, Held<K>> {
         // If a panic poisoned the lock, at worst a counter is wrong; frames are complete or absent.
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Adds consecutive frames of a stream that were kept.
-    pub(super) fn add(&self, key: i64, frames: &[Arc<Frame>]) {
+    pub(super) fn add(&self, key: K, frames: &[Arc<Frame>]) {
         let Some((first, last)) = frames.first().zip(frames.last()).filter(|_| self.max_bytes > 0) else { return };
         let mut held = self.held();
         let follows = held.streams.get(&key).and_then(VecDeque::back).is_none_or(|back| back.seq + 1 == first.seq);
@@ -59,7 +72,7 @@ impl TailCache {
     }
 
     /// The frames of a stream from `from` on, at most `max`; `None` if the frame `from` is not here.
-    pub(super) fn read(&self, key: i64, from: u64, max: usize) -> Option<Vec<Arc<Frame>>> {
+    pub(super) fn read(&self, key: K, from: u64, max: usize) -> Option<Vec<Arc<Frame>>> {
         let held = self.held();
         let frames = held.streams.get(&key)?;
         let (first, last) = frames.front().zip(frames.back())?;
@@ -71,18 +84,18 @@ impl TailCache {
     }
 
     /// Removes the frames before that number, which were pruned.
-    pub(super) fn drop_front(&self, key: i64, to: u64) {
+    pub(super) fn drop_front(&self, key: K, to: u64) {
         self.held().drop_front(key, to);
     }
 
     /// Removes a dropped stream.
-    pub(super) fn forget(&self, key: i64) {
+    pub(super) fn forget(&self, key: K) {
         self.held().forget(key);
     }
 }
 
-impl Held {
-    fn drop_front(&mut self, key: i64, to: u64) {
+impl<K: Copy + Eq + Hash> Held<K> {
+    fn drop_front(&mut self, key: K, to: u64) {
         let Some(frames) = self.streams.get_mut(&key) else { return };
         while let Some(frame) = frames.pop_front_if(|frame| frame.seq < to) {
             self.bytes -= weight(&frame);
@@ -94,7 +107,7 @@ impl Held {
         }
     }
 
-    fn forget(&mut self, key: i64) {
+    fn forget(&mut self, key: K) {
         if self.streams.contains_key(&key) {
             self.drop_front(key, u64::MAX);
             self.parts.retain(|(of, _)| *of != key);
@@ -114,7 +127,7 @@ mod tests {
     fn frames() -> Vec<Arc<Frame>> {
         let identity = Identity { run_id: Uuid::from_u128(1), session_id: None };
         let mut ingest = Ingest::new(runner("claude-code").unwrap(), None, Limits::default(), identity);
-        let bytes = include_bytes!("../../../tests/fixtures/claude-code/text_plain.partial.ndjson");
+        let bytes = include_bytes!("../../tests/fixtures/claude-code/text_plain.partial.ndjson");
         let mut frames: Vec<_> = ingest.feed(bytes, 1).map(Arc::new).collect();
         frames.extend(ingest.finish(1).map(Arc::new));
         frames.retain(|frame| frame.stream.id == Uuid::from_u128(1));

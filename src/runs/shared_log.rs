@@ -1,0 +1,377 @@
+//! The runs of a log that several proxies share.
+//!
+//! Input: the news of the log, in its order. Output: the same streams, statuses and feed at every proxy. Never: a frame of this proxy
+//! that is known here in another order than elsewhere; a run closed whose proxy lives; a wait for the log while news are taken in,
+//! except for a status that is too long for them.
+//!
+//! Frames that this proxy appends are taken in like all others, when the log names their place. What is known of them beyond the news waits here
+//! meanwhile ([`Expected`]).
+
+use super::append::Touched;
+use super::recovery::known_status;
+use super::{Entry, RunStatus, Runs};
+use crate::clock::Moment;
+use crate::log::{ByStream, DroppedStream, Gone, Heard, KeptStream, LogError, News, Run, StreamId};
+use framegate_translators::frame::{Stream, StreamKind};
+use framegate_translators::normalizer::RunEnd;
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::{mpsc, watch};
+
+/// The error code of a run whose proxy was lost.
+pub const PROXY_LOST: &str = "proxy_lost";
+
+/// The longest wait for what other proxies have written, when a client asks.
+const CATCH_UP: Duration = Duration::from_secs(2);
+
+/// How often frames of a shared stream are numbered anew because another proxy was first.
+pub(super) const ATTEMPTS: u32 = 64;
+
+/// What the runs know of the log's order.
+#[derive(Default)]
+pub(super) struct SharedOrder {
+    /// The position behind what was taken in.
+    heard: watch::Sender<u64>,
+    expected: Mutex<HashMap<(StreamId, u64), Touched>>,
+    news: Mutex<Option<mpsc::Receiver<Heard>>>,
+    /// How often the runs were asked to look at the servers.
+    looks: AtomicU64,
+    /// How many of these requests had come before the last look began.
+    served: tokio::sync::Mutex<u64>,
+}
+
+impl SharedOrder {
+    fn expected(&self) -> MutexGuard<'_, HashMap<(StreamId, u64), Touched>> {
+        self.expected.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps what is known of frames until the log names their place.
+    pub(super) fn expect(&self, touched: Vec<Touched>) -> Expected<'_> {
+        let mut keys = Vec::with_capacity(touched.len());
+        let mut expected = self.expected();
+        for known in touched {
+            keys.push((known.id, known.first));
+            expected.insert((known.id, known.first), known);
+        }
+        drop(expected);
+        Expected { order: self, keys }
+    }
+
+    /// Waits until everything before a position is taken in.
+    pub(super) async fn wait_for(&self, position: u64) {
+        // The sender lives as long as the runs.
+        let _ = self.heard.subscribe().wait_for(|heard| *heard >= position).await;
+    }
+}
+
+/// Frames whose place is not known yet. If they are not appended, nothing is kept of them.
+pub(super) struct Expected<'a> {
+    order: &'a SharedOrder,
+    keys: Vec<(StreamId, u64)>,
+}
+
+impl Expected<'_> {
+    /// Takes back what was kept.
+    pub(super) fn take_back(self) -> Vec<Touched> {
+        let mut expected = self.order.expected();
+        self.keys.iter().filter_map(|key| expected.remove(key)).collect()
+    }
+}
+
+impl Drop for Expected<'_> {
+    fn drop(&mut self) {
+        let mut expected = self.order.expected();
+        self.keys.iter().for_each(|key| drop(expected.remove(key)));
+    }
+}
+
+/// What is known of the streams before the first news are all taken in.
+#[derive(Default)]
+struct Loaded {
+    streams: ByStream<KeptStream>,
+    dropped: Vec<DroppedStream>,
+}
+
+impl Loaded {
+    fn take_in(&mut self, news: News) {
+        match news {
+            News::Frames { stream, run, ended, status, .. } => {
+                let kept = self.streams.entry((stream.kind, stream.id)).or_insert_with(|| new_stream(stream));
+                kept.frames = run.seq + run.frames;
+                (kept.ended, kept.status) = (ended, status.map(String::from));
+                kept.runs.push(run);
+            }
+            News::Cut { stream, gone, position } => {
+                let kept = self.streams.entry((stream.kind, stream.id)).or_insert_with(|| new_stream(stream));
+                kept.frames = kept.frames.max(gone.frames);
+                kept.runs.retain(|run| run.seq + run.frames > gone.frames);
+                (kept.gone, kept.gone_position) = (Some(gone), Some(position));
+            }
+            News::Dropped(dropped) => {
+                self.streams.remove(&(dropped.stream.kind, dropped.stream.id));
+                self.dropped.push(dropped);
+            }
+            News::Status { stream, status } => {
+                if let Some(kept) = self.streams.get_mut(&stream) {
+                    kept.status = Some(status.into());
+                }
+            }
+        }
+    }
+}
+
+fn new_stream(stream: Arc<Stream>) -> KeptStream {
+    KeptStream { stream, frames: 0, gone: None, gone_position: None, runs: Vec::new(), ended: false, status: None }
+}
+
+impl Runs {
+    /// Takes in everything that the log has. Called once, before anything is appended.
+    pub(super) async fn load_shared(&self) -> Result<(), LogError> {
+        let Some(shared) = self.log.shared() else { return Ok(()) };
+        let Some(mut news) = shared.take_news() else { return Ok(()) };
+        let reached = shared.reached().await?;
+        let mut loaded = Loaded::default();
+        let mut behind = 0;
+        while behind + 1 < reached {
+            let heard = tokio::select! {
+                heard = news.recv() => heard.ok_or(LogError::Closed)?,
+                // What is missing at the end was removed.
+                () = tokio::time::sleep(CATCH_UP) => break,
+            };
+            behind = heard.behind;
+            if let Some(news) = heard.news {
+                loaded.take_in(news);
+            }
+            if heard.pending == 0 && behind >= reached {
+                break;
+            }
+        }
+        let Loaded { streams, dropped } = loaded;
+        for kept in streams.values() {
+            let gone = kept.gone.and_then(|gone| Some((kept.gone_position?, gone.frames.checked_sub(1)?)));
+            self.feed.learn((kept.stream.kind, kept.stream.id), gone, &kept.runs);
+        }
+        self.feed.learnt_shared(dropped, behind.max(reached));
+        let mut streams: Vec<KeptStream> = streams.into_values().collect();
+        // The order in which the runs began.
+        streams.sort_by_key(|kept| kept.gone_position.or(kept.runs.first().map(|run| run.position)));
+        for kept in streams {
+            self.meet(kept).await;
+        }
+        self.shared_order.heard.send_replace(behind.max(reached));
+        *self.shared_order.news.lock().unwrap_or_else(PoisonError::into_inner) = Some(news);
+        Ok(())
+    }
+
+    /// Registers a stream that this proxy did not know.
+    async fn meet(&self, kept: KeptStream) {
+        let mut status = match known_status(&kept) {
+            Some(status) => status,
+            None => self.status_from_frames(&kept.stream, None, kept.gone, kept.frames).await,
+        };
+        status.ended = kept.ended;
+        self.complete_final_text(&kept.stream, &mut status).await;
+        self.learn(&kept, status);
+    }
+
+    /// Takes in the news for as long as there are any.
+    pub async fn hear_on(&self) {
+        let news = self.shared_order.news.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(mut news) = news else { return };
+        while let Some(heard) = news.recv().await {
+            match heard.news {
+                Some(News::Frames { stream, run, ended, is_own, status }) => {
+                    self.hear_frames(stream, run, (ended, is_own), status, heard.arrived).await;
+                }
+                Some(News::Cut { stream, gone, .. }) => self.hear_cut((stream.kind, stream.id), gone),
+                Some(News::Dropped(dropped)) => self.hear_drop(&dropped),
+                Some(News::Status { stream, status }) => self.hear_status(stream, &status),
+                None => {}
+            }
+            self.shared_order.heard.send_replace(heard.behind);
+        }
+    }
+
+    async fn hear_frames(
+        &self,
+        stream: Arc<Stream>,
+        run: Run,
+        (ended, is_own): (bool, bool),
+        status: Option<Box<str>>,
+        arrived: Moment,
+    ) {
+        let (id, frames) = ((stream.kind, stream.id), run.seq + run.frames);
+        let expected = if is_own { self.shared_order.expected().remove(&(id, run.seq)) } else { None };
+        if let Some(touched) = expected {
+            self.register(touched, arrived);
+        } else {
+            let kept = KeptStream { frames, ended, status: status.map(String::from), ..new_stream(stream.clone()) };
+            match self.find(id) {
+                None => self.meet(kept).await,
+                Some(entry) if entry.frames() < frames => {
+                    let known = match known_status(&kept) {
+                        Some(status) => Some(status),
+                        None => {
+                            let before = entry.status().clone();
+                            Some(self.status_from_frames(&stream, Some(before), entry.gone(), frames).await)
+                        }
+                    };
+                    if let Some(mut status) = known {
+                        status.ended = ended;
+                        status.running_total = status.running.take().or(status.running_total.take());
+                        if let Some(running) = &status.running_total {
+                            self.totals.learn(stream.session.id, running);
+                        }
+                        self.complete_final_text(&stream, &mut status).await;
+                        status.is_final_text_long = None;
+                        self.registry.learn(&entry, &status);
+                        entry.adopt(status, arrived);
+                    }
+                }
+                Some(_) => {}
+            }
+        }
+        self.feed.heard(id, run, arrived);
+    }
+
+    /// The status after the first `frames` frames of a stream, of which `before` is known. If they cannot be read, the status
+    /// has their number only.
+    async fn status_from_frames(
+        &self,
+        stream: &Arc<Stream>,
+        before: Option<RunStatus>,
+        gone: Option<Gone>,
+        frames: u64,
+    ) -> RunStatus {
+        let id = (stream.kind, stream.id);
+        let mut at = before.as_ref().map_or(gone.map_or(0, |gone| gone.frames), |status| status.frames);
+        let mut status = before;
+        while at < frames {
+            let read = self.log.read(id, at, usize::try_from(frames - at).unwrap_or(usize::MAX).min(1024)).await;
+            let read = match read {
+                Ok(read) if !read.is_empty() => read,
+                Ok(_) => break,
+                Err(error) => {
+                    tracing::warn!(stream = %stream.id, %error, "the status of a run of another proxy could not be read");
+                    break;
+                }
+            };
+            for frame in &read {
+                // The proxy that wrote the frames has logged the warnings.
+                status.get_or_insert_with(|| RunStatus::new(frame)).observe(frame, &mut Vec::new());
+                at = frame.seq + 1;
+            }
+        }
+        let mut status = status.unwrap_or_else(|| RunStatus::of_stream(stream, frames));
+        status.frames = frames;
+        status
+    }
+
+    /// A long final text is only in the last frame.
+    async fn complete_final_text(&self, stream: &Arc<Stream>, status: &mut RunStatus) {
+        if stream.kind == StreamKind::Session && status.ended && status.is_final_text_long == Some(true) {
+            status.final_text = self.final_text_of(stream, status.frames).await;
+        }
+    }
+
+    fn hear_cut(&self, id: StreamId, gone: Gone) {
+        let Some(entry) = self.find(id) else { return };
+        if entry.gone().is_some_and(|known| known.frames >= gone.frames) {
+            return;
+        }
+        entry.pruning().gone = Some(gone);
+        entry.status().pruned_frames = gone.frames;
+        self.feed.forget_pruned(id, gone.frames);
+    }
+
+    fn hear_drop(&self, dropped: &DroppedStream) {
+        let id = (dropped.stream.kind, dropped.stream.id);
+        if let Some(entry) = self.find(id) {
+            self.mark_dropped(&entry, dropped.dropped_ms);
+            self.registry.remove(id, Some(&entry));
+        }
+    }
+
+    fn hear_status(&self, id: StreamId, status: &str) {
+        let Some(entry) = self.find(id) else { return };
+        match serde_json::from_str::<RunStatus>(status) {
+            Ok(status) => entry.adopt_notes(status),
+            Err(error) => tracing::warn!(stream = %id.1, %error, "a status of another proxy cannot be read"),
+        }
+    }
+
+    /// Waits until what other proxies have written so far is known here. Does not wait for servers that do not answer.
+    pub async fn catch_up(&self) {
+        let Some(shared) = self.log.shared().filter(|shared| shared.is_reachable()) else { return };
+        let asked = self.shared_order.looks.fetch_add(1, Ordering::Relaxed);
+        let mut served = self.shared_order.served.lock().await;
+        // One look serves all requests that came before it began.
+        if *served > asked {
+            return;
+        }
+        *served = self.shared_order.looks.load(Ordering::Relaxed);
+        let caught_up = async {
+            if let Ok(position) = shared.reached().await {
+                self.shared_order.wait_for(position).await;
+            }
+        };
+        if tokio::time::timeout(CATCH_UP, caught_up).await.is_err() {
+            tracing::debug!("this proxy does not know yet what other proxies have written");
+        }
+    }
+
+    /// Ends what lost proxies left open, for as long as the proxy lives.
+    pub async fn close_orphans(&self) {
+        let Some(shared) = self.log.shared() else { return };
+        // Threads have no end, so those that were looked at are remembered.
+        let mut done: ByStream<u64> = ByStream::default();
+        loop {
+            let orphans = shared.orphans().await;
+            self.catch_up().await;
+            let entries: Vec<Arc<Entry>> = orphans.into_iter().filter_map(|id| self.find(id)).collect();
+            let broken: HashSet<_> = entries
+                .iter()
+                .filter(|entry| entry.stream.kind == StreamKind::Session)
+                .map(|entry| entry.stream.session.id)
+                .collect();
+            done.retain(|id, _| self.find(*id).is_some());
+            for entry in entries {
+                let (id, frames) = (entry.id(), entry.frames());
+                let is_untouched = id.0 == StreamKind::Thread && !broken.contains(&entry.stream.session.id);
+                if entry.status().ended || is_untouched || done.get(&id) == Some(&frames) {
+                    continue;
+                }
+                let message = "the proxy that had this run was lost before the run ended";
+                match self.cut_short(&entry, &RunEnd::interrupted(PROXY_LOST, message)).await {
+                    Ok(()) => {
+                        done.insert(id, entry.frames());
+                        if id.0 == StreamKind::Session && entry.frames() > frames {
+                            tracing::warn!(run = %id.1, "a run of a lost proxy ends as interrupted");
+                        }
+                    }
+                    // Another proxy was first, or the run goes on after all.
+                    Err(LogError::Sequence { .. }) => {}
+                    Err(error) => {
+                        tracing::warn!(stream = %id.1, %error, "a stream of a lost proxy could not be closed yet")
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether this proxy may drop the front of a stream.
+    pub(super) fn may_prune(&self, entry: &Entry) -> bool {
+        self.log
+            .shared()
+            .is_none_or(|shared| shared.is_writer(entry.id()) || (shared.is_elected() && entry.status().ended))
+    }
+
+    /// Tells the other proxies that this one stops. Called once its own runs are closed.
+    pub async fn leave_log(&self) {
+        if let Some(shared) = self.log.shared() {
+            shared.leave().await;
+        }
+    }
+}

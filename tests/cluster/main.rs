@@ -1,0 +1,35 @@
+//! Several proxies that share a log on NATS JetStream.
+//!
+//! Input: recordings, sent to one proxy or another, whole or live; faults of proxies (killed, stopped) and of NATS servers. Output:
+//! every run, event, status, session and feed, as each proxy serves them. Never: an event that differs between two proxies, that is
+//! missing or that is sent twice; a run with two ends; a proxy that writes after its lease.
+//!
+//! Each test starts its own NATS servers, in a folder of its own. `NATS_SERVER` is the path of the program; `./test.sh` installs it.
+
+#![allow(
+    dead_code,
+    missing_docs,
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stderr,
+    reason = "test code; not all helpers shared with the tests of the server are used"
+)]
+
+mod alike;
+mod chaos;
+#[path = "../serve/client.rs"]
+mod client;
+mod harness;
+mod lost;
+mod moving;
+mod outage;
+mod ports;
+mod proxies;
+#[path = "../serve/proxy.rs"]
+mod proxy;
+mod reading;
+#[path = "../serve/recorded_runs.rs"]
+mod recorded_runs;
+mod servers;
