@@ -23,7 +23,7 @@ pub use pump::{Source, Stopped, pump, until_known};
 use crate::clock::{Arrival, Clock, Moment};
 use crate::log::{LogError, StreamId, stream_id};
 use crate::runs::labels::Labels;
-use crate::runs::{Ingested, Runs};
+use crate::runs::{Ingested, LOG_FAILED, Runs};
 use bounds::{Account, Bounds};
 use closing::{close_later, cut_short};
 use framegate_translators::artifacts::Artifact;
@@ -64,9 +64,6 @@ impl IngestError {
 
 /// The error code of a run that ended because the log was full.
 const LOG_FULL: &str = "log_full";
-
-/// The error code of a run that ended because the log failed.
-const LOG_FAILED: &str = "log_failed";
 
 /// The error code of a run that was open when the proxy stopped.
 pub const PROXY_STOPPING: &str = "proxy_stopping";

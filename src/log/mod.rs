@@ -14,7 +14,7 @@ mod tail_cache;
 mod weight;
 
 pub use memory::MemoryLog;
-pub use shared::{Heard, News, Request, SharedFigures, SharedLog};
+pub use shared::{Heard, Loaded, News, Request, SharedFigures, SharedLog};
 pub use sqlite::SqliteLog;
 pub use weight::weight;
 
@@ -89,6 +89,23 @@ pub struct KeptStream {
     pub ended: bool,
     /// The status that was stored last.
     pub status: Option<String>,
+}
+
+impl KeptStream {
+    /// A stream of which nothing is known yet.
+    pub fn new(stream: Arc<Stream>) -> Self {
+        Self { stream, frames: 0, gone: None, gone_position: None, runs: Vec::new(), ended: false, status: None }
+    }
+
+    /// Its kind and id.
+    pub fn id(&self) -> StreamId {
+        (self.stream.kind, self.stream.id)
+    }
+
+    /// The number of the first frame that is kept.
+    pub fn first(&self) -> u64 {
+        self.gone.map_or(0, |gone| gone.frames)
+    }
 }
 
 /// Consecutive frames of one stream that are also consecutive among all frames.

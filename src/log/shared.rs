@@ -3,11 +3,12 @@
 //! Input: what any of the proxies writes. Output: the news of all streams, in one order that is the same at every proxy; which streams a
 //! lost proxy left open; requests between proxies. Never: news of a frame that is not stored; two orders.
 
-use super::{DroppedStream, Gone, LogError, Run, StreamId};
+use super::{ByStream, DroppedStream, Gone, KeptStream, LogError, Run, StreamId};
 use crate::clock::Moment;
 use async_trait::async_trait;
 use bytes::Bytes;
 use framegate_translators::frame::Stream;
+use serde::Deserialize;
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 
@@ -58,6 +59,65 @@ pub enum News {
         /// The status, as JSON.
         status: Box<str>,
     },
+}
+
+/// What the news so far say about the streams.
+#[derive(Debug, Default)]
+pub struct Loaded {
+    streams: ByStream<KeptStream>,
+    /// The streams that were dropped, in the order of the drops.
+    pub dropped: Vec<DroppedStream>,
+}
+
+impl Loaded {
+    /// Takes in the next news.
+    pub fn take_in(&mut self, news: News) {
+        match news {
+            News::Frames { stream, run, ended, status, .. } => {
+                let kept = self.stream(stream);
+                kept.frames = run.seq + run.frames;
+                (kept.ended, kept.status) = (ended, status.map(String::from));
+                kept.runs.push(run);
+            }
+            News::Cut { stream, gone, position } => {
+                let kept = self.stream(stream);
+                kept.frames = kept.frames.max(gone.frames);
+                kept.runs.retain(|run| run.seq + run.frames > gone.frames);
+                (kept.gone, kept.gone_position) = (Some(gone), Some(position));
+            }
+            News::Dropped(dropped) => {
+                self.streams.remove(&(dropped.stream.kind, dropped.stream.id));
+                self.dropped.push(dropped);
+            }
+            News::Status { stream, status } => {
+                // A proxy that had not heard of the newest frames describes an earlier state.
+                if let Some(kept) = self.streams.get_mut(&stream).filter(|kept| frames_of(&status) == Some(kept.frames))
+                {
+                    kept.status = Some(status.into());
+                }
+            }
+        }
+    }
+
+    fn stream(&mut self, stream: Arc<Stream>) -> &mut KeptStream {
+        self.streams.entry((stream.kind, stream.id)).or_insert_with(|| KeptStream::new(stream))
+    }
+
+    /// The streams that are kept, in the order in which they began.
+    pub fn into_streams(self) -> Vec<KeptStream> {
+        let mut streams: Vec<KeptStream> = self.streams.into_values().collect();
+        streams.sort_by_key(|kept| kept.gone_position.or(kept.runs.first().map(|run| run.position)));
+        streams
+    }
+}
+
+/// How many frames a status counts.
+fn frames_of(status: &str) -> Option<u64> {
+    #[derive(Deserialize)]
+    struct Counted {
+        frames: u64,
+    }
+    serde_json::from_str(status).ok().map(|Counted { frames }| frames)
 }
 
 /// A request of another proxy.
@@ -120,4 +180,56 @@ pub trait SharedLog: Send + Sync {
 
     /// Figures for metrics.
     fn figures(&self) -> SharedFigures;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use framegate_translators::frame::stored::read_frame;
+    use framegate_translators::runners::PROVIDERS;
+    use std::collections::BTreeMap;
+
+    fn streams() -> Vec<Arc<Stream>> {
+        let lines = include_str!("../../translators/tests/stored/v1.ndjson").lines();
+        let mut streams: Vec<Arc<Stream>> =
+            lines.map(|line| read_frame(line.as_bytes(), PROVIDERS).unwrap().stream).collect();
+        streams.dedup_by_key(|stream| (stream.kind, stream.id));
+        streams
+    }
+
+    fn frames(stream: &Arc<Stream>, position: u64, seq: u64) -> News {
+        let run = Run { position, seq, frames: 2 };
+        let status = Some(format!("{{\"frames\":{}}}", seq + 2).into());
+        News::Frames { stream: stream.clone(), run, ended: seq > 0, is_own: false, status }
+    }
+
+    #[test]
+    fn streams_are_known_from_the_news_and_an_older_status_replaces_no_newer_one() {
+        let found = streams();
+        let (one, two) = (&found[0], &found[1]);
+        let id = |stream: &Arc<Stream>| (stream.kind, stream.id);
+        let mut loaded = Loaded::default();
+        loaded.take_in(frames(two, 1, 0));
+        loaded.take_in(frames(one, 2, 0));
+        loaded.take_in(frames(one, 3, 2));
+        for (frames, labels) in [(4, "new"), (2, "old")] {
+            let status = format!("{{\"frames\":{frames},\"labels\":\"{labels}\"}}").into();
+            loaded.take_in(News::Status { stream: id(one), status });
+        }
+        let gone = Gone { frames: 2, last_ms: 5, pruned_ms: 6 };
+        loaded.take_in(News::Cut { stream: one.clone(), gone, position: 2 });
+        let dropped =
+            DroppedStream { stream: two.clone(), frames: 2, position: 1, dropped_ms: 7, events: BTreeMap::new() };
+        loaded.take_in(News::Dropped(dropped));
+        // A dropped stream may begin again.
+        loaded.take_in(frames(two, 9, 0));
+        assert_eq!(loaded.dropped.len(), 1);
+        let kept = loaded.into_streams();
+        assert_eq!(kept.iter().map(KeptStream::id).collect::<Vec<_>>(), [id(one), id(two)]);
+        let first = &kept[0];
+        assert_eq!((first.frames, first.first(), first.gone, first.ended), (4, 2, Some(gone), true));
+        assert_eq!(first.status.as_deref(), Some("{\"frames\":4,\"labels\":\"new\"}"));
+        assert_eq!(first.runs, [Run { position: 3, seq: 2, frames: 2 }]);
+        assert_eq!((kept[1].frames, kept[1].ended), (2, false));
+    }
 }

@@ -11,20 +11,26 @@ use super::append::Touched;
 use super::recovery::known_status;
 use super::{Entry, RunStatus, Runs};
 use crate::clock::Moment;
-use crate::log::{ByStream, DroppedStream, Gone, Heard, KeptStream, LogError, News, Run, StreamId};
+use crate::log::{ByStream, DroppedStream, Gone, Heard, KeptStream, Loaded, LogError, News, Run, StreamId};
 use framegate_translators::frame::{Stream, StreamKind};
 use framegate_translators::normalizer::RunEnd;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Notify, mpsc, watch};
 
 /// The error code of a run whose proxy was lost.
 pub const PROXY_LOST: &str = "proxy_lost";
 
+/// The error code of a run that ended because the log failed.
+pub const LOG_FAILED: &str = "log_failed";
+
 /// The longest wait for what other proxies have written, when a client asks.
 const CATCH_UP: Duration = Duration::from_secs(2);
+
+/// The first and the longest pause before streams are closed whose frames came late.
+const TRY_AGAIN: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
 
 /// How often frames of a shared stream are numbered anew because another proxy was first.
 pub(super) const ATTEMPTS: u32 = 64;
@@ -36,6 +42,9 @@ pub(super) struct SharedOrder {
     heard: watch::Sender<u64>,
     expected: Mutex<HashMap<(StreamId, u64), Touched>>,
     news: Mutex<Option<mpsc::Receiver<Heard>>>,
+    /// Runs and tasks whose frames came into the log after their ingest had given up.
+    unattended: Mutex<Vec<StreamId>>,
+    has_unattended: Notify,
     /// How often the runs were asked to look at the servers.
     looks: AtomicU64,
     /// How many of these requests had come before the last look began.
@@ -87,45 +96,6 @@ impl Drop for Expected<'_> {
     }
 }
 
-/// What is known of the streams before the first news are all taken in.
-#[derive(Default)]
-struct Loaded {
-    streams: ByStream<KeptStream>,
-    dropped: Vec<DroppedStream>,
-}
-
-impl Loaded {
-    fn take_in(&mut self, news: News) {
-        match news {
-            News::Frames { stream, run, ended, status, .. } => {
-                let kept = self.streams.entry((stream.kind, stream.id)).or_insert_with(|| new_stream(stream));
-                kept.frames = run.seq + run.frames;
-                (kept.ended, kept.status) = (ended, status.map(String::from));
-                kept.runs.push(run);
-            }
-            News::Cut { stream, gone, position } => {
-                let kept = self.streams.entry((stream.kind, stream.id)).or_insert_with(|| new_stream(stream));
-                kept.frames = kept.frames.max(gone.frames);
-                kept.runs.retain(|run| run.seq + run.frames > gone.frames);
-                (kept.gone, kept.gone_position) = (Some(gone), Some(position));
-            }
-            News::Dropped(dropped) => {
-                self.streams.remove(&(dropped.stream.kind, dropped.stream.id));
-                self.dropped.push(dropped);
-            }
-            News::Status { stream, status } => {
-                if let Some(kept) = self.streams.get_mut(&stream) {
-                    kept.status = Some(status.into());
-                }
-            }
-        }
-    }
-}
-
-fn new_stream(stream: Arc<Stream>) -> KeptStream {
-    KeptStream { stream, frames: 0, gone: None, gone_position: None, runs: Vec::new(), ended: false, status: None }
-}
-
 impl Runs {
     /// Takes in everything that the log has. Called once, before anything is appended.
     pub(super) async fn load_shared(&self) -> Result<(), LogError> {
@@ -148,15 +118,13 @@ impl Runs {
                 break;
             }
         }
-        let Loaded { streams, dropped } = loaded;
-        for kept in streams.values() {
+        let dropped = std::mem::take(&mut loaded.dropped);
+        let streams = loaded.into_streams();
+        for kept in &streams {
             let gone = kept.gone.and_then(|gone| Some((kept.gone_position?, gone.frames.checked_sub(1)?)));
-            self.feed.learn((kept.stream.kind, kept.stream.id), gone, &kept.runs);
+            self.feed.learn(kept.id(), gone, &kept.runs);
         }
         self.feed.learnt_shared(dropped, behind.max(reached));
-        let mut streams: Vec<KeptStream> = streams.into_values().collect();
-        // The order in which the runs began.
-        streams.sort_by_key(|kept| kept.gone_position.or(kept.runs.first().map(|run| run.position)));
         for kept in streams {
             self.meet(kept).await;
         }
@@ -207,7 +175,13 @@ impl Runs {
         if let Some(touched) = expected {
             self.register(touched, arrived);
         } else {
-            let kept = KeptStream { frames, ended, status: status.map(String::from), ..new_stream(stream.clone()) };
+            if is_own && !ended && id.0 != StreamKind::Thread {
+                // The servers stored the frames, but this proxy got no answer in time.
+                self.shared_order.unattended.lock().unwrap_or_else(PoisonError::into_inner).push(id);
+                self.shared_order.has_unattended.notify_one();
+            }
+            let kept =
+                KeptStream { frames, ended, status: status.map(String::from), ..KeptStream::new(stream.clone()) };
             match self.find(id) {
                 None => self.meet(kept).await,
                 Some(entry) if entry.frames() < frames => {
@@ -357,6 +331,35 @@ impl Runs {
                         tracing::warn!(stream = %id.1, %error, "a stream of a lost proxy could not be closed yet")
                     }
                 }
+            }
+        }
+    }
+
+    /// Ends runs and tasks whose frames came into the log after their ingest had given up, for as long as the proxy lives.
+    pub async fn close_unattended(&self) {
+        let (mut pause, most) = TRY_AGAIN;
+        loop {
+            self.shared_order.has_unattended.notified().await;
+            // What was sent before may still come.
+            tokio::time::sleep(pause).await;
+            let streams =
+                std::mem::take(&mut *self.shared_order.unattended.lock().unwrap_or_else(PoisonError::into_inner));
+            let mut left = Vec::new();
+            for id in streams {
+                let Some(entry) = self.find(id) else { continue };
+                let message = "the servers of the frame log stored the last frames, but did not answer in time";
+                match self.cut_short(&entry, &RunEnd::interrupted(LOG_FAILED, message)).await {
+                    Ok(()) => {}
+                    Err(error) => {
+                        tracing::warn!(stream = %id.1, %error, "a stream could not be closed yet");
+                        left.push(id);
+                    }
+                }
+            }
+            pause = if left.is_empty() { TRY_AGAIN.0 } else { (pause * 2).min(most) };
+            if !left.is_empty() {
+                self.shared_order.unattended.lock().unwrap_or_else(PoisonError::into_inner).extend(left);
+                self.shared_order.has_unattended.notify_one();
             }
         }
     }

@@ -139,6 +139,17 @@ pub enum LogError {
         /// What was tried, and what happened.
         detail: String,
     },
+    /// The servers have no log with that prefix.
+    #[error(
+        "there is no log with the prefix {prefix:?} at these servers ({servers}): set log.prefix and log.servers as the \
+         proxies have them; the first proxy creates the log"
+    )]
+    Absent {
+        /// Their addresses.
+        servers: String,
+        /// The prefix of its names.
+        prefix: String,
+    },
     /// The servers of the log refuse.
     #[error("the servers of the frame log ({servers}) refuse: {detail}")]
     Servers {

@@ -205,8 +205,15 @@ fn no_acknowledged_frame_is_lost_or_doubled_whatever_fails() {
         let there: Vec<&str> = there.lines().filter(|line| !line.is_empty()).collect();
         let numbers = there.iter().map(|line| serde_json::from_str::<Value>(line).unwrap()["seq"].as_u64().unwrap());
         assert!(numbers.eq(0..there.len() as u64), "{stream} has a gap");
-        let is_prefix = there.len() >= frames.len() && there.iter().zip(&frames).all(|(there, seen)| there == seen);
-        assert!(is_prefix, "{stream}: {} frames were acknowledged, {} are there", frames.len(), there.len());
+        let same = there.iter().zip(&frames).take_while(|(there, seen)| there == seen).count();
+        assert!(
+            same == frames.len(),
+            "{stream}: {} frames were acknowledged, {} are there; frame {same} was\n{:?}\nand is\n{:?}",
+            frames.len(),
+            there.len(),
+            frames.get(same),
+            there.get(same)
+        );
     }
     same_feed(&proxies, "frames.v2");
 }

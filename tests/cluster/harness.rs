@@ -11,7 +11,7 @@ use std::time::Duration;
 const TIME_LIMIT: Duration = Duration::from_secs(5);
 
 /// One request, on a connection of its own; `None` if the server does not answer it. Messages with the same id are stored once.
-fn request(address: SocketAddr, subject: &str, id: &str, body: &str) -> Option<Value> {
+pub fn request(address: SocketAddr, subject: &str, id: &str, body: &str) -> Option<Value> {
     let mut stream = TcpStream::connect_timeout(&address, TIME_LIMIT).ok()?;
     stream.set_read_timeout(Some(TIME_LIMIT)).ok()?;
     write!(stream, "CONNECT {{\"verbose\":false,\"headers\":true}}\r\nSUB harness.answer 1\r\n").ok()?;

@@ -19,9 +19,12 @@
 
 mod alike;
 mod chaos;
+#[path = "../cli/mod.rs"]
+mod cli;
 #[path = "../serve/client.rs"]
 mod client;
 mod harness;
+mod log_commands;
 mod lost;
 mod moving;
 mod outage;

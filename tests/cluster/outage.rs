@@ -18,7 +18,7 @@ const INGEST: &str = "/v1/ingest/claude-code";
 fn an_ingest_goes_on_after_all_servers_were_silent() {
     for start in [Servers::one, Servers::three] {
         let mut servers = start();
-        let settings = [("FRAMEGATE__LOG__PATIENCE_MS", "30000"), ("FRAMEGATE__LOG__LEASE_MS", "30000")];
+        let settings = [("FRAMEGATE__LOG__PATIENCE_MS", "20000"), ("FRAMEGATE__LOG__LEASE_MS", "30000")];
         let proxies = three_with(&servers, &settings);
         let mut live = Live::waiting(&proxies[0], RECORDING);
         let reader = opened(&proxies[1], &events_path(&live.run, "frames.v2"), &[]);

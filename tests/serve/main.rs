@@ -24,12 +24,15 @@ mod codings;
 mod cors;
 mod dashboard;
 mod demo;
+#[cfg(feature = "jetstream")]
+mod deployments;
 mod events;
 mod feed_upstream;
 mod feed_visible;
 mod feeds;
 mod filters;
 mod following;
+mod haproxy;
 mod http2;
 mod ingest;
 mod limits;
@@ -71,3 +74,5 @@ mod upstream_faults;
 mod upstream_tls;
 mod verdicts;
 mod wire;
+#[cfg(feature = "jetstream")]
+mod yaml;

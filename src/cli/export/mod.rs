@@ -9,7 +9,7 @@ mod html;
 mod markdown;
 mod output;
 
-use super::frame_log::{Database, database_file};
+use super::frame_log::{self, Source};
 use super::names::{self, ContractName, From};
 use super::recordings::Recordings;
 use super::serve::engine;
@@ -17,7 +17,6 @@ use super::{EXIT_CLEAN, EXIT_FAILED, input};
 use crate::config::{Config, LogKind, Redaction, Sources};
 use crate::gate::Gate;
 use crate::ingest::IngestFactory;
-use crate::log::sqlite::Snapshot;
 use crate::runs::{Entry, Runs};
 use anyhow::{Context, anyhow, bail};
 use bundle::{Bundle, Wanted};
@@ -27,6 +26,7 @@ use framegate_translators::frame::StreamKind;
 use framegate_translators::normalizer::EndHold;
 use markdown::Markdown;
 use output::Output;
+use std::cell::OnceCell;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -68,7 +68,7 @@ pub(super) struct Args {
     /// out, and counted
     #[arg(long, value_name = "N", default_value_t = 64 << 20, value_parser = clap::value_parser!(u64).range(1024..=1 << 30))]
     max_bytes: u64,
-    /// The database file of the frame log [default: log.path of the configuration]
+    /// The database file of the frame log [default: the log of the configuration]
     #[arg(long, value_name = "FILE")]
     db: Option<PathBuf>,
     /// The configuration file [default: config.toml, if it is there]
@@ -105,13 +105,14 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut config = Sources::new(args.config.clone(), std::env::vars_os())?.load()?;
     // The file may be given to others, so it is redacted unless that is unwanted.
     config.redaction = Redaction { enabled: !args.no_redact, ..config.redaction };
+    frame_log::choose(args.db.as_deref(), &mut config.log);
     let output = |path: &Option<PathBuf>| path.as_ref().map(|path| Output::new(path, args.force)).transpose();
     let (html, md) = (output(&args.html)?, output(&args.md)?);
     if matches!((&html, &md), (Some(Output::Stdout), Some(Output::Stdout))) {
         bail!("only one of --html and --md can be standard output");
     }
     let runtime = super::threads::runtime(1)?;
-    let exporter = Exporter { args, config, runtime };
+    let exporter = Exporter { args, config, log: OnceCell::new(), runtime };
     let wanted = args.contract.map(|contract| Wanted {
         contract: contract.0,
         options: EncoderOptions {
@@ -161,6 +162,8 @@ struct Made {
 struct Exporter<'a> {
     args: &'a Args,
     config: Config,
+    /// The frame log, once a run of it was asked for.
+    log: OnceCell<Box<dyn Source>>,
     runtime: Runtime,
 }
 
@@ -181,17 +184,25 @@ impl Exporter<'_> {
         self.add(&runs, &entries, made)
     }
 
+    fn log(&self) -> anyhow::Result<&dyn Source> {
+        if let Some(log) = self.log.get() {
+            return Ok(&**log);
+        }
+        let opened = frame_log::open(&self.config)?;
+        Ok(&**self.log.get_or_init(|| opened))
+    }
+
     /// Adds a run of the frame log.
     fn stored(&self, id: &str, made: &mut Made) -> anyhow::Result<()> {
-        let path = database_file(self.args.db.as_deref(), &self.config.log)?;
-        let (key, kept) = Database::open(path)?.find(id)?;
-        let stream = (kept.stream.kind, kept.stream.id);
+        let log = self.log()?;
+        let found = log.find(id)?;
+        let stream = found.kept.id();
         if stream.0 != StreamKind::Session {
             bail!("{id} is not a run but a {}; `framegate log list` shows the runs", stream.0.as_str());
         }
-        let snapshot = Arc::new(Snapshot::of(path.to_owned(), vec![(key, kept)]));
+        let (frames, artifacts) = log.excerpt(found);
         let gate = Gate::new(self.config.gate.mode).map_err(|error| anyhow!(error))?;
-        let runs = Runs::new(snapshot.clone(), gate).with_artifacts(snapshot, Bounds::default());
+        let runs = Runs::new(frames, gate).with_artifacts(artifacts, Bounds::default());
         self.runtime.block_on(runs.recover(0))?;
         let entry = runs.find(stream).with_context(|| format!("the run {id} was dropped from the log meanwhile"))?;
         self.add(&runs, &[entry], made)

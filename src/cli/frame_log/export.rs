@@ -1,10 +1,10 @@
 //! `export`: writes the events of stored streams in any contract. `stored` writes the frames themselves, for `import`. If the
 //! first frames of a stream were pruned, the contract's own gap event precedes the rest.
 
-use super::Database;
+use super::Source;
+use super::source::Found;
 use crate::cli::EXIT_CLEAN;
-use crate::log::sqlite::checkpoint;
-use crate::log::{CheckpointAt, Gone, KeptStream};
+use crate::log::Gone;
 use anyhow::bail;
 use framegate_translators::contracts::{CONTRACTS, Contract, SseStyle, contract, names_for};
 use framegate_translators::encode::{Encoder, EncoderOptions, Events, Pruned, write_ndjson, write_raw};
@@ -32,7 +32,7 @@ pub(super) struct Args {
     user_messages: bool,
 }
 
-pub(super) fn run(args: &Args, database: &Database, out: &mut dyn Write) -> anyhow::Result<u8> {
+pub(super) fn run(args: &Args, log: &dyn Source, out: &mut dyn Write) -> anyhow::Result<u8> {
     let to = match contract(&args.to) {
         None if args.to == STORED => None,
         None => {
@@ -42,25 +42,25 @@ pub(super) fn run(args: &Args, database: &Database, out: &mut dyn Write) -> anyh
         some => some,
     };
     let streams = match &args.run {
-        Some(run) => vec![database.find(run)?],
-        None => database.streams()?,
+        Some(run) => vec![log.find(run)?],
+        None => log.streams()?,
     };
-    for (key, kept) in &streams {
+    for found in &streams {
         let is_included = match to {
-            None => stored(*key, kept, database, out)?,
-            Some(contract) => events(*key, kept, contract, args, database, out)?,
+            None => stored(found, log, out)?,
+            Some(contract) => events(found, contract, args, log, out)?,
         };
         if !is_included && !args.all {
-            let kind = kept.stream.kind.as_str();
-            bail!("{} has no events for a {kind} stream; use {}", args.to, names_for(&kept.stream));
+            let stream = &found.kept.stream;
+            bail!("{} has no events for a {} stream; use {}", args.to, stream.kind.as_str(), names_for(stream));
         }
     }
     Ok(EXIT_CLEAN)
 }
 
-fn stored(key: i64, kept: &KeptStream, database: &Database, out: &mut dyn Write) -> anyhow::Result<bool> {
+fn stored(found: &Found, log: &dyn Source, out: &mut dyn Write) -> anyhow::Result<bool> {
     let mut line = Vec::new();
-    database.whole(key, kept, &mut |frame| {
+    log.whole(found, &mut |frame| {
         line.clear();
         write_frame(frame, &mut line);
         Ok(out.write_all(&line)?)
@@ -69,13 +69,13 @@ fn stored(key: i64, kept: &KeptStream, database: &Database, out: &mut dyn Write)
 }
 
 fn events(
-    key: i64,
-    kept: &KeptStream,
+    found: &Found,
     contract: &'static Contract,
     args: &Args,
-    database: &Database,
+    log: &dyn Source,
     out: &mut dyn Write,
 ) -> anyhow::Result<bool> {
+    let kept = &found.kept;
     let options = EncoderOptions {
         experimental: args.experimental,
         user_messages: args.user_messages,
@@ -84,13 +84,13 @@ fn events(
     let Some(mut encoder) = (contract.encoder)(&kept.stream, &options) else { return Ok(false) };
     let (mut events, mut lines) = (Events::default(), Vec::new());
     if let Some(gone) = kept.gone {
-        start(key, kept, gone, contract, args, database, &mut *encoder)?;
+        start(found, gone, contract, args, log, &mut *encoder)?;
         let Gone { frames, last_ms, pruned_ms } = gone;
         encoder.pruned(&Pruned { stream: &kept.stream, frames, last_ms, pruned_ms }, &mut events);
         events.iter().for_each(|event| write_ndjson(event, &mut lines));
         out.write_all(&lines)?;
     }
-    database.whole(key, kept, &mut |frame| {
+    log.whole(found, &mut |frame| {
         events.clear();
         lines.clear();
         encoder.frame(frame, &mut events);
@@ -107,19 +107,18 @@ fn events(
 
 /// Restores a new encoder to the state at the first frame that is kept.
 fn start(
-    key: i64,
-    kept: &KeptStream,
+    found: &Found,
     gone: Gone,
     contract: &'static Contract,
     args: &Args,
-    database: &Database,
+    log: &dyn Source,
     encoder: &mut dyn Encoder,
 ) -> anyhow::Result<()> {
     if encoder.first_event_of(gone.frames).is_some() {
         return Ok(());
     }
     // The proxy's encoder options are unknown here. Any view with the same two options describes the pruned part equally well.
-    let mut names = crate::log::sqlite::views_at(&database.connection, key, gone.frames)?;
+    let mut names = log.views_at(found, gone.frames)?;
     names.retain(|name| {
         let words: Vec<&str> = name.split(';').collect();
         words.first() == Some(&contract.name)
@@ -127,8 +126,7 @@ fn start(
             && words.contains(&"user_messages") == args.user_messages
     });
     for name in names {
-        let checkpoint =
-            checkpoint(&database.connection, &database.path, key, &name, &CheckpointAt::Frame(gone.frames))?;
+        let checkpoint = log.checkpoint(found, &name, gone.frames)?;
         if checkpoint.is_some_and(|checkpoint| checkpoint.frame == gone.frames && encoder.restore(&checkpoint.state)) {
             return Ok(());
         }
@@ -136,7 +134,7 @@ fn start(
     bail!(
         "the first {} frames of {} were dropped, and {} cannot continue without them",
         gone.frames,
-        kept.stream.id,
+        found.kept.stream.id,
         args.to
     )
 }

@@ -1,6 +1,6 @@
-//! `prune` and `backup`.
+//! `prune` and `backup` of a database.
 
-use super::Database;
+use super::file::Database;
 use crate::cli::EXIT_CLEAN;
 use crate::cli::serve::encoder_options;
 use crate::cli::serve::engine::log_options;
@@ -28,13 +28,20 @@ const BACKUP_PAGES: i32 = 256;
 pub(super) struct PruneArgs {
     /// Drop runs, tasks and threads that have received no frame for this long: 90m, 12h, 30d
     #[arg(long, value_name = "AGE", value_parser = age)]
-    older_than: Option<Duration>,
+    pub(super) older_than: Option<Duration>,
     /// Keep only the newest N ended runs, and as many tasks and threads
     #[arg(long, value_name = "N")]
-    keep: Option<usize>,
-    /// Keep only the newest N frames of each run and task
+    pub(super) keep: Option<usize>,
+    /// Keep only the newest N frames of each run and task; at NATS servers, of those that are over
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    keep_frames: Option<u64>,
+    pub(super) keep_frames: Option<u64>,
+}
+
+impl PruneArgs {
+    /// The time before which idle streams are dropped, in Unix epoch milliseconds; 0 without an age.
+    pub(super) fn before(&self, now_ms: u64) -> u64 {
+        self.older_than.map_or(0, |age| now_ms.saturating_sub(u64::try_from(age.as_millis()).unwrap_or(u64::MAX)))
+    }
 }
 
 #[derive(Debug, clap::Args)]
@@ -112,8 +119,7 @@ fn runs(args: &PruneArgs, settings: &config::Log, out: &mut dyn Write) -> anyhow
             idle.entry(kind.as_str()).or_default().push((stored_ms, key, frames));
         }
     }
-    let before =
-        args.older_than.map_or(0, |age| now_ms.saturating_sub(u64::try_from(age.as_millis()).unwrap_or(u64::MAX)));
+    let before = args.before(now_ms);
     let (mut dropped, mut gone, mut given) = (0, 0, Ok(()));
     for mut streams in idle.into_values() {
         streams.sort_unstable();

@@ -1,6 +1,7 @@
 //! `list` and `show`: summaries of runs.
 
-use super::Database;
+use super::Source;
+use super::source::Listed;
 use crate::cli::EXIT_CLEAN;
 use crate::cli::text::{self, TextArgs};
 use crate::render::terminal::Terminal;
@@ -31,44 +32,28 @@ pub(super) struct ShowArgs {
     text: TextArgs,
 }
 
-pub(super) fn list(args: &ListArgs, database: &Database, out: &mut dyn Write) -> anyhow::Result<u8> {
-    let limit = i64::try_from(args.limit).unwrap_or(i64::MAX);
-    if args.json {
-        let sql = "SELECT status FROM streams WHERE kind = 'session' AND status IS NOT NULL ORDER BY key DESC LIMIT ?1";
-        let mut statement = database.connection.prepare(sql)?;
-        let mut rows = statement.query([limit])?;
-        let mut listed = 0;
-        while let Some(row) = rows.next()? {
-            writeln!(out, "{}", row.get_ref(0)?.as_str()?)?;
-            listed += 1;
-        }
-        out.flush()?;
-        tell_more(listed, "status IS NOT NULL", database)?;
-        return Ok(EXIT_CLEAN);
-    }
-    let sql = "SELECT run_id, runner, coalesce(state, ''), frames, started_at, \
-               CASE session_name WHEN '' THEN session_id ELSE session_name END FROM runs ORDER BY stream DESC LIMIT ?1";
-    let mut statement = database.connection.prepare(sql)?;
-    let mut rows = statement.query([limit])?;
-    writeln!(out, "{:36}  {:13}  {:16}  {:>8}  {:24}  SESSION", "RUN", "RUNNER", "STATE", "FRAMES", "STARTED")?;
+pub(super) fn list(args: &ListArgs, log: &dyn Source, out: &mut dyn Write) -> anyhow::Result<u8> {
     let mut listed = 0;
-    while let Some(row) = rows.next()? {
-        listed += 1;
-        let text = |column: usize| row.get::<_, Option<String>>(column).map(Option::unwrap_or_default);
-        let (run, provider, state, frames) = (text(0)?, text(1)?, text(2)?, row.get::<_, i64>(3)?);
-        let runner = name_of(&provider);
-        let (started, session) = (text(4)?, text(5)?);
-        writeln!(out, "{run:36}  {runner:13}  {state:16}  {frames:>8}  {started:24}  {session}")?;
+    if args.json {
+        log.list_statuses(args.limit, &mut |status| {
+            listed += 1;
+            Ok(writeln!(out, "{status}")?)
+        })?;
+    } else {
+        writeln!(out, "{:36}  {:13}  {:16}  {:>8}  {:24}  SESSION", "RUN", "RUNNER", "STATE", "FRAMES", "STARTED")?;
+        log.list(args.limit, &mut |Listed { run, provider, state, frames, started, session }| {
+            listed += 1;
+            let runner = name_of(provider);
+            Ok(writeln!(out, "{run:36}  {runner:13}  {state:16}  {frames:>8}  {started:24}  {session}")?)
+        })?;
     }
     out.flush()?;
-    tell_more(listed, "true", database)?;
+    tell_more(listed, log.count(args.json)?);
     Ok(EXIT_CLEAN)
 }
 
 /// Reports on stderr that there are more runs than were listed.
-fn tell_more(listed: i64, of: &str, database: &Database) -> anyhow::Result<()> {
-    let sql = format!("SELECT count(*) FROM streams WHERE kind = 'session' AND {of}");
-    let all: i64 = database.connection.query_row(&sql, [], |row| row.get(0))?;
+fn tell_more(listed: usize, all: usize) {
     if all > listed {
         // If stderr is closed, the hint cannot be delivered.
         let _ = writeln!(
@@ -76,17 +61,16 @@ fn tell_more(listed: i64, of: &str, database: &Database) -> anyhow::Result<()> {
             "{listed} of {all} runs are shown, newest first; --limit {all} shows all of them"
         );
     }
-    Ok(())
 }
 
-pub(super) fn show(args: &ShowArgs, database: &Database, out: &mut dyn Write) -> anyhow::Result<u8> {
+pub(super) fn show(args: &ShowArgs, log: &dyn Source, out: &mut dyn Write) -> anyhow::Result<u8> {
     if args.to.is_none() {
         args.text.refuse()?;
     }
-    let (key, kept) = database.find(&args.run)?;
+    let found = log.find(&args.run)?;
     if args.to.is_some() {
         let (mut terminal, mut lines) = (Terminal::new(args.text.look(false)), String::new());
-        database.whole(key, &kept, &mut |frame| {
+        log.whole(&found, &mut |frame| {
             terminal.frame(frame, &mut lines);
             out.write_all(lines.as_bytes())?;
             lines.clear();
@@ -96,7 +80,7 @@ pub(super) fn show(args: &ShowArgs, database: &Database, out: &mut dyn Write) ->
         out.write_all(lines.as_bytes())?;
         return Ok(EXIT_CLEAN);
     }
-    let text = kept.status.with_context(|| format!("the log has no status for {}", args.run))?;
+    let text = log.status(&found)?.with_context(|| format!("the log has no status for {}", args.run))?;
     let status: Value =
         serde_json::from_str(&text).with_context(|| format!("the status of {} is damaged", args.run))?;
     writeln!(out, "{status:#}")?;

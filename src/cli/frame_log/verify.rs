@@ -2,12 +2,14 @@
 //!
 //! Input: a snapshot of a database. Output: one line for each finding. Never: a payload.
 
-use super::Database;
+use super::file::Database;
+use super::source::{Found, Source as _};
 use crate::cli::{EXIT_CLEAN, EXIT_FINDINGS};
 use crate::log::KeptStream;
 use crate::log::sqlite::{Row, integrity, marked};
 use framegate_translators::artifacts::id_of;
 use framegate_translators::contracts::rfc3339_millis;
+use framegate_translators::frame::Frame;
 use framegate_translators::pipeline::is_last;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -25,8 +27,8 @@ pub(super) fn run(database: &Database, out: &mut dyn Write) -> anyhow::Result<u8
         Err(error) => findings.push(error.to_string()),
         Ok(kept) => {
             streams = kept.len();
-            for (key, kept) in kept {
-                frames += stream(key, &kept, database, &mut findings);
+            for found in kept {
+                frames += stream(&found, database, &mut findings);
             }
         }
     }
@@ -126,45 +128,73 @@ fn artifacts(database: &Database, findings: &mut Vec<String>) -> anyhow::Result<
 }
 
 /// Checks one stream; returns how many frames it has.
-fn stream(key: i64, kept: &KeptStream, database: &Database, findings: &mut Vec<String>) -> u64 {
-    let (name, before) = (format!("{} {}", kept.stream.kind.as_str(), kept.stream.id), findings.len());
-    let gone = kept.gone.map_or(0, |gone| gone.frames);
-    let (mut next, mut last_ms, mut ended) = (gone, kept.gone.map_or(0, |gone| gone.last_ms), false);
-    let read = database.frames(key, kept, &mut |frame| {
-        if frame.seq != next {
-            findings.push(format!("{name}: frame {} follows after {next} frames", frame.seq));
-        }
-        if frame.timestamp_ms < last_ms {
-            findings.push(format!("{name}: time runs backwards at frame {}", frame.seq));
-        }
-        (next, last_ms, ended) = (frame.seq + 1, frame.timestamp_ms, is_last(frame));
+fn stream(found: &Found, database: &Database, findings: &mut Vec<String>) -> u64 {
+    let (mut seen, before) = (Seen::of(&found.kept), findings.len());
+    let read = database.frames(found, &mut |frame| {
+        seen.frame(frame, findings);
         Ok(())
     });
     if let Err(error) = read {
-        findings.push(format!("{name}: {error:#}"));
-        return next - gone;
+        findings.push(format!("{}: {error:#}", seen.name));
+    } else if findings.len() == before {
+        seen.compare(&found.kept, "row", findings);
     }
-    if findings.len() > before {
-        return next - gone;
-    }
-    if next != kept.frames {
-        findings.push(format!("{name}: has {next} frames, but its row says {}", kept.frames));
-    }
-    if ended != kept.ended {
-        let said = |ended| if ended { "has ended" } else { "is open" };
-        findings.push(format!(
-            "{name}: according to its frames it {}, but according to its row it {}",
-            said(ended),
-            said(kept.ended)
-        ));
-    }
-    let status: Value = kept.status.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
-    match status.pointer("/frames").and_then(Value::as_u64) {
-        None => findings.push(format!("{name}: its status cannot be read")),
-        Some(stated) if stated != next => {
-            findings.push(format!("{name}: has {next} frames, but its status says {stated}"))
+    seen.next - found.kept.first()
+}
+
+/// What the frames of a stream say, as far as they were read.
+pub(super) struct Seen {
+    pub(super) name: String,
+    /// The number that the next frame must have.
+    pub(super) next: u64,
+    last_ms: u64,
+    ended: bool,
+}
+
+impl Seen {
+    /// A stream whose frames have not been read yet.
+    pub(super) fn of(kept: &KeptStream) -> Self {
+        Self {
+            name: format!("{} {}", kept.stream.kind.as_str(), kept.stream.id),
+            next: kept.first(),
+            last_ms: kept.gone.map_or(0, |gone| gone.last_ms),
+            ended: false,
         }
-        Some(_) => {}
     }
-    next - gone
+
+    /// Takes the next frame.
+    pub(super) fn frame(&mut self, frame: &Frame, findings: &mut Vec<String>) {
+        let Self { name, next, last_ms, .. } = self;
+        if frame.seq != *next {
+            findings.push(format!("{name}: frame {} follows after {next} frames", frame.seq));
+        }
+        if frame.timestamp_ms < *last_ms {
+            findings.push(format!("{name}: time runs backwards at frame {}", frame.seq));
+        }
+        (self.next, self.last_ms, self.ended) = (frame.seq + 1, frame.timestamp_ms, is_last(frame));
+    }
+
+    /// Compares the frames with what is stored about the stream. `record` names where it is stored.
+    pub(super) fn compare(&self, kept: &KeptStream, record: &str, findings: &mut Vec<String>) {
+        let Self { name, next, ended, .. } = self;
+        if *next != kept.frames {
+            findings.push(format!("{name}: has {next} frames, but its {record} says {}", kept.frames));
+        }
+        if *ended != kept.ended {
+            let said = |ended| if ended { "has ended" } else { "is open" };
+            findings.push(format!(
+                "{name}: according to its frames it {}, but according to its {record} it {}",
+                said(*ended),
+                said(kept.ended)
+            ));
+        }
+        let status: Value = kept.status.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+        match status.pointer("/frames").and_then(Value::as_u64) {
+            None => findings.push(format!("{name}: its status cannot be read")),
+            Some(stated) if stated != *next => {
+                findings.push(format!("{name}: has {next} frames, but its status says {stated}"))
+            }
+            Some(_) => {}
+        }
+    }
 }

@@ -7,7 +7,7 @@ use crate::clock::{Clock, Moment};
 use crate::config::{self, Config, FsyncKind, LogKind};
 use crate::gate::Gate;
 #[cfg(feature = "jetstream")]
-use crate::log::jetstream::{JetstreamLog, JetstreamOptions, StorageKind};
+use crate::log::jetstream::{JetstreamLog, JetstreamOptions, Role, StorageKind};
 use crate::log::sqlite::{self, Fsync};
 use crate::log::{FrameLog, MemoryLog, SqliteLog};
 use crate::runs::{PruningBounds, Runs};
@@ -44,7 +44,7 @@ pub(in crate::cli) async fn storage(config: &Config, kind: LogKind) -> anyhow::R
         }
         #[cfg(feature = "jetstream")]
         LogKind::Jetstream => {
-            let log = JetstreamLog::open(jetstream_options(config)).await?;
+            let log = jetstream(config, Role::Proxy).await?;
             (log.clone(), log)
         }
         // A configuration with this kind has been refused before.
@@ -78,7 +78,7 @@ pub(in crate::cli) fn runs(config: &Config, (log, store): Storage, encoder: &Enc
 
 /// The background work on the runs, until it is dropped.
 pub(in crate::cli) struct Upkeep(
-    #[expect(dead_code, reason = "dropping the handles ends the tasks")] [AbortOnDropHandle<()>; 5],
+    #[expect(dead_code, reason = "dropping the handles ends the tasks")] [AbortOnDropHandle<()>; 6],
 );
 
 impl Upkeep {
@@ -102,7 +102,11 @@ impl Upkeep {
             let runs = runs.clone();
             async move { runs.close_orphans().await }
         });
-        Self([keeping, closing, completing, hearing, orphans].map(AbortOnDropHandle::new))
+        let unattended = tokio::spawn({
+            let runs = runs.clone();
+            async move { runs.close_unattended().await }
+        });
+        Self([keeping, closing, completing, hearing, orphans, unattended].map(AbortOnDropHandle::new))
     }
 }
 
@@ -129,12 +133,22 @@ fn pruning_bounds(log: &config::Log) -> PruningBounds {
     }
 }
 
+/// Opens the log at NATS servers.
+///
+/// # Errors
+/// The servers cannot be used; there is no log, and the role does not create one.
+#[cfg(feature = "jetstream")]
+pub(in crate::cli) async fn jetstream(config: &Config, role: Role) -> anyhow::Result<Arc<JetstreamLog>> {
+    Ok(JetstreamLog::open(jetstream_options(config, role)).await?)
+}
+
 /// The options of a log at NATS servers, from the settings.
 #[cfg(feature = "jetstream")]
-fn jetstream_options(config: &Config) -> JetstreamOptions {
+fn jetstream_options(config: &Config, role: Role) -> JetstreamOptions {
     let log = &config.log;
     let path = |path: &std::path::Path| (!path.as_os_str().is_empty()).then(|| path.to_owned());
     JetstreamOptions {
+        role,
         servers: log.servers.clone(),
         credentials_file: path(&log.credentials_file),
         nkey_file: path(&log.nkey_file),

@@ -1,4 +1,4 @@
-//! `framegate stats`: figures over the runs of a running proxy, of a database, or of a file of statuses.
+//! `framegate stats`: figures over the runs of a running proxy, of a frame log, or of a file of statuses.
 //!
 //! Input: what makes a group, and which runs count. Output: a table for people on a terminal, tab-separated values in a pipe, JSON or
 //! CSV. Never: a control character of a run's text on the terminal; runs that are left out without a note on stderr.
@@ -48,7 +48,7 @@ pub(super) struct Args {
     /// The form of the output
     #[arg(long, value_name = "FORM", default_value = "text")]
     format: Form,
-    /// The URL of a running proxy, whose runs count [default: the runs of the database]
+    /// The URL of a running proxy, whose runs count [default: the runs of the log]
     #[arg(long, value_name = "URL", env = "FRAMEGATE_URL")]
     url: Option<String>,
     /// A file with the token for that proxy
@@ -57,7 +57,7 @@ pub(super) struct Args {
     /// A file with the certificates to trust, as PEM [default: those of the machine]
     #[arg(long, value_name = "FILE", env = "FRAMEGATE_CA_FILE")]
     ca_file: Option<PathBuf>,
-    /// The database file, even if a URL is set [default: log.path of the configuration]
+    /// The database file, even if a URL is set [default: the log of the configuration]
     #[arg(long, value_name = "FILE", conflicts_with = "from")]
     db: Option<PathBuf>,
     /// A file of statuses instead of a database, one per line, as `log list --json` and `run --status-file` write them; - is
@@ -162,9 +162,9 @@ fn answer(args: &Args, question: Question) -> anyhow::Result<(Report, u64)> {
             stats.add(&status);
         })?;
     } else {
-        let config = Sources::new(args.config.clone(), std::env::vars_os())?.load()?;
-        let database = frame_log::database_file(args.db.as_deref(), &config.log)?;
-        frame_log::statuses::each(database, &mut |status| match status {
+        let mut config = Sources::new(args.config.clone(), std::env::vars_os())?.load()?;
+        frame_log::choose(args.db.as_deref(), &mut config.log);
+        frame_log::statuses::each(&*frame_log::open(&config)?, &mut |status| match status {
             Some(status) => {
                 stats.add(&status);
             }

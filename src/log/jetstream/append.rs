@@ -8,7 +8,7 @@
 
 use super::index::{MOST_FRAMES, position};
 use super::note::{FramesNote, Note, STATUS_BYTES};
-use super::publish::{MOST_AT_ONCE, Outgoing, Refusal};
+use super::publish::{MOST_AT_ONCE, Outgoing, Refusal, new_message_id};
 use super::{JetstreamLog, envelope};
 use crate::log::{ByStream, LogError, Place, StreamId, Summary, stream_id};
 use bytes::Bytes;
@@ -132,7 +132,7 @@ impl JetstreamLog {
                 .map(|summary| summary.status.as_str().into()),
         };
         let subject = self.engine.names.frames(part.id);
-        let id = format!("{}.{}.{first}.{after}", self.proxy.as_simple(), part.id.1.as_simple());
+        let id = new_message_id();
         let mut rest = content;
         let mut head = Some((after, id, Note::Frames(note.clone())));
         while head.is_some() || !rest.is_empty() {

@@ -10,16 +10,17 @@
 use super::append::MESSAGE_BYTES;
 use super::note::stream_of;
 use super::publish::{Outgoing, Refusal, header};
-use super::{JetstreamLog, publish};
+use super::{ArtifactState, JetstreamLog, publish};
 use crate::artifacts::{ArtifactStore, Key, StoreError};
 use crate::log::{LogError, StreamId};
 use async_trait::async_trait;
 use bytes::Bytes;
-use framegate_translators::artifacts::{Artifact, ArtifactKind, Patched};
+use framegate_translators::artifacts::{Artifact, ArtifactKind, Patched, id_of};
 use framegate_translators::frame::stored::Header;
 use framegate_translators::frame::{FileChangeKind, SharedStr};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use sha2::{Digest, Sha256};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -108,7 +109,7 @@ impl JetstreamLog {
             let failed = |failure| self.engine.error(&failure);
             let last = self.engine.patiently(|| self.engine.last_of(&name, &subject)).await.map_err(failed)?;
             let after = last.as_ref().map_or(0, |last| last.seq);
-            let id = format!("{}.{front:032x}.{after}", self.proxy.as_simple());
+            let id = publish::new_message_id();
             let is_there = last.is_some() && self.about(front).await?.is_some();
             let messages: Vec<Outgoing> = if is_there {
                 // The message says that the content is still wanted.
@@ -161,6 +162,50 @@ impl JetstreamLog {
         }
     }
 
+    /// The content of an artifact, of which the first message is known. It is shorter if a message is missing.
+    async fn content(&self, first: u64, about: &About, mut content: Vec<u8>) -> Result<Vec<u8>, LogError> {
+        let name = self.engine.names.artifacts_stream();
+        for nth in 1..about.messages {
+            let which = json!({"seq": first + nth});
+            let read = self.engine.patiently(|| self.engine.message(&name, &which)).await;
+            match read.map_err(|failure| self.engine.error(&failure))? {
+                Some((_, _, payload)) => content.extend_from_slice(&payload),
+                None => break,
+            }
+        }
+        Ok(content)
+    }
+
+    /// The first 128 bits of the hashes of all artifacts.
+    ///
+    /// # Errors
+    /// The servers do not answer.
+    pub async fn artifacts(&self) -> Result<Vec<u128>, LogError> {
+        let name = self.engine.names.artifacts_stream();
+        let subjects = self.engine.subjects(&name, &self.engine.names.artifacts()).await;
+        let subjects = subjects.map_err(|failure| self.engine.error(&failure))?;
+        Ok(subjects.iter().filter_map(|subject| self.engine.names.artifact_of(subject)).collect())
+    }
+
+    /// Compares an artifact with its hash; `None` if it is not kept, or not any more.
+    ///
+    /// # Errors
+    /// The servers do not answer.
+    pub async fn artifact_state(&self, front: u128) -> Result<Option<ArtifactState>, LogError> {
+        let Some((first, about, head)) = self.about(front).await? else { return Ok(None) };
+        let content = self.content(first, &about, head).await?;
+        let id = id_of(&Sha256::digest(&content).into());
+        let is_whole = id == about.digest && content.len() as u64 == about.bytes;
+        // A proxy may have removed it meanwhile.
+        if !is_whole && self.about(front).await?.is_none_or(|(seq, ..)| seq != first) {
+            return Ok(None);
+        }
+        let references = self.engine.names.references_to(front);
+        let references = self.engine.subjects(&self.engine.names.artifacts_stream(), &references).await;
+        let is_referred = !references.map_err(|failure| self.engine.error(&failure))?.is_empty();
+        Ok(Some(ArtifactState { id: about.digest, is_whole, is_referred }))
+    }
+
     /// Removes references, and the artifacts to which nothing refers any more.
     async fn release(&self, stream: StreamId, fronts: &[u128]) -> Result<(), LogError> {
         let name = self.engine.names.artifacts_stream();
@@ -171,7 +216,7 @@ impl JetstreamLog {
             self.engine.purge(&name, &self.engine.names.reference(stream, *front), None).await.map_err(failed)?;
             let others = self.engine.subjects(&name, &self.engine.names.references_to(*front)).await.map_err(failed)?;
             let Some(last) = last.filter(|_| others.is_empty()) else { continue };
-            let id = format!("{}.{front:032x}.removed.{}", self.proxy.as_simple(), last.seq);
+            let id = publish::new_message_id();
             let mut mark = message(subject.clone(), Some(id), Some(last.seq), Bytes::new());
             mark.headers.push((REMOVED, "1".to_owned()));
             match self.engine.publish(&name, &[mark]).await {
@@ -204,16 +249,8 @@ impl ArtifactStore for JetstreamLog {
     }
 
     async fn get(&self, key: Key) -> Result<Option<Arc<Artifact>>, StoreError> {
-        let name = self.engine.names.artifacts_stream();
-        let Some((first, about, mut content)) = self.about(key.front()).await? else { return Ok(None) };
-        for nth in 1..about.messages {
-            let which = json!({"seq": first + nth});
-            let read = self.engine.patiently(|| self.engine.message(&name, &which)).await;
-            match read.map_err(|failure| self.engine.error(&failure))? {
-                Some((_, _, payload)) => content.extend_from_slice(&payload),
-                None => return Ok(None),
-            }
-        }
+        let Some((first, about, head)) = self.about(key.front()).await? else { return Ok(None) };
+        let content = self.content(first, &about, head).await?;
         if content.len() as u64 != about.bytes {
             return Ok(None);
         }

@@ -4,7 +4,7 @@
 //! the timeout of a request, or an error of the servers that is taken for an answer.
 
 use super::names::Names;
-use super::{JetstreamOptions, StorageKind};
+use super::{JetstreamOptions, Role, StorageKind};
 use crate::log::LogError;
 use async_nats::connection::State;
 use async_nats::{Client, ConnectOptions, Event, HeaderMap, Message, Request, RequestErrorKind};
@@ -25,6 +25,8 @@ pub(super) struct Engine {
     pub(super) timeout: Duration,
     /// How long to wait for servers that do not answer.
     pub(super) patience: Duration,
+    /// Whether nothing is written.
+    pub(super) is_read_only: bool,
     servers: String,
     pub(super) seen: Arc<Seen>,
 }
@@ -101,6 +103,7 @@ impl Engine {
             storage: options.storage,
             timeout: options.timeout,
             patience: options.patience,
+            is_read_only: options.role == Role::Observer,
             servers,
             seen,
         })
@@ -124,6 +127,27 @@ impl Engine {
             Failure::Odd(_) => LogError::Servers { servers: self.servers.clone(), detail },
             _ => LogError::Unreachable { servers: self.servers.clone(), detail },
         }
+    }
+
+    /// The error for a log that does not exist.
+    pub(super) fn absent(&self, prefix: &str) -> LogError {
+        LogError::Absent { servers: self.servers.clone(), prefix: prefix.to_owned() }
+    }
+
+    /// Where the log is, for messages.
+    pub(super) fn place(&self) -> String {
+        format!("{} at {}", self.names.frames_stream(), self.servers)
+    }
+
+    /// Checks that this process may write.
+    ///
+    /// # Errors
+    /// It only reads.
+    pub(super) fn check_writable(&self) -> Result<(), Failure> {
+        if self.is_read_only {
+            return Err(Failure::Odd("the log was opened for reading only".to_owned()));
+        }
+        Ok(())
     }
 
     /// A request to a subject, and the answer.
@@ -208,6 +232,7 @@ impl Engine {
 
     /// Removes the messages of a subject, with `before` only those before that sequence.
     pub(super) async fn purge(&self, stream: &str, subject: &str, before: Option<u64>) -> Result<(), Failure> {
+        self.check_writable()?;
         let body = match before {
             Some(seq) => json!({"filter": subject, "seq": seq}),
             None => json!({"filter": subject}),
@@ -278,6 +303,7 @@ fn note(seen: &Seen, event: &Event) {
             seen.slow.fetch_add(1, Ordering::Relaxed);
             tracing::warn!("messages from the NATS server were not read in time and are read again");
         }
+        Event::Draining | Event::Closed => tracing::debug!("the connection to the NATS server is closed"),
         other => tracing::warn!(event = %other, "the NATS client reports an event"),
     }
 }

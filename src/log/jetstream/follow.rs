@@ -109,6 +109,7 @@ async fn hear(log: &JetstreamLog, message: &Message, news: &mpsc::Sender<Heard>)
     let found = match (topic, note) {
         (Some(topic), Some(Ok(note))) => log.take_in(seq, topic, note),
         (_, note) => {
+            log.counts.unread.fetch_add(1, Ordering::Relaxed);
             let error = note.and_then(Result::err);
             tracing::warn!(seq, subject = %message.subject, ?error, "a message of the log cannot be read and is left out");
             None
@@ -125,19 +126,19 @@ impl JetstreamLog {
         let mut index = self.index();
         match (topic, note) {
             (Topic::Frames(id), Note::Frames(note)) => {
-                let stream = Self::stream(id, &note.stream)?;
+                let stream = self.stream(id, &note.stream)?;
                 index.frames(seq, &note, &stream);
                 let run = Run { position: position(seq), seq: note.first, frames: note.frames };
                 let (writer, ended) = (note.writer, note.ended);
                 Some(News::Frames { stream, run, ended, is_own: writer == self.proxy, status: note.status })
             }
             (Topic::Frames(id), Note::Cut(note)) => {
-                let stream = Self::stream(id, &note.stream)?;
+                let stream = self.stream(id, &note.stream)?;
                 index.cut(seq, &note, &stream);
                 Some(News::Cut { stream, gone: note.gone(), position: note.position })
             }
             (Topic::Frames(id), Note::Dropped(note)) => {
-                let stream = Self::stream(id, &note.stream)?;
+                let stream = self.stream(id, &note.stream)?;
                 // If the stream has begun again, its frames are behind this message.
                 if index.reached(id).last_seq <= seq {
                     index.dropped(id);
@@ -157,9 +158,10 @@ impl JetstreamLog {
     }
 
     /// The stream of a message; `None` if this version does not know its runner.
-    fn stream(id: StreamId, header: &Header) -> Option<Arc<Stream>> {
+    fn stream(&self, id: StreamId, header: &Header) -> Option<Arc<Stream>> {
         let stream = stream_of(header);
         if stream.is_none() {
+            self.counts.unread.fetch_add(1, Ordering::Relaxed);
             tracing::warn!(stream = %id.1, runner = header.provider, "this version does not know the runner of a stream");
         }
         stream

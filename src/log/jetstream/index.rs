@@ -222,6 +222,11 @@ impl Held {
         self.stored_ms = note.stored_ms;
     }
 
+    /// Its kind and id.
+    pub(super) fn id(&self) -> StreamId {
+        (self.stream.kind, self.stream.id)
+    }
+
     /// The number of the first frame that is kept.
     pub(super) fn first(&self) -> u64 {
         self.gone.as_ref().map_or(0, |gone| gone.frames)

@@ -62,6 +62,18 @@ impl Engine {
         Ok(())
     }
 
+    /// Whether the streams of frames and of artifacts exist. Creates nothing.
+    pub(super) async fn is_laid_out(&self) -> Result<bool, Failure> {
+        for name in [self.names.frames_stream(), self.names.artifacts_stream()] {
+            match self.api_patiently(&format!("STREAM.INFO.{name}"), &Value::Null).await {
+                Ok(_) => {}
+                Err(Failure::Refused(error)) if error.code == NOT_FOUND => return Ok(false),
+                Err(failure) => return Err(failure),
+            }
+        }
+        Ok(true)
+    }
+
     async fn ensure(&self, wanted: &Value) -> Result<(), Failure> {
         let name = wanted.get("name").and_then(Value::as_str).unwrap_or_default();
         let found = match self.api_patiently(&format!("STREAM.INFO.{name}"), &Value::Null).await {

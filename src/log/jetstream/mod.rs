@@ -11,8 +11,10 @@ mod append;
 mod artifacts;
 mod engine;
 mod envelope;
+mod excerpt;
 mod follow;
 mod index;
+mod inspect;
 mod layout;
 mod leases;
 mod names;
@@ -21,6 +23,9 @@ mod publish;
 mod read;
 mod requests;
 mod retention;
+
+pub use excerpt::Excerpt;
+pub use inspect::ArtifactState;
 
 use super::room::RoomBounds;
 use super::tail_cache::TailCache;
@@ -65,9 +70,23 @@ pub enum StorageKind {
     Memory,
 }
 
+/// What a process does with a log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Role {
+    /// It is one of the proxies: it creates what is missing at the servers, has a lease, and may be elected.
+    #[default]
+    Proxy,
+    /// It drops frames that proxies have written, and appends none. It has no lease, and creates no streams.
+    Maintainer,
+    /// It reads, and writes nothing at all.
+    Observer,
+}
+
 /// Settings of a log.
 #[derive(Clone, Debug)]
 pub struct JetstreamOptions {
+    /// What this process does with the log.
+    pub role: Role,
     /// The URLs of the servers.
     pub servers: Vec<String>,
     /// A file with credentials (JWT and seed).
@@ -134,6 +153,8 @@ pub struct JetstreamLog {
 #[derive(Debug, Default)]
 struct Counts {
     followed: AtomicU64,
+    /// Messages of the log that cannot be read.
+    unread: AtomicU64,
     /// The stream of frames has lost messages, or is gone.
     lost: AtomicBool,
 }
@@ -145,15 +166,24 @@ impl Counts {
 }
 
 impl JetstreamLog {
-    /// Connects, creates what is missing at the servers, and begins to follow.
+    /// Connects, and begins to follow. A proxy first creates what is missing at the servers.
     ///
     /// # Errors
-    /// The servers do not answer, refuse, or have streams of these names with other properties.
+    /// The servers do not answer, refuse, or have streams of these names with other properties; there is no log, and this
+    /// process does not create one.
     pub async fn open(options: JetstreamOptions) -> Result<Arc<Self>, LogError> {
         let engine = Engine::connect(&options).await?;
+        let is_proxy = options.role == Role::Proxy;
         let failed = |failure| engine.error(&failure);
-        engine.lay_out(&options).await.map_err(failed)?;
-        let secret = key(&engine).await.map_err(failed)?;
+        let secret = if is_proxy {
+            engine.lay_out(&options).await.map_err(failed)?;
+            key(&engine).await.map_err(failed)?
+        } else if engine.is_laid_out().await.map_err(failed)? {
+            // Only proxies serve feeds, whose cursors the key seals.
+            Default::default()
+        } else {
+            return Err(engine.absent(&options.prefix));
+        };
         let (news, heard_news) = mpsc::channel(NEWS);
         let (requests, received) = mpsc::channel(requests::WAITING);
         let bounds = RoomBounds { max_bytes: options.max_bytes, max_streams: options.max_runs };
@@ -176,15 +206,20 @@ impl JetstreamLog {
             requests: Mutex::new(Some(received)),
             tasks: Mutex::default(),
         });
-        // Before anything is written, the other proxies must know that this one lives.
-        log.publish_lease(options.lease).await.map_err(|failure| log.engine.error(&failure))?;
-        let tasks = [
-            tokio::spawn(follow::follow(Arc::downgrade(&log), news)),
-            tokio::spawn(leases::keep(Arc::downgrade(&log), options.lease)),
-            tokio::spawn(requests::receive(Arc::downgrade(&log), requests)),
-        ];
-        log.tasks.lock().unwrap_or_else(PoisonError::into_inner).extend(tasks.map(AbortOnDropHandle::new));
+        if is_proxy {
+            // Before anything is written, the other proxies must know that this one lives.
+            log.publish_lease(options.lease).await.map_err(|failure| log.engine.error(&failure))?;
+            log.keep_up(leases::keep(Arc::downgrade(&log), options.lease));
+            log.keep_up(requests::receive(Arc::downgrade(&log), requests));
+        }
+        log.keep_up(follow::follow(Arc::downgrade(&log), news));
         Ok(log)
+    }
+
+    /// Starts a task that ends with the log.
+    fn keep_up(&self, task: impl Future<Output = ()> + Send + 'static) {
+        let task = AbortOnDropHandle::new(tokio::spawn(task));
+        self.tasks.lock().unwrap_or_else(PoisonError::into_inner).push(task);
     }
 
     fn index(&self) -> MutexGuard<'_, Index> {
@@ -231,7 +266,7 @@ async fn key(engine: &Engine) -> Result<[u8; 32], Failure> {
     // Each id has 74 random bits.
     let payload: Vec<u8> = (0..4).flat_map(|_| *Clock::System.new_id().as_bytes()).collect();
     let made = Outgoing {
-        id: Some(format!("key.{}", Clock::System.new_id().as_simple())),
+        id: Some(publish::new_message_id()),
         subject: subject.clone(),
         after: Some(0),
         note: Some(Note::Key.text()),

@@ -62,6 +62,11 @@ impl Names {
         ["a.*", "r.*.*.*"].map(|rest| format!("{}.{rest}", self.prefix)).to_vec()
     }
 
+    /// The subjects of the contents of all artifacts.
+    pub(super) fn artifacts(&self) -> String {
+        format!("{}.a.*", self.prefix)
+    }
+
     /// The subjects of all leases.
     pub(super) fn leases_subject(&self) -> String {
         format!("{}.l.*", self.prefix)
@@ -135,6 +140,11 @@ impl Names {
         Some((stream_of(&mut words)?, u128::from_str_radix(words.next()?, 16).ok()?))
     }
 
+    /// The artifact of a content's subject.
+    pub(super) fn artifact_of(&self, subject: &str) -> Option<u128> {
+        u128::from_str_radix(subject.strip_prefix(self.prefix.as_str())?.strip_prefix(".a.")?, 16).ok()
+    }
+
     /// The proxy of a lease's subject.
     pub(super) fn proxy_of(&self, subject: &str) -> Option<Uuid> {
         Uuid::try_parse(subject.strip_prefix(self.prefix.as_str())?.strip_prefix(".l.")?).ok()
@@ -162,6 +172,7 @@ mod tests {
             assert_eq!(names.reference_of(&names.reference(stream, 9)), Some((stream, 9)));
         }
         assert_eq!(names.topic(&names.key()), Some(Topic::Key));
+        assert_eq!(names.artifact_of(&names.artifact(9)), Some(9));
         assert_eq!(names.proxy_of(&names.lease(id)), Some(id));
         for foreign in ["", "fg", "fg.f", "fg.f.session", "fg.x.session.1", "fgg.k", "fg.k.k", "fg.f.session.1.2"] {
             assert_eq!(names.topic(foreign), None, "{foreign}");

@@ -22,6 +22,12 @@ const ID: &str = "Nats-Msg-Id";
 /// The most messages that are written as a whole. The servers' default limit is 1000.
 pub(super) const MOST_AT_ONCE: usize = 900;
 
+/// The id of a message that was not sent before. Two messages must not share one, even if they have the same place in a subject:
+/// the first may be stored although its sender got no answer, and would then be taken for the second.
+pub(super) fn new_message_id() -> String {
+    Clock::System.new_id().as_simple().to_string()
+}
+
 /// A message to be stored.
 #[derive(Clone, Debug)]
 pub(super) struct Outgoing {
@@ -87,6 +93,7 @@ impl Engine {
     /// Stores messages, all or none. `stream` is the stream that has them. Returns the sequence of the first one; the others
     /// follow it.
     pub(super) async fn publish(&self, stream: &str, messages: &[Outgoing]) -> Result<u64, Refusal> {
+        self.check_writable().map_err(Refusal::Denied)?;
         let (begun, mut pause) = (Moment::now(), PAUSE.0);
         loop {
             let failure = match self.send(messages).await {
@@ -101,8 +108,10 @@ impl Engine {
                     Err(failure) => failure,
                 },
                 Failure::Refused(error) if is_full(&error) => return Err(Refusal::Full(error.description)),
-                // Too many batches are open, or this one was not complete in time.
-                Failure::Refused(error) if matches!(error.err_code, 10176 | 10210 | 10211) || error.is_passing() => {
+                // The servers still work on the same message; too many batches are open, or this one was not complete in time.
+                Failure::Refused(error)
+                    if matches!(error.err_code, 10158 | 10176 | 10210 | 10211) || error.is_passing() =>
+                {
                     Failure::Silent(error.to_string())
                 }
                 Failure::Silent(why) => Failure::Silent(why),

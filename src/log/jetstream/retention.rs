@@ -6,9 +6,9 @@
 
 use super::JetstreamLog;
 use super::append::MESSAGE_BYTES;
-use super::index::position;
+use super::index::{Held, position};
 use super::note::{CheckpointNote, CutNote, DroppedNote, LastEvent, Note};
-use super::publish::{Outgoing, Refusal};
+use super::publish::{Outgoing, Refusal, new_message_id};
 use crate::artifacts::ArtifactStore;
 use crate::log::{Checkpoint, CheckpointAt, Gone, LogError, StreamId, Summary};
 use bytes::Bytes;
@@ -43,7 +43,7 @@ impl JetstreamLog {
             let mark = Outgoing {
                 subject: subject.clone(),
                 after: Some(held.last_seq),
-                id: Some(format!("{}.{}.dropped.{}", self.proxy.as_simple(), id.1.as_simple(), held.last_seq)),
+                id: Some(new_message_id()),
                 note: Some(note.text()),
                 headers: vec![("Nats-TTL", format!("{MARK_SECONDS}s"))],
                 payload: Bytes::new(),
@@ -94,6 +94,39 @@ impl JetstreamLog {
         }
     }
 
+    /// Drops idle streams without being elected: those that got nothing since `before_ms` (Unix epoch milliseconds), and of
+    /// each kind all but the newest `keep`. Returns how many streams and frames were dropped.
+    ///
+    /// # Errors
+    /// The servers do not answer, or refuse. What was dropped before stays dropped.
+    pub async fn drop_idle(&self, before_ms: u64, keep: Option<usize>) -> Result<(u64, u64), LogError> {
+        self.hear_all().await?;
+        let goes = {
+            let index = self.index();
+            let mut idle: BTreeMap<&'static str, Vec<&Held>> = BTreeMap::new();
+            for held in index.room.idle().filter_map(|id| index.get(id)) {
+                idle.entry(held.stream.kind.as_str()).or_default().push(held);
+            }
+            let mut goes = Vec::new();
+            for streams in idle.into_values() {
+                let beyond = keep.map_or(0, |keep| streams.len().saturating_sub(keep));
+                let dropped = |(nth, held): &(usize, &Held)| *nth < beyond || held.stored_ms < before_ms;
+                let of_kind = streams.into_iter().enumerate().filter(dropped);
+                goes.extend(of_kind.map(|(_, held)| (held.id(), held.last_seq, held.frames - held.first())));
+            }
+            goes
+        };
+        let (mut streams, mut frames) = (0, 0);
+        for (id, last_seq, kept) in goes {
+            // A task or a thread that a proxy goes on with is not idle.
+            let is_same = self.index().reached(id).last_seq == last_seq;
+            if is_same && self.drop_frames(id).await?.is_some() {
+                (streams, frames) = (streams + 1, frames + kept);
+            }
+        }
+        Ok((streams, frames))
+    }
+
     /// Cuts the front of a stream.
     pub(super) async fn cut(&self, id: StreamId, gone: Gone, checkpoints: Vec<Checkpoint>) -> Result<(), LogError> {
         self.keep(id, checkpoints).await?;
@@ -113,7 +146,7 @@ impl JetstreamLog {
         let message = Outgoing {
             subject: subject.clone(),
             after: Some(held.last_seq),
-            id: Some(format!("{}.{}.cut.{}", self.proxy.as_simple(), id.1.as_simple(), held.last_seq)),
+            id: Some(new_message_id()),
             note: Some(Note::Cut(note.clone()).text()),
             headers: Vec::new(),
             payload: Bytes::new(),
