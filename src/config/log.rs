@@ -125,7 +125,8 @@ mod tests {
 
     #[test]
     fn errors_name_the_setting_and_what_would_be_right() {
-        let cases: [(fn(&mut Log), &str); 11] = [
+        type Change = fn(&mut Log);
+        let cases: [(Change, &str); 11] = [
             (|log| log.path.clear(), "log.path: is empty; set it to the path of the database file"),
             (|log| log.servers.clear(), "log.servers: is empty; name at least one server, such as"),
             (|log| log.servers = vec!["tls://c".to_owned(); 33], "log.servers: has 33 servers; name at most 32"),

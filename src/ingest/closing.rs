@@ -8,7 +8,7 @@ use crate::clock::Moment;
 use crate::log::{LogError, StreamId, stream_id};
 use crate::runs::labels::Labels;
 use crate::runs::{Ingested, LOG_FAILED, Runs};
-use framegate_translators::frame::Frame;
+use framegate_translators::frame::{Frame, StreamKind};
 use framegate_translators::normalizer::RunEnd;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -67,7 +67,11 @@ pub(super) async fn cut_short(runs: &Runs, ingested: &Ingested, frames: &[Arc<Fr
             return false;
         }
         let after = entry.tail().borrow().frames;
-        ingested.step(&entry, before..after);
+        // The log may have stored the first of these frames without an answer: then they are part of the run. The numbers of
+        // other streams are not those of this ingest.
+        let is_own = |frame: &&Arc<Frame>| frame.stream.kind == StreamKind::Session && stream_id(frame) == entry.id();
+        let first = frames.iter().find(is_own).map_or(before, |frame| frame.seq.min(before));
+        ingested.step(&entry, first..after);
     }
     true
 }

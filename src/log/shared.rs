@@ -45,7 +45,7 @@ pub enum News {
     Cut {
         /// The stream.
         stream: Arc<Stream>,
-        /// What is gone.
+        /// The dropped front.
         gone: Gone,
         /// The position of the last frame that is gone.
         position: u64,
@@ -140,6 +140,8 @@ pub struct SharedFigures {
     pub followed: u64,
     /// How often messages were not read in time.
     pub slow: u64,
+    /// How many stored messages this proxy has not heard yet.
+    pub pending: u64,
     /// Whether a server is connected.
     pub is_connected: bool,
 }
@@ -177,6 +179,9 @@ pub trait SharedLog: Send + Sync {
 
     /// Tells the other proxies that this one stops.
     async fn leave(&self);
+
+    /// About how many frames are between two positions: at least one for each append.
+    fn distance(&self, from: u64, to: u64) -> u64;
 
     /// Figures for metrics.
     fn figures(&self) -> SharedFigures;

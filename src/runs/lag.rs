@@ -43,11 +43,17 @@ impl Lag {
 
     /// How many frames the reader has not got yet.
     pub fn frames(&self) -> u64 {
+        let given = self.given.load(Ordering::Relaxed);
         let there = match &self.of {
             Of::Stream(tail) => tail.borrow().frames,
             Of::Ingest(made) => made.load(Ordering::Relaxed),
-            Of::Feed(runs) => runs.upgrade().map_or(0, |runs| runs.feed.frames()),
+            Of::Feed(runs) => {
+                let Some(runs) = runs.upgrade() else { return 0 };
+                let there = runs.feed.frames();
+                // The positions of a shared log have gaps.
+                return runs.log.shared().map_or(there.saturating_sub(given), |log| log.distance(given, there));
+            }
         };
-        there.saturating_sub(self.given.load(Ordering::Relaxed))
+        there.saturating_sub(given)
     }
 }

@@ -275,7 +275,8 @@ impl Runs {
             Some(store) => store.usage().await,
             None => None,
         };
-        self.metrics.text(Kept { log: self.log.usage().await, artifacts })
+        let shared = self.log.shared().map(|shared| shared.figures());
+        self.metrics.text(Kept { log: self.log.usage().await, artifacts, shared })
     }
 
     pub(crate) fn log(&self) -> &dyn FrameLog {

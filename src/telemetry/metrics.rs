@@ -8,11 +8,13 @@
 
 mod meters;
 mod register;
+mod shared_log;
 mod upstreams;
 
 pub use meters::{ClientMeter, IngestMeter};
 pub use upstreams::UpstreamMeter;
 
+use crate::log::SharedFigures;
 use framegate_translators::contracts::CONTRACTS;
 use framegate_translators::frame::{Body, Frame, ProviderEvent, ProviderStatus, StreamKind};
 use framegate_translators::runners::RUNNERS;
@@ -22,6 +24,7 @@ use prometheus::{
     Encoder, Histogram, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Registry, TextEncoder,
 };
 use register::Register;
+use shared_log::SharedLogMetrics;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -65,6 +68,7 @@ pub struct Metrics {
     log_append: Histogram,
     log_append_errors: IntCounter,
     log_bytes: IntGauge,
+    shared_log: SharedLogMetrics,
     log_streams: IntGauge,
     artifact_bytes: IntGauge,
     artifacts: IntGauge,
@@ -97,6 +101,8 @@ pub struct Kept {
     pub log: Option<(u64, u64)>,
     /// Bytes and number of artifacts.
     pub artifacts: Option<(u64, u64)>,
+    /// Figures of a log that several proxies share.
+    pub shared: Option<SharedFigures>,
 }
 
 impl Default for Metrics {
@@ -193,6 +199,7 @@ impl Metrics {
                 "Time to append one batch of frames to the log.",
             ))),
             log_append_errors: to.counter("framegate_log_append_errors_total", "Batches that the log did not accept."),
+            shared_log: SharedLogMetrics::new(&to),
             log_bytes: to.gauge("framegate_log_bytes", "Bytes of stored frames."),
             log_streams: to.gauge("framegate_log_streams", "Stored streams: runs, tasks and threads."),
             artifact_bytes: to.gauge("framegate_artifact_bytes", "Bytes of stored artifacts."),
@@ -430,6 +437,9 @@ impl Metrics {
             self.artifact_bytes.set(signed(bytes));
             self.artifacts.set(signed(count));
         }
+        if let Some(figures) = &kept.shared {
+            self.shared_log.set(figures);
+        }
         self.measure_lag();
         let runtime = tokio::runtime::Handle::try_current().map(|runtime| runtime.metrics().num_alive_tasks() as u64);
         self.tasks.set(signed(runtime.unwrap_or_default()));
@@ -438,7 +448,7 @@ impl Metrics {
         families.retain(|family| match family.name() {
             "framegate_log_bytes" | "framegate_log_streams" => kept.log.is_some(),
             "framegate_artifact_bytes" | "framegate_artifacts" => kept.artifacts.is_some(),
-            _ => true,
+            name => kept.shared.is_some() || !name.starts_with(shared_log::PREFIX),
         });
         let mut text = Vec::with_capacity(16 << 10);
         if let Err(error) = TextEncoder::new().encode(&families, &mut text) {

@@ -20,7 +20,7 @@ use std::slice::from_ref;
 const SMALL_ARTIFACTS: &[(&str, &str)] =
     &[("FRAMEGATE__ARTIFACTS__INLINE_BYTES", "64"), ("FRAMEGATE__ARTIFACTS__PREVIEW_BYTES", "16")];
 
-/// A log, as the commands are told of it.
+/// A log, as the settings of a command name it.
 struct Log(Vec<(&'static str, String)>);
 
 impl Log {

@@ -47,8 +47,10 @@ enum Command {
     Show(show::ShowArgs),
     /// Print the events of a run, or of all streams, in a contract, one per line
     Export(export::Args),
-    /// Import frames that `export --to stored` printed. A run that is still open in the file ends as interrupted: in a database when it
-    /// is opened next, at NATS servers as soon as a proxy there finds that no other one writes the run
+    /// Import frames that `export --to stored` printed
+    ///
+    /// A run that is still open in the file ends as interrupted: in a database when that is opened next, at NATS servers as soon as a
+    /// proxy there finds that no other one writes the run.
     Import(import::Args),
     /// Look for damage: missing sequence numbers, unreadable frames, inconsistent counters (exit code 1 if there is any)
     Verify,

@@ -1,7 +1,7 @@
 //! Appending.
 //!
 //! Input: the frames of an append, of any number of streams. Output: messages at the servers, all or none. Never: a frame that
-//! does not follow the frames of its stream, whoever wrote those; a second append to a stream before the outcome of the first is known.
+//! does not follow the frames of its stream, whichever proxy wrote those; a second append to a stream before the outcome of the first is known.
 //!
 //! The frames of one stream become one message, which is cut into several if it is large. Several messages are written as an atomic batch. The
 //! first message of each stream names the message that it follows, so of two proxies that write one stream only one succeeds.

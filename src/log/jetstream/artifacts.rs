@@ -89,8 +89,8 @@ fn message(subject: String, id: Option<String>, after: Option<u64>, payload: Byt
 }
 
 impl JetstreamLog {
-    /// Writes the content of an artifact, unless it is there. `is_referred`: a reference was added, and whoever removes the
-    /// content meanwhile must notice.
+    /// Writes the content of an artifact. If it is there, writes that it is still wanted, so that a proxy that is just removing it
+    /// notices.
     async fn put_content(&self, artifact: &Artifact) -> Result<(), StoreError> {
         let name = self.engine.names.artifacts_stream();
         let front = Key::Digest(artifact.digest).front();

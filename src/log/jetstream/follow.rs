@@ -116,8 +116,9 @@ async fn hear(log: &JetstreamLog, message: &Message, news: &mpsc::Sender<Heard>)
         }
     };
     log.heard.send_replace(seq);
+    log.counts.pending.store(pending, Ordering::Relaxed);
     let heard = Heard { news: found, behind: position(seq + 1), pending, arrived: Moment::now() };
-    news.send(heard).await.map_err(|_| "nobody hears the news".to_owned())
+    news.send(heard).await.map_err(|_| "the runs hear no more news".to_owned())
 }
 
 impl JetstreamLog {

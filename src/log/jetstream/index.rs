@@ -232,7 +232,7 @@ impl Held {
         self.gone.as_ref().map_or(0, |gone| gone.frames)
     }
 
-    /// What is gone of its front.
+    /// The part of its front that was dropped.
     pub(super) fn gone(&self) -> Option<Gone> {
         self.gone.as_ref().map(CutNote::gone)
     }

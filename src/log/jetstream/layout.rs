@@ -1,7 +1,7 @@
 //! The streams at the servers.
 //!
 //! Input: the names and the settings. Output: streams that exist and have the properties on which this log relies. Never: a stream
-//! that drops frames on its own; a stream of somebody else that is changed.
+//! that drops frames on its own; a stream of another program that is changed.
 
 use super::engine::{Engine, Failure, NOT_FOUND};
 use super::{JetstreamOptions, StorageKind};
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stream_of_somebody_else_is_refused_by_its_properties() {
+    fn a_stream_of_another_program_is_refused_by_its_properties() {
         let wanted = json!({"discard": "new", "max_age": 0, "allow_atomic": true});
         assert!(check("fg_frames", &wanted, &wanted).is_ok());
         let other = json!({"discard": "old", "max_age": 0, "allow_atomic": true});

@@ -94,22 +94,30 @@ impl JetstreamLog {
         Ok(())
     }
 
-    /// Writes the lease once.
+    /// Writes the lease, and waits for servers that do not answer.
     pub(super) async fn publish_lease(&self, lease: Duration) -> Result<(), Failure> {
+        match self.engine.publish(&self.engine.names.leases_stream(), &[self.lease_message(lease)]).await {
+            Ok(_) => Ok(()),
+            Err(Refusal::Unknown(failure) | Refusal::Denied(failure)) => Err(failure),
+            Err(Refusal::Full(why)) => Err(Failure::Odd(why)),
+            Err(Refusal::Overtaken(_)) => Err(Failure::Odd("the lease was refused".to_owned())),
+        }
+    }
+
+    /// Writes the lease now, to find out whether the servers store anything. Servers without a majority still answer questions.
+    pub(super) async fn probe(&self, lease: Duration) -> Result<(), Failure> {
+        self.engine.send(&[self.lease_message(lease)]).await.map(drop)
+    }
+
+    fn lease_message(&self, lease: Duration) -> Outgoing {
         let seconds = lease.as_secs() + u64::from(lease.subsec_nanos() > 0);
-        let message = Outgoing {
+        Outgoing {
             subject: self.engine.names.lease(self.proxy),
             after: None,
             id: None,
             note: None,
             headers: vec![("Nats-TTL", format!("{seconds}s"))],
             payload: Bytes::new(),
-        };
-        match self.engine.publish(&self.engine.names.leases_stream(), &[message]).await {
-            Ok(_) => Ok(()),
-            Err(Refusal::Unknown(failure) | Refusal::Denied(failure)) => Err(failure),
-            Err(Refusal::Full(why)) => Err(Failure::Odd(why)),
-            Err(Refusal::Overtaken(_)) => Err(Failure::Odd("the lease was refused".to_owned())),
         }
     }
 

@@ -140,6 +140,8 @@ pub struct JetstreamLog {
     batches: Semaphore,
     tail_cache: TailCache<StreamId>,
     leases: Leases,
+    /// How long the lease is valid.
+    lease: Duration,
     counts: Counts,
     secret: [u8; 32],
     max_stream_bytes: u64,
@@ -153,6 +155,8 @@ pub struct JetstreamLog {
 #[derive(Debug, Default)]
 struct Counts {
     followed: AtomicU64,
+    /// Stored messages that were not heard yet, as the last one said.
+    pending: AtomicU64,
     /// Messages of the log that cannot be read.
     unread: AtomicU64,
     /// The stream of frames has lost messages, or is gone.
@@ -198,6 +202,7 @@ impl JetstreamLog {
             batches: Semaphore::new(BATCHES),
             tail_cache: TailCache::new(options.recent_bytes),
             leases: Leases::default(),
+            lease: options.lease,
             counts: Counts::default(),
             secret,
             max_stream_bytes: options.max_stream_bytes,
@@ -309,8 +314,7 @@ impl FrameLog for JetstreamLog {
         if let Some(full) = self.index().room.refuses(1, false) {
             return Err(full);
         }
-        let name = self.engine.names.frames_stream();
-        self.engine.last_sequence(&name).await.map(drop).map_err(|failure| self.engine.error(&failure))
+        self.probe(self.lease).await.map_err(|failure| self.engine.error(&failure))
     }
 
     async fn usage(&self) -> Option<(u64, u64)> {
@@ -418,13 +422,18 @@ impl SharedLog for JetstreamLog {
         self.give_up_lease().await;
     }
 
+    fn distance(&self, from: u64, to: u64) -> u64 {
+        to.saturating_sub(from).div_ceil(position(1))
+    }
+
     fn figures(&self) -> SharedFigures {
         SharedFigures {
             proxies: self.leases.count() as u64,
             disconnects: self.engine.seen.disconnects.load(Ordering::Relaxed),
             followed: self.counts.followed.load(Ordering::Relaxed),
             slow: self.engine.seen.slow.load(Ordering::Relaxed),
-            is_connected: self.engine.is_connected(),
+            pending: self.counts.pending.load(Ordering::Relaxed),
+            is_connected: self.is_reachable(),
         }
     }
 }

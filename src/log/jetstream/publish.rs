@@ -126,7 +126,7 @@ impl Engine {
     }
 
     /// Sends the messages once. Returns the sequence of the last one.
-    async fn send(&self, messages: &[Outgoing]) -> Result<u64, Failure> {
+    pub(super) async fn send(&self, messages: &[Outgoing]) -> Result<u64, Failure> {
         let [rest @ .., last] = messages else { return Err(Failure::Odd("no messages".to_owned())) };
         if rest.is_empty() {
             return self.sent(last, last.headers()).await;

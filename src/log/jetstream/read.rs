@@ -154,7 +154,7 @@ impl JetstreamLog {
                 Err(_) => return Err(failed(format!("no answer within {} ms", self.engine.timeout.as_millis()))),
             };
             match message.status {
-                // The end of the batch; nothing there; nobody answers.
+                // The end of the batch; no messages there; no server that has the stream.
                 Some(StatusCode::NOT_FOUND) => return Ok(found),
                 Some(StatusCode::NO_RESPONDERS) => return Err(failed("no server has the stream".to_owned())),
                 Some(status) if status.as_u16() == 204 => return Ok(found),
