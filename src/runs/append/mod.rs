@@ -115,7 +115,7 @@ impl Runs {
                 Err((error, touched)) => {
                     let why = if error.is_full() { "log_full" } else { "log_failed" };
                     // If another proxy has written to the stream, nothing of it waits here.
-                    let is_waiting = !matches!(error, LogError::Sequence { .. });
+                    let is_waiting = self.log.shared().is_none() || !matches!(error, LogError::Sequence { .. });
                     touched
                         .iter()
                         .filter_map(|known| known.entry.as_ref().filter(|_| is_waiting))
