@@ -26,6 +26,7 @@ mod client;
 mod harness;
 mod log_commands;
 mod lost;
+mod messages;
 mod moving;
 mod outage;
 mod ports;

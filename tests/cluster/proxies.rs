@@ -21,6 +21,15 @@ const SETTINGS: &[(&str, &str)] = &[
 
 /// A proxy with the log on these servers, and further settings. Its name is that of its log file.
 pub fn proxy(servers: &Servers, name: &str, extra: &[(&str, &str)]) -> Proxy {
+    with_settings(servers, extra, |settings| Proxy::logging_to(&servers.log(name), settings))
+}
+
+/// The same, with a configuration file.
+pub fn configured(servers: &Servers, name: &str, config: &str) -> Proxy {
+    with_settings(servers, &[], |settings| Proxy::configured_with(config, &servers.log(name), settings))
+}
+
+fn with_settings(servers: &Servers, extra: &[(&str, &str)], start: impl FnOnce(&[(&str, &str)]) -> Proxy) -> Proxy {
     let urls = servers.urls().join(", ");
     let replicas = servers.count().to_string();
     let mut settings = vec![
@@ -30,7 +39,7 @@ pub fn proxy(servers: &Servers, name: &str, extra: &[(&str, &str)]) -> Proxy {
     ];
     settings.extend_from_slice(SETTINGS);
     settings.extend_from_slice(extra);
-    Proxy::logging_to(&servers.log(name), &settings)
+    start(&settings)
 }
 
 /// Three proxies.

@@ -157,17 +157,29 @@ impl Engine {
         headers: Option<HeaderMap>,
         payload: Bytes,
     ) -> Result<Message, Failure> {
-        let request = Request::new().payload(payload).timeout(Some(self.timeout));
+        let answer = self.ask_within(self.timeout, subject, headers, payload).await;
+        self.seen.silent.store(answer.is_err(), Ordering::Relaxed);
+        answer
+    }
+
+    /// As [`Engine::ask`], with a time limit, to a recipient that need not be a server.
+    pub(super) async fn ask_within(
+        &self,
+        limit: Duration,
+        subject: String,
+        headers: Option<HeaderMap>,
+        payload: Bytes,
+    ) -> Result<Message, Failure> {
+        let request = Request::new().payload(payload).timeout(Some(limit));
         let request = match headers {
             Some(headers) => request.headers(headers),
             None => request,
         };
         let answer = self.client.send_request(subject, request).await;
-        self.seen.silent.store(answer.is_err(), Ordering::Relaxed);
         answer.map_err(|error| match error.kind() {
             RequestErrorKind::MaxPayloadExceeded | RequestErrorKind::InvalidSubject => Failure::Odd(error.to_string()),
-            RequestErrorKind::TimedOut => Failure::Silent(format!("no answer within {} ms", self.timeout.as_millis())),
-            RequestErrorKind::NoResponders => Failure::Silent("JetStream does not answer".to_owned()),
+            RequestErrorKind::TimedOut => Failure::Silent(format!("no answer within {} ms", limit.as_millis())),
+            RequestErrorKind::NoResponders => Failure::Silent("nothing answers at this subject".to_owned()),
             RequestErrorKind::Other => Failure::Silent(error.to_string()),
         })
     }

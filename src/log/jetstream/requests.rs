@@ -15,6 +15,9 @@ use tokio::sync::{mpsc, oneshot};
 /// How many requests of other proxies may wait. Those beyond it are refused by silence.
 pub(super) const WAITING: usize = 256;
 
+/// How long the other proxy may take: its runner has to read the message.
+const LIMIT: Duration = Duration::from_secs(28);
+
 /// The pause before requests are received again after an error.
 const PAUSE: Duration = Duration::from_millis(500);
 
@@ -61,7 +64,7 @@ impl JetstreamLog {
         if payload.len() > most {
             return Some(Err(LogError::TooLarge { bytes: payload.len() as u64, most: most as u64 }));
         }
-        let answer = self.engine.ask(subject, None, payload).await;
+        let answer = self.engine.ask_within(LIMIT, subject, None, payload).await;
         Some(match answer {
             Ok(answer) => Ok(answer.payload),
             Err(Failure::Silent(why)) => {
