@@ -23,7 +23,10 @@ mod chaos;
 mod cli;
 #[path = "../serve/client.rs"]
 mod client;
+mod clients;
 mod harness;
+mod kinds;
+mod log;
 mod log_commands;
 mod lost;
 mod messages;
@@ -36,4 +39,6 @@ mod proxy;
 mod reading;
 #[path = "../serve/recorded_runs.rs"]
 mod recorded_runs;
+#[path = "../serve/relay.rs"]
+mod relay;
 mod servers;

@@ -20,6 +20,9 @@ use std::sync::Arc;
 /// The most bytes of frames in one message. The servers accept 1 MiB unless they are configured otherwise.
 pub(super) const MESSAGE_BYTES: usize = 512 << 10;
 
+/// How often an append is tried if messages without frames come first.
+const ATTEMPTS: u32 = 4;
+
 /// The frames of one stream in an append.
 pub(super) struct Part {
     id: StreamId,
@@ -67,36 +70,65 @@ impl JetstreamLog {
         summaries: Vec<Summary>,
     ) -> Result<Place, LogError> {
         let parts = parts(frames);
+        if parts.is_empty() {
+            let next = position(self.heard() + 1);
+            return Ok(Place { first: next, behind: next });
+        }
         let _turns = self.turns(parts.iter().map(|part| part.id)).await;
         self.check_room(frames)?;
-        let mut messages = Vec::new();
-        let mut notes = Vec::new();
-        for part in &parts {
+        let mut attempts = 0;
+        loop {
+            attempts += 1;
+            let refusal = match self.append_once(&parts, &summaries).await? {
+                Ok(place) => return Ok(place),
+                Err(refusal) => refusal,
+            };
+            let Refusal::Overtaken(last) = refusal else { return Err(self.not_written(refusal)) };
+            tracing::debug!(seq = last.map(|last| last.seq), "another message came first");
+            for part in &parts {
+                self.look_again(part.id).await;
+            }
+            let behind = parts.iter().find(|part| self.index().reached(part.id).frames != part.first());
+            // A message without frames may have come first: a mark, or its end.
+            if behind.is_none() && attempts < ATTEMPTS {
+                continue;
+            }
+            let part = behind.or(parts.first());
+            let (stream, found) = part.map_or_else(Default::default, |part| (part.id.1, part.first()));
+            let expected = part.map_or(0, |part| self.index().reached(part.id).frames);
+            return Err(LogError::Sequence { stream, expected, found });
+        }
+    }
+
+    /// Appends once.
+    ///
+    /// # Errors
+    /// The frames do not follow, or are too many. The refusal of the servers is inside.
+    async fn append_once(&self, parts: &[Part], summaries: &[Summary]) -> Result<Result<Place, Refusal>, LogError> {
+        let (mut messages, mut notes) = (Vec::new(), Vec::new());
+        for part in parts {
             let summary = summaries.iter().rev().find(|summary| summary.stream == part.id);
             notes.push((messages.len(), self.lay_down(part, summary, &mut messages)?));
         }
         if messages.len() > MOST_AT_ONCE {
-            let most = (MOST_AT_ONCE * MESSAGE_BYTES) as u64;
-            return Err(LogError::TooLarge {
-                bytes: messages.iter().map(|message| message.payload.len() as u64).sum(),
-                most,
-            });
+            let bytes = messages.iter().map(|message| message.payload.len() as u64).sum();
+            return Err(LogError::TooLarge { bytes, most: (MOST_AT_ONCE * MESSAGE_BYTES) as u64 });
         }
         let _permit = if messages.len() > 1 { Some(self.batches.acquire().await) } else { None };
         let name = self.engine.names.frames_stream();
         let first = match self.engine.publish(&name, &messages).await {
             Ok(first) => first,
-            Err(refusal) => return Err(self.refused(&parts, refusal).await),
+            Err(refusal) => return Ok(Err(refusal)),
         };
         let mut index = self.index();
         for (part, (at, note)) in parts.iter().zip(&notes) {
             index.frames(first + *at as u64, note, &part.stream);
         }
         drop(index);
-        for part in &parts {
+        for part in parts {
             self.tail_cache.add(part.id, &part.frames);
         }
-        Ok(Place { first: position(first), behind: position(first + messages.len() as u64) })
+        Ok(Ok(Place { first: position(first), behind: position(first + messages.len() as u64) }))
     }
 
     /// Makes the messages of a part.
@@ -145,28 +177,6 @@ impl JetstreamLog {
             out.push(Outgoing { subject, after, id, note, headers: Vec::new(), payload });
         }
         Ok(note)
-    }
-
-    /// The log's error for an append that the servers refuse.
-    async fn refused(&self, parts: &[Part], refusal: Refusal) -> LogError {
-        match refusal {
-            Refusal::Overtaken(last) => {
-                tracing::debug!(seq = last.as_ref().map(|last| last.seq), "another proxy wrote to a stream first");
-                for part in parts {
-                    self.look_again(part.id).await;
-                }
-                let behind = parts.iter().find(|part| self.index().reached(part.id).frames != part.first());
-                let part = behind.or(parts.first());
-                let (stream, found) = part.map_or_else(Default::default, |part| (part.id.1, part.first()));
-                let expected = part.map_or(0, |part| self.index().reached(part.id).frames);
-                LogError::Sequence { stream, expected, found }
-            }
-            Refusal::Full(detail) => {
-                tracing::debug!(detail, "the servers have no room for frames");
-                LogError::Full { bytes: self.index().room.bytes(), limit: self.max_stream_bytes }
-            }
-            Refusal::Unknown(failure) | Refusal::Denied(failure) => self.engine.error(&failure),
-        }
     }
 
     /// Waits until the index has what the servers have of a stream, after another message came first.
