@@ -34,7 +34,40 @@ pub(crate) const REQUEST_BYTES: usize = 2 << 20;
 const SETTLE: Duration = Duration::from_secs(2);
 
 pub(crate) fn ingests(scale: Scale) {
-    let loads: Vec<(&str, Vec<u8>)> = LOADS
+    let loads = loads(scale);
+    for at_once in [1, 16] {
+        measure(scale, &loads, at_once, &files());
+    }
+}
+
+/// The logs in memory, and at these servers.
+#[cfg(feature = "jetstream")]
+pub(crate) fn ingests_at(scale: Scale, servers: &[(&'static str, Vec<(&'static str, String)>)]) {
+    let loads = loads(scale);
+    let memory = ("memory", vec![("FRAMEGATE__LOG__KIND", "memory".to_owned())]);
+    let logs: Vec<_> = [memory].into_iter().chain(servers.iter().cloned()).collect();
+    for at_once in [1, 16] {
+        measure(scale, &loads, at_once, &logs);
+    }
+}
+
+/// The settings of the logs in [`LOGS`].
+fn files() -> Vec<(&'static str, Vec<(&'static str, String)>)> {
+    let dir = std::env::temp_dir().join(format!("framegate-durable-{}", std::process::id()));
+    let settings = |name: &str, kind: &str, fsync: &str| {
+        let dir = dir.join(name);
+        std::fs::create_dir_all(&dir).unwrap();
+        vec![
+            ("FRAMEGATE__LOG__KIND", kind.to_owned()),
+            ("FRAMEGATE__LOG__FSYNC", fsync.to_owned()),
+            ("FRAMEGATE__LOG__PATH", dir.join("framegate.db").to_str().unwrap().to_owned()),
+        ]
+    };
+    LOGS.iter().map(|(name, kind, fsync)| (*name, settings(name, kind, fsync))).collect()
+}
+
+fn loads(scale: Scale) -> Vec<(&'static str, Vec<u8>)> {
+    LOADS
         .iter()
         .map(|(runner, name)| {
             let dir = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
@@ -42,30 +75,25 @@ pub(crate) fn ingests(scale: Scale) {
             // Several runs in a row.
             (*runner, recording.repeat(scale.request_bytes.div_ceil(recording.len())))
         })
-        .collect();
-    for at_once in [1, 16] {
-        measure(scale, &loads, at_once);
-    }
+        .collect()
 }
 
-fn measure(scale: Scale, loads: &[(&'static str, Vec<u8>)], at_once: usize) {
-    let dir = std::env::temp_dir().join(format!("framegate-durable-{}", std::process::id()));
-    let proxies: Vec<Proxy> = LOGS
+fn measure(
+    scale: Scale,
+    loads: &[(&'static str, Vec<u8>)],
+    at_once: usize,
+    logs: &[(&'static str, Vec<(&'static str, String)>)],
+) {
+    let proxies: Vec<Proxy> = logs
         .iter()
-        .map(|(name, kind, fsync)| {
-            let dir = dir.join(name);
-            std::fs::create_dir_all(&dir).unwrap();
-            Proxy::start(&[
-                ("FRAMEGATE__LOG__KIND", kind),
-                ("FRAMEGATE__LOG__FSYNC", fsync),
-                ("FRAMEGATE__LOG__PATH", dir.join("framegate.db").to_str().unwrap()),
-                // Large enough that nothing is evicted during the measurement.
-                ("FRAMEGATE__LOG__MAX_BYTES", "17179869184"),
-                ("FRAMEGATE__LOG__MAX_RUNS", "1000000"),
-            ])
+        .map(|(_, settings)| {
+            // Large enough that nothing is evicted during the measurement.
+            let room = [("FRAMEGATE__LOG__MAX_BYTES", "17179869184"), ("FRAMEGATE__LOG__MAX_RUNS", "1000000")];
+            let settings = settings.iter().map(|(name, value)| (*name, value.as_str()));
+            Proxy::start(&room.into_iter().chain(settings).collect::<Vec<_>>())
         })
         .collect();
-    let mut times: Vec<Vec<Duration>> = vec![Vec::new(); LOGS.len()];
+    let mut times: Vec<Vec<Duration>> = vec![Vec::new(); logs.len()];
     let before: Vec<Option<Duration>> = proxies.iter().map(Proxy::processor_time).collect();
     // One round with 16 clients makes as many requests as 16 rounds with one.
     for _ in 0..scale.durable_rounds.div_ceil(at_once) {
@@ -79,7 +107,7 @@ fn measure(scale: Scale, loads: &[(&'static str, Vec<u8>)], at_once: usize) {
     }
     thread::sleep(SETTLE);
     let mut first = None;
-    for (nth, (name, ..)) in LOGS.iter().enumerate() {
+    for (nth, (name, _)) in logs.iter().enumerate() {
         times[nth].sort_unstable();
         let median = times[nth][times[nth].len() / 2].as_secs_f64();
         let used = proxies[nth]
@@ -99,7 +127,7 @@ fn measure(scale: Scale, loads: &[(&'static str, Vec<u8>)], at_once: usize) {
         );
     }
     drop(proxies);
-    let _ = std::fs::remove_dir_all(&dir);
+    let _ = std::fs::remove_dir_all(std::env::temp_dir().join(format!("framegate-durable-{}", std::process::id())));
 }
 
 /// Sends each load once. Returns how long each took to be acknowledged.

@@ -9,21 +9,22 @@ use tokio::net::TcpStream;
 
 pub(crate) fn one_run_to_many(scale: Scale) {
     for contract in ["sse.v1", "frames.v2"] {
-        live(scale, contract);
+        live(scale, contract, &[Proxy::start(&[])]);
     }
 }
 
-/// All clients connect before the run's first piece, and receive it while it is ingested as fast as the proxy accepts it.
-fn live(scale: Scale, contract: &str) {
-    let proxy = Proxy::start(&[]);
+/// All clients connect before the run's first piece, and receive it while the first proxy takes it in as fast as it can. The clients
+/// are spread over the proxies.
+pub(crate) fn live(scale: Scale, contract: &str, proxies: &[Proxy]) {
+    let proxy = &proxies[0];
     let mut upload = Upload::start(proxy.address);
     upload.send(&records::opening(0));
     let path = format!("/v1/runs/{}/events?contract={contract}", proxy.newest_run());
-    let (address, head) = (proxy.address, request(proxy.address, &path, None));
+    let places: Vec<_> = proxies.iter().map(|proxy| (proxy.address, request(proxy.address, &path, None))).collect();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let clients: Vec<TcpStream> = runtime.block_on(async {
         let mut clients = Vec::new();
-        for _ in 0..scale.fanout_clients {
+        for (address, head) in places.iter().cycle().take(scale.fanout_clients) {
             let mut stream = TcpStream::connect(address).await.unwrap();
             stream.write_all(head.as_bytes()).await.unwrap();
             stream.readable().await.unwrap();
@@ -67,7 +68,11 @@ fn live(scale: Scale, contract: &str) {
     assert!(counts[0] > scale.fanout_records as u64 && counts.iter().all(|count| *count == counts[0]), "{counts:?}");
     let all: u64 = counts.iter().sum();
     row(
-        &format!("fan-out of one run to {} clients, {contract}, live", scale.fanout_clients),
+        &format!(
+            "fan-out of one run to {} clients at {} proxies, {contract}, live",
+            scale.fanout_clients,
+            proxies.len()
+        ),
         &format!("{:.0} events/s delivered ({all} in {took:.2?})", all as f64 / took.as_secs_f64()),
     );
 }

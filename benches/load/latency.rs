@@ -33,6 +33,14 @@ pub(crate) fn one_run(scale: Scale) {
     added(straight, whole);
 }
 
+/// The latency with these settings, after the floor.
+pub(crate) fn one_run_with(what: &str, scale: Scale, settings: &[(&str, &str)]) {
+    let records = (PER_SECOND * scale.seconds) as usize;
+    let straight = report("floor: the same bytes from sender to reader", straight(records));
+    let whole = report(what, measured(1, records, settings));
+    added(straight, whole);
+}
+
 pub(crate) fn many_runs(scale: Scale) {
     let records = (PER_SECOND * scale.seconds) as usize;
     let what = format!("latency of a record, sse.v1, {} runs, together 10,000 events/s", scale.runs);

@@ -4,19 +4,36 @@
 //! latency is printed next to a floor from the same run: the same records through a relay that only copies bytes. Memory is the
 //! resident set of the proxy's process (Linux only).
 //!
-//! `cargo bench --bench load [-- latency|runs|fanout|idle|stored|flat|one-run|durable]...`; `FRAMEGATE_BINARY` names another
-//! build to measure.
+//! `cargo bench --bench load [-- latency|runs|fanout|idle|stored|flat|one-run|durable|cluster]...`; `FRAMEGATE_BINARY` names another
+//! build to measure. `cluster` needs `--features jetstream`, and the path of a NATS server in `NATS_SERVER`.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::indexing_slicing, missing_docs, reason = "a benchmark")]
 
+#[cfg(feature = "jetstream")]
+mod cluster;
 mod durable;
 mod fanout;
 mod idle;
 mod latency;
+#[cfg(feature = "jetstream")]
+#[path = "../../tests/cluster/ports.rs"]
+mod ports;
 mod proxy;
 mod records;
+#[cfg(feature = "jetstream")]
+#[allow(dead_code, unreachable_pub, clippy::panic, clippy::print_stderr, reason = "shared with tests/cluster")]
+#[path = "../../tests/cluster/servers.rs"]
+mod servers;
 mod stored;
 mod wire;
+
+/// A build without the feature `jetstream`.
+#[cfg(not(feature = "jetstream"))]
+mod cluster {
+    pub(crate) fn shared_log(_: crate::Scale) {
+        crate::row("a log at NATS servers", "not measured: build with --features jetstream");
+    }
+}
 
 /// The size of each part: for a measurement, or just enough to show that it works.
 #[derive(Clone, Copy)]
@@ -70,7 +87,7 @@ fn main() {
         return;
     }
     let words: Vec<&String> = args.iter().filter(|arg| !arg.starts_with('-')).collect();
-    let parts: [Part; 8] = [
+    let parts: [Part; 9] = [
         ("latency", latency::one_run),
         ("runs", latency::many_runs),
         ("fanout", fanout::one_run_to_many),
@@ -79,6 +96,7 @@ fn main() {
         ("flat", stored::flat),
         ("one-run", stored::one_run),
         ("durable", durable::ingests),
+        ("cluster", cluster::shared_log),
     ];
     for word in &words {
         assert!(parts.iter().any(|(name, _)| name == word), "unknown part {word:?}");

@@ -86,6 +86,38 @@ impl Drop for Proxy {
     }
 }
 
+/// A folder for one measurement, removed at its end.
+#[cfg(feature = "jetstream")]
+pub(crate) struct Folder(std::path::PathBuf);
+
+#[cfg(feature = "jetstream")]
+impl Folder {
+    pub(crate) fn new() -> Self {
+        static NEXT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("framegate-load-{}-{number}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    pub(crate) fn path(&self, name: &str) -> std::path::PathBuf {
+        self.0.join(name)
+    }
+
+    /// Writes a file, and returns its path as text.
+    pub(crate) fn write(&self, name: &str, text: &str) -> String {
+        std::fs::write(self.path(name), text).unwrap();
+        self.path(name).to_str().unwrap().to_owned()
+    }
+}
+
+#[cfg(feature = "jetstream")]
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
 /// Restarts this program with the maximum number of open files; returns `true` if it did. Without `unsafe` a process cannot
 /// raise its own limit, so a shell does it.
 pub(crate) fn raise_file_limit() -> bool {

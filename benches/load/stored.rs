@@ -41,11 +41,32 @@ pub(crate) fn frames_and_resuming(scale: Scale) {
     }
 }
 
+/// A long run is taken in by one proxy, and resumed near its end at another one.
+#[cfg(feature = "jetstream")]
+pub(crate) fn resuming_elsewhere(scale: Scale, writer: &Proxy, reader: &Proxy) {
+    let begin = Instant::now();
+    ingest(writer, 1, scale.stored_records[1]);
+    let took = begin.elapsed();
+    let run = writer.newest_run();
+    let frames = writer.frames(&run);
+    row(
+        &format!("taking in one run of {frames} frames"),
+        &format!("{:.0} frames/s", frames as f64 / took.as_secs_f64()),
+    );
+    let near_the_end = (frames - 10).to_string();
+    for proxy in [writer, reader] {
+        let at = if std::ptr::eq(proxy, writer) { "at its proxy" } else { "at another proxy" };
+        for order in ["first reader", "later reader"] {
+            resume(proxy, &run, "frames.v2", &near_the_end, frames, &format!("{order} {at}"));
+        }
+    }
+}
+
 fn resume(proxy: &Proxy, run: &str, contract: &str, cursor: &str, frames: u64, reader: &str) {
     let path = format!("/v1/runs/{run}/events?contract={contract}");
     let mut times: Vec<Duration> = Vec::new();
     // Only one request can be the first reader.
-    for _ in 0..if reader == "first reader" { 1 } else { 9 } {
+    for _ in 0..if reader.starts_with("first reader") { 1 } else { 9 } {
         let begin = Instant::now();
         let mut stream = events(proxy.address, &path, Some(cursor));
         read_until(&mut stream, b"\n\n");

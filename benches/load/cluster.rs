@@ -1,0 +1,109 @@
+//! Measures a log at NATS servers: one server (R1) and three (R3), all on this machine and its disk.
+//!
+//! What JetStream itself takes for messages of the same size is measured beside it, with the client library that the proxy uses.
+
+use crate::proxy::Proxy;
+use crate::servers::Servers;
+use crate::{Scale, durable, fanout, latency, row, stored};
+use std::time::{Duration, Instant};
+
+/// The settings of a proxy, by environment variable.
+type Settings = Vec<(&'static str, String)>;
+
+pub(crate) fn shared_log(scale: Scale) {
+    if std::env::var_os("NATS_SERVER").is_none() {
+        row("a log at NATS servers", "not measured: NATS_SERVER is not the path of nats-server");
+        return;
+    }
+    let (one, three) = (Servers::one(), Servers::three());
+    for (name, servers) in [("R1", &one), ("R3", &three)] {
+        for bytes in [300, 16 << 10, 256 << 10] {
+            straight(name, servers, bytes, scale);
+        }
+    }
+    durable::ingests_at(
+        scale,
+        &[("jetstream R1", settings(&one, "ingest")), ("jetstream R3", settings(&three, "ingest"))],
+    );
+    for (name, servers) in [("R1", &one), ("R3", &three)] {
+        let what = format!("latency of a record, sse.v1, one run, 10,000 events/s, jetstream {name}");
+        latency::one_run_with(&what, scale, &borrowed(&settings(servers, "latency")));
+        let proxies = two(servers, "fanout");
+        for contract in ["sse.v1", "frames.v2"] {
+            fanout::live(scale, contract, &proxies);
+        }
+        let proxies = two(servers, "resuming");
+        stored::resuming_elsewhere(scale, &proxies[0], &proxies[1]);
+    }
+}
+
+fn settings(servers: &Servers, prefix: &str) -> Settings {
+    vec![
+        ("FRAMEGATE__LOG__KIND", "jetstream".to_owned()),
+        ("FRAMEGATE__LOG__SERVERS", servers.urls().join(", ")),
+        ("FRAMEGATE__LOG__REPLICAS", servers.count().to_string()),
+        ("FRAMEGATE__LOG__PREFIX", prefix.to_owned()),
+        // Streams reserve their size at the servers.
+        ("FRAMEGATE__LOG__MAX_BYTES", (512 << 20_u32).to_string()),
+        ("FRAMEGATE__LOG__MAX_STREAM_BYTES", (640 << 20_u32).to_string()),
+        ("FRAMEGATE__ARTIFACTS__MAX_TOTAL_BYTES", (64 << 20_u32).to_string()),
+    ]
+}
+
+fn borrowed(settings: &Settings) -> Vec<(&'static str, &str)> {
+    settings.iter().map(|(name, value)| (*name, value.as_str())).collect()
+}
+
+fn two(servers: &Servers, prefix: &str) -> [Proxy; 2] {
+    let settings = settings(servers, prefix);
+    [(); 2].map(|()| Proxy::start(&borrowed(&settings)))
+}
+
+/// Guarded messages of one subject, one after the other, without a proxy.
+fn straight(name: &str, servers: &Servers, bytes: usize, scale: Scale) {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let mut times: Vec<Duration> = runtime.block_on(async {
+        let client = async_nats::connect(servers.urls()[0].as_str()).await.unwrap();
+        let stream = serde_json::json!({
+            "name": format!("floor_{bytes}"), "subjects": [format!("floor.{bytes}")], "storage": "file",
+            "num_replicas": servers.count(), "max_bytes": 256 << 20, "discard": "old",
+        });
+        let create = format!("$JS.API.STREAM.CREATE.floor_{bytes}");
+        client.request(create, stream.to_string().into()).await.unwrap();
+        let (mut times, mut last) = (Vec::new(), 0_u64);
+        let payload = bytes::Bytes::from(vec![b'x'; bytes]);
+        let begin = Instant::now();
+        while begin.elapsed() < Duration::from_secs(scale.seconds.min(3)) {
+            let mut headers = async_nats::HeaderMap::new();
+            headers.insert("Nats-Expected-Last-Subject-Sequence", last.to_string());
+            let sent = Instant::now();
+            let request = async_nats::Request::new().payload(payload.clone()).headers(headers);
+            let answer = client.send_request(format!("floor.{bytes}"), request).await;
+            // A new stream has no leader yet.
+            let Ok(answer) = answer else { continue };
+            let answer: serde_json::Value = serde_json::from_slice(&answer.payload).unwrap();
+            match answer["seq"].as_u64().filter(|seq| *seq > 0) {
+                Some(seq) => {
+                    last = seq;
+                    times.push(sent.elapsed());
+                }
+                None => tokio::time::sleep(Duration::from_millis(10)).await,
+            }
+        }
+        times
+    });
+    times.sort_unstable();
+    assert!(!times.is_empty(), "the servers store nothing");
+    let at = |share: f64| times[((times.len() - 1) as f64 * share) as usize];
+    let all: Duration = times.iter().sum();
+    row(
+        &format!("floor: JetStream {name}, guarded messages of {bytes} bytes, one after the other"),
+        &format!(
+            "p50 {:.0?}  p99 {:.0?}, {:.0}/s, {:.1} MiB/s",
+            at(0.5),
+            at(0.99),
+            times.len() as f64 / all.as_secs_f64(),
+            (times.len() * bytes) as f64 / all.as_secs_f64() / f64::from(1 << 20)
+        ),
+    );
+}
