@@ -22,7 +22,7 @@ fn outcomes(answer: &Value) -> Vec<Value> {
 }
 
 /// Of how many recordings of a runner one is looked at, unless `CLUSTER_EVERY_RECORDING` is set.
-const SAMPLE: usize = 12;
+const SAMPLE: usize = 20;
 
 /// The recordings that are looked at: the first one of each runner, and some more.
 fn sample() -> Vec<(&'static str, PathBuf)> {

@@ -1,7 +1,7 @@
 //! The three kinds of log, as libraries: in memory, in a file, at servers.
 //!
 //! Input: frames and artifacts of recordings, made here. Output: what each log says of them, which must be alike. Never: a log at
-//! servers whose news nobody takes; it would stand still.
+//! servers whose news no test takes; it would stand still.
 
 use crate::proxy::{Folder, recording};
 use crate::servers::Servers;

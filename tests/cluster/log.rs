@@ -118,7 +118,7 @@ fn a_stream_without_its_front_goes_on() {
             kind.log.prune(run, gone, Vec::new()).await.unwrap();
             let kept = &mine[usize::try_from(cut).unwrap()..early.len()];
             assert_eq!(text(&read(&*kind.log, run, cut, 1000).await), text(kept), "{}", kind.name);
-            // A read of what is gone begins at the first frame that is kept.
+            // A read of the dropped front begins at the first frame that is kept.
             assert_eq!(text(&read(&*kind.log, run, 0, 1000).await), text(kept), "{}", kind.name);
             kind.log.append(late, Vec::new()).await.unwrap();
             let rest = &mine[usize::try_from(cut).unwrap()..];
@@ -181,7 +181,7 @@ fn checkpoints_are_found_by_number_and_by_cursor() {
         view: view.into(),
         frame,
         event: frame * 2,
-        last: (frame > 0).then_some((EventId::Number(frame * 10), frame * 2 - 1)),
+        last: (frame > 0).then(|| (EventId::Number(frame * 10), frame * 2 - 1)),
         state: vec![u8::try_from(frame).unwrap(); size],
     };
     // The log in memory keeps no checkpoints.
@@ -262,7 +262,7 @@ fn what_exceeds_the_limits_is_dropped_by_one_proxy_and_open_runs_stay() {
             let left: Vec<u64> = {
                 let mut left = Vec::new();
                 for log in &logs {
-                    left.push(log.usage().await.unwrap().1);
+                    left.push(FrameLog::usage(&**log).await.unwrap().1);
                 }
                 left
             };

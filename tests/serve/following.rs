@@ -278,7 +278,8 @@ fn artifacts_are_copied() {
 
 #[test]
 fn an_artifact_of_two_runs_belongs_to_both() {
-    let edge = Proxy::with(&[("FRAMEGATE__ARTIFACTS__INLINE_BYTES", "64")]);
+    let edge =
+        Proxy::with(&[("FRAMEGATE__ARTIFACTS__INLINE_BYTES", "64"), ("FRAMEGATE__ARTIFACTS__PREVIEW_BYTES", "16")]);
     let text = String::from_utf8(recording("codex", "exec-mixed-session.ndjson")).unwrap();
     let sessions = ["0199aaaa-0000-7000-8000-000000000001", "0199aaaa-0000-7000-8000-000000000002"];
     let id = text.split("\"thread_id\":\"").nth(1).unwrap().split('"').next().unwrap();

@@ -53,9 +53,10 @@ pub(super) async fn receive(log: Weak<JetstreamLog>, requests: mpsc::Sender<Requ
 }
 
 impl JetstreamLog {
-    /// Sends a request to the proxy that writes a stream; `None` if that is this one, or it does not live.
+    /// Sends a request to the proxy that wrote a stream last; `None` if that is this one, or it does not live.
     pub(super) async fn ask_the_writer(&self, id: StreamId, payload: Bytes) -> Option<Result<Bytes, LogError>> {
-        let writer = self.index().get(id).filter(|held| !held.ended)?.writer;
+        // A session goes on after its last run has ended.
+        let writer = self.index().get(id)?.writer;
         if writer == self.proxy || !self.lives(writer) {
             return None;
         }
