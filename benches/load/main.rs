@@ -16,6 +16,7 @@ mod fanout;
 mod idle;
 mod latency;
 #[cfg(feature = "jetstream")]
+#[allow(unreachable_pub, reason = "shared with tests/cluster")]
 #[path = "../../tests/cluster/ports.rs"]
 mod ports;
 mod proxy;
