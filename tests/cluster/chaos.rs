@@ -110,6 +110,13 @@ fn ingest(address: SocketAddr, (runner, name): (&str, &str), pause: Duration) ->
     frames
 }
 
+/// Starts a proxy. It exits if the servers have no leader for too long, and is started again then, as by a service manager.
+fn started(servers: &Servers, name: &str) -> Proxy {
+    wait_for("the proxy does not start", || {
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| proxy(servers, name, SETTINGS))).ok()
+    })
+}
+
 /// Makes one fault, and repairs it.
 fn fault(dice: &mut Dice, servers: &mut Servers, proxies: &mut [Proxy; 3], places: &Places, number: u64) -> String {
     let (kind, victim) = (dice.roll(4), usize::try_from(dice.roll(3)).unwrap());
@@ -131,7 +138,7 @@ fn fault(dice: &mut Dice, servers: &mut Servers, proxies: &mut [Proxy; 3], place
         2 => {
             kill(&mut proxies[victim]);
             thread::sleep(length);
-            proxies[victim] = proxy(servers, &format!("proxy-{victim}-{number}"), SETTINGS);
+            proxies[victim] = started(servers, &format!("proxy-{victim}-{number}"));
             places.get()[victim] = proxies[victim].address;
         }
         _ => {
