@@ -35,6 +35,9 @@ const TRY_AGAIN: (Duration, Duration) = (Duration::from_secs(1), Duration::from_
 /// How often frames of a shared stream are numbered anew because another proxy was first.
 pub(super) const ATTEMPTS: u32 = 64;
 
+/// The position that counts as heard once there are no more news.
+const OVER: u64 = u64::MAX;
+
 /// What the runs know of the log's order.
 #[derive(Default)]
 pub(super) struct SharedOrder {
@@ -68,10 +71,11 @@ impl SharedOrder {
         Expected { order: self, keys }
     }
 
-    /// Waits until everything before a position is taken in.
-    pub(super) async fn wait_for(&self, position: u64) {
+    /// Waits until everything before a position is taken in. Returns whether it was; it is not if the log has lost it.
+    pub(super) async fn wait_for(&self, position: u64) -> bool {
+        let mut heard = self.heard.subscribe();
         // The sender lives as long as the runs.
-        let _ = self.heard.subscribe().wait_for(|heard| *heard >= position).await;
+        heard.wait_for(|heard| *heard >= position).await.is_ok_and(|heard| *heard < OVER)
     }
 }
 
@@ -160,6 +164,8 @@ impl Runs {
             }
             self.shared_order.heard.send_replace(heard.behind);
         }
+        // Appends that wait for their frames to be heard must not wait for ever.
+        self.shared_order.heard.send_replace(OVER);
     }
 
     async fn hear_frames(

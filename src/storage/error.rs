@@ -159,10 +159,12 @@ pub enum LogError {
         detail: String,
     },
     /// The frames of one append, or a request, are more than the servers can take at once.
-    #[error("{bytes} bytes are more than the servers of the frame log can take at once ({most})")]
+    #[error("{size} {unit} are more than the servers of the frame log can take at once ({most})")]
     TooLarge {
         /// Its size.
-        bytes: u64,
+        size: u64,
+        /// What is counted.
+        unit: &'static str,
         /// The limit.
         most: u64,
     },

@@ -7,7 +7,7 @@
 //! first message of each stream names the message that it follows, so of two proxies that write one stream only one succeeds.
 
 use super::index::{MOST_FRAMES, position};
-use super::note::{FramesNote, Note, STATUS_BYTES};
+use super::note::{FramesNote, Note};
 use super::publish::{MOST_AT_ONCE, Outgoing, Refusal, new_message_id};
 use super::{JetstreamLog, envelope};
 use crate::log::{ByStream, LogError, Place, StreamId, Summary, stream_id};
@@ -75,6 +75,7 @@ impl JetstreamLog {
             return Ok(Place { first: next, behind: next });
         }
         let _turns = self.turns(parts.iter().map(|part| part.id)).await;
+        self.check_health()?;
         self.check_room(frames)?;
         let mut attempts = 0;
         loop {
@@ -111,8 +112,8 @@ impl JetstreamLog {
             notes.push((messages.len(), self.lay_down(part, summary, &mut messages)?));
         }
         if messages.len() > MOST_AT_ONCE {
-            let bytes = messages.iter().map(|message| message.payload.len() as u64).sum();
-            return Err(LogError::TooLarge { bytes, most: (MOST_AT_ONCE * MESSAGE_BYTES) as u64 });
+            let size = messages.iter().map(|message| message.payload.len() as u64).sum();
+            return Err(LogError::TooLarge { size, unit: "bytes", most: (MOST_AT_ONCE * MESSAGE_BYTES) as u64 });
         }
         let _permit = if messages.len() > 1 { Some(self.batches.acquire().await) } else { None };
         let name = self.engine.names.frames_stream();
@@ -147,7 +148,7 @@ impl JetstreamLog {
         let content = Bytes::from(part.content());
         let frames = part.frames.len() as u64;
         if frames > MOST_FRAMES {
-            return Err(LogError::TooLarge { bytes: content.len() as u64, most: MOST_FRAMES });
+            return Err(LogError::TooLarge { size: frames, unit: "frames", most: MOST_FRAMES });
         }
         let messages = content.len().div_ceil(MESSAGE_BYTES).max(1);
         let note = FramesNote {
@@ -159,10 +160,9 @@ impl JetstreamLog {
             ended: part.is_over(),
             writer: self.proxy,
             stored_ms: self.clock.now_ms(),
-            status: summary
-                .filter(|summary| summary.status.len() <= STATUS_BYTES)
-                .map(|summary| summary.status.as_str().into()),
-        };
+            status: summary.map(|summary| summary.status.as_str().into()),
+        }
+        .fitting();
         let subject = self.engine.names.frames(part.id);
         let id = new_message_id();
         let mut rest = content;

@@ -4,7 +4,6 @@
 //! this proxy. Never: a message left out or taken in twice, whatever happens to the servers; the content of a message.
 
 use super::JetstreamLog;
-use super::engine::Failure;
 use super::index::{dropped_stream, position};
 use super::names::Topic;
 use super::note::{NOTE, Note, stream_of};
@@ -36,6 +35,10 @@ pub(super) async fn follow(log: Weak<JetstreamLog>, news: mpsc::Sender<Heard>) {
         }
         if let Err(why) = followed {
             tracing::debug!(why, "the messages of the log are followed anew");
+        }
+        if log.look().await.is_ok() && log.health.is_lost() {
+            // The end of the news says that nothing more can be heard.
+            return;
         }
         drop(log);
         tokio::time::sleep(PAUSE).await;
@@ -73,22 +76,10 @@ async fn follow_once(log: &JetstreamLog, news: &mpsc::Sender<Heard>) -> Result<(
             Ok(None) => return Err("the subscription ended".to_owned()),
             Err(_) => {
                 let was_behind = is_behind;
-                let heard = log.heard();
-                is_behind = match engine.last_sequence(&name).await {
-                    Ok(last) if last < heard => {
-                        // A stream that was deleted, or restored from an older state, begins at an earlier sequence.
-                        log.counts.lost.store(true, Ordering::Relaxed);
-                        tracing::error!(last, heard, "the stream of frames at the servers has lost messages");
-                        false
-                    }
-                    Ok(last) => last > heard,
-                    Err(Failure::Refused(error)) => {
-                        log.counts.lost.store(true, Ordering::Relaxed);
-                        tracing::error!(%error, "the stream of frames cannot be read");
-                        false
-                    }
-                    Err(_) => false,
-                };
+                is_behind = log.look().await.unwrap_or(false);
+                if log.health.is_lost() {
+                    return Err("messages that were heard are lost".to_owned());
+                }
                 if was_behind && is_behind {
                     return Err("the consumer stands still".to_owned());
                 }

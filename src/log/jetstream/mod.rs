@@ -13,6 +13,7 @@ mod engine;
 mod envelope;
 mod excerpt;
 mod follow;
+mod health;
 mod index;
 mod inspect;
 mod layout;
@@ -38,13 +39,14 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use engine::{Engine, Failure};
 use framegate_translators::frame::Frame;
+use health::Health;
 use index::{Index, position};
 use leases::Leases;
 use note::Note;
 use publish::{Outgoing, Refusal};
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Semaphore, mpsc, watch};
@@ -143,6 +145,7 @@ pub struct JetstreamLog {
     /// How long the lease is valid.
     lease: Duration,
     counts: Counts,
+    health: Health,
     secret: [u8; 32],
     max_stream_bytes: u64,
     max_age: Option<Duration>,
@@ -151,7 +154,7 @@ pub struct JetstreamLog {
     tasks: Mutex<Vec<AbortOnDropHandle<()>>>,
 }
 
-/// What happened, for metrics and for `GET /readyz`.
+/// What happened, for metrics.
 #[derive(Debug, Default)]
 struct Counts {
     followed: AtomicU64,
@@ -159,8 +162,6 @@ struct Counts {
     pending: AtomicU64,
     /// Messages of the log that cannot be read.
     unread: AtomicU64,
-    /// The stream of frames has lost messages, or is gone.
-    lost: AtomicBool,
 }
 
 impl Counts {
@@ -204,6 +205,7 @@ impl JetstreamLog {
             leases: Leases::default(),
             lease: options.lease,
             counts: Counts::default(),
+            health: Health::default(),
             secret,
             max_stream_bytes: options.max_stream_bytes,
             max_age: options.max_age,
@@ -253,6 +255,11 @@ impl JetstreamLog {
             turns.push(turn.lock().await);
         }
         turns
+    }
+
+    /// Checks that nothing of the stream was lost.
+    fn check_health(&self) -> Result<(), LogError> {
+        self.health.damage().map_or(Ok(()), |damage| Err(self.damaged(&damage)))
     }
 
     fn tombstones(&self) -> MutexGuard<'_, HashMap<StreamId, u64>> {
@@ -308,9 +315,7 @@ impl FrameLog for JetstreamLog {
     }
 
     async fn check_writable(&self) -> Result<(), LogError> {
-        if self.counts.lost.load(Ordering::Relaxed) {
-            return Err(self.damaged("the servers have lost messages; restart the proxies"));
-        }
+        self.check_health()?;
         if let Some(full) = self.index().room.refuses(1, false) {
             return Err(full);
         }
@@ -419,6 +424,8 @@ impl SharedLog for JetstreamLog {
     }
 
     async fn leave(&self) {
+        // The lease must not be renewed after that.
+        self.tasks.lock().unwrap_or_else(PoisonError::into_inner).clear();
         self.give_up_lease().await;
     }
 

@@ -15,8 +15,8 @@ use uuid::Uuid;
 /// The header that has a message's note.
 pub(super) const NOTE: &str = "Framegate-Note";
 
-/// The longest status that is written into a header, in bytes. The servers accept 64 KiB for all headers.
-pub(super) const STATUS_BYTES: usize = 32 << 10;
+/// The longest note, in bytes. The servers accept 64 KiB for all headers.
+const NOTE_BYTES: usize = 56 << 10;
 
 /// What a message is about.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -79,6 +79,23 @@ pub(super) struct CutNote {
     pub(super) bytes: u64,
 }
 
+impl FramesNote {
+    /// The note without the status, if it is too long for a header with it. A status is JSON, so in the note its quotes are
+    /// escaped.
+    pub(super) fn fitting(mut self) -> Self {
+        let escaped = self.status.as_deref().map_or(0, escaped_len);
+        if escaped > NOTE_BYTES / 2 && Note::Frames(self.clone()).text().len() > NOTE_BYTES {
+            self.status = None;
+        }
+        self
+    }
+}
+
+/// About how long a text is in JSON.
+fn escaped_len(text: &str) -> usize {
+    text.len() + text.bytes().filter(|byte| matches!(byte, b'"' | b'\\')).count()
+}
+
 impl CutNote {
     pub(super) fn gone(&self) -> Gone {
         Gone { frames: self.frames, last_ms: self.last_ms, pruned_ms: self.pruned_ms }
@@ -123,6 +140,11 @@ impl Note {
     pub(super) fn text(&self) -> String {
         // Notes consist of numbers and strings, and every map has strings as keys.
         serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// Whether the text fits into a header.
+    pub(super) fn fits(text: &str) -> bool {
+        text.len() <= NOTE_BYTES
     }
 
     /// Reads a header's text.

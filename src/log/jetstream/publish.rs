@@ -85,8 +85,7 @@ pub(super) struct LastMessage {
 #[derive(Deserialize)]
 struct Ack {
     error: Option<ApiError>,
-    #[serde(default)]
-    seq: u64,
+    seq: Option<u64>,
 }
 
 impl Engine {
@@ -97,7 +96,7 @@ impl Engine {
         let (begun, mut pause) = (Moment::now(), PAUSE.0);
         loop {
             let failure = match self.send(messages).await {
-                Ok(last) => return Ok(last + 1 - messages.len() as u64),
+                Ok(last) => return Ok((last + 1).saturating_sub(messages.len() as u64)),
                 Err(failure) => failure,
             };
             let failure = match failure {
@@ -250,8 +249,11 @@ enum Settled {
 }
 
 fn sequence(payload: &[u8]) -> Result<u64, Failure> {
-    let Ack { error, seq } = read(payload)?;
-    error.map_or(Ok(seq), |error| Err(Failure::Refused(error)))
+    match read(payload)? {
+        Ack { error: Some(error), .. } => Err(Failure::Refused(error)),
+        Ack { seq: Some(seq), .. } => Ok(seq),
+        Ack { .. } => Err(Failure::Odd("an answer without the sequence of the message".to_owned())),
+    }
 }
 
 /// Whether the servers refuse a message because of what its subject has already: a wrong last sequence, a message under way in

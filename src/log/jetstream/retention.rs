@@ -6,6 +6,7 @@
 
 use super::JetstreamLog;
 use super::append::MESSAGE_BYTES;
+use super::engine::Failure;
 use super::index::{Held, position};
 use super::note::{CheckpointNote, CutNote, DroppedNote, LastEvent, Note};
 use super::publish::{Outgoing, Refusal, new_message_id};
@@ -21,9 +22,6 @@ const MARK_SECONDS: u64 = 7 * 24 * 3600;
 
 /// How often a drop is tried again if the stream goes on meanwhile.
 const ATTEMPTS: u32 = 8;
-
-/// The most checkpoints that are kept of one view of a stream.
-const CHECKPOINTS: usize = 64;
 
 impl JetstreamLog {
     /// Drops a stream. Returns the sequence of its mark; `None` if there is no such stream.
@@ -157,8 +155,11 @@ impl JetstreamLog {
         };
         self.index().cut(seq, &note, &held.stream);
         self.tail_cache.drop_front(id, gone.frames);
-        let purged = self.engine.purge(&name, &subject, Some(mark.seq)).await;
-        purged.map_err(|failure| self.engine.error(&failure))
+        let purged = async {
+            self.engine.purge(&name, &subject, Some(mark.seq)).await?;
+            self.drop_checkpoints(id, gone.frames).await
+        };
+        purged.await.map_err(|failure| self.engine.error(&failure))
     }
 
     /// Stores checkpoints.
@@ -187,32 +188,14 @@ impl JetstreamLog {
                 Err(refusal) => return Err(self.not_written(refusal)),
             }
         }
-        self.thin_checkpoints(id).await;
         Ok(())
     }
 
-    /// Removes the oldest checkpoints of a stream that has many: those before the first frame that is kept, and those beyond a
-    /// bound for each view.
-    async fn thin_checkpoints(&self, id: StreamId) {
-        let before = {
-            let index = self.index();
-            let known = index.checkpoints(id);
-            let views: HashSet<&str> = known.iter().map(|(_, note)| &*note.view).collect();
-            if known.len() < 2 * CHECKPOINTS * views.len().max(1) {
-                return;
-            }
-            let mut frames: Vec<u64> = known.iter().map(|(_, note)| note.frame).collect();
-            frames.sort_unstable();
-            let middle = frames.get(frames.len() / 2).copied().unwrap_or_default();
-            // The state at the first kept frame is needed for as long as that frame is kept.
-            middle.min(index.get(id).map_or(0, |held| held.first()))
-        };
-        let Some(seq) = self.index().forget_checkpoints(id, before) else { return };
+    /// Removes the checkpoints before the first frame that is kept. The one at that frame is needed for as long as the frame is kept.
+    async fn drop_checkpoints(&self, id: StreamId, before: u64) -> Result<(), Failure> {
+        let Some(seq) = self.index().forget_checkpoints(id, before) else { return Ok(()) };
         let subject = self.engine.names.checkpoints(id);
-        let before = (seq < u64::MAX).then_some(seq);
-        if let Err(failure) = self.engine.purge(&self.engine.names.frames_stream(), &subject, before).await {
-            tracing::debug!(?failure, "old checkpoints still take room");
-        }
+        self.engine.purge(&self.engine.names.frames_stream(), &subject, (seq < u64::MAX).then_some(seq)).await
     }
 
     /// Finds a checkpoint.
@@ -266,14 +249,15 @@ impl JetstreamLog {
     pub(super) async fn keep_statuses(&self, summaries: Vec<Summary>) -> Result<(), LogError> {
         let name = self.engine.names.frames_stream();
         for Summary { stream, status } in summaries {
-            if status.len() > super::note::STATUS_BYTES {
+            let note = Note::Status { status: status.into() }.text();
+            if !Note::fits(&note) {
                 continue;
             }
             let message = Outgoing {
                 subject: self.engine.names.status(stream),
                 after: None,
                 id: None,
-                note: Some(Note::Status { status: status.into() }.text()),
+                note: Some(note),
                 headers: vec![("Nats-Rollup", "sub".to_owned())],
                 payload: Bytes::new(),
             };
@@ -292,6 +276,6 @@ impl JetstreamLog {
     }
 
     fn not_written_at_all(&self) -> LogError {
-        self.engine.error(&super::engine::Failure::Silent("another proxy writes to the same stream".to_owned()))
+        self.engine.error(&Failure::Odd("another proxy writes to the same stream at the same time".to_owned()))
     }
 }

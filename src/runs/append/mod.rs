@@ -167,7 +167,9 @@ impl Runs {
             let expected = self.shared_order.expect(touched);
             return match self.log.append(frames, summaries).await {
                 Ok(place) => {
-                    self.shared_order.wait_for(place.behind).await;
+                    if !self.shared_order.wait_for(place.behind).await {
+                        return Err((LogError::Closed, expected.take_back()));
+                    }
                     Ok(before.into_iter().filter_map(|(id, before)| Some((self.find(id)?, before))).collect())
                 }
                 Err(error) => Err((error, expected.take_back())),
