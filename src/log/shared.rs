@@ -83,6 +83,10 @@ impl Loaded {
                 let kept = self.stream(stream);
                 kept.frames = kept.frames.max(gone.frames);
                 kept.runs.retain(|run| run.seq + run.frames > gone.frames);
+                if let Some(run) = kept.runs.first_mut() {
+                    let cut = gone.frames.saturating_sub(run.seq);
+                    *run = Run { position: run.position + cut, seq: run.seq + cut, frames: run.frames - cut };
+                }
                 (kept.gone, kept.gone_position) = (Some(gone), Some(position));
             }
             News::Dropped(dropped) => {

@@ -1,11 +1,11 @@
 //! Every proxy serves the same, whichever of them took it in.
 
 use crate::client::{get, post};
-use crate::proxies::{three, three_with};
+use crate::proxies::{Live, proxy, three, three_with};
 use crate::proxy::{Proxy, another, recording};
 use crate::reading::{
-    JSON, NDJSON, SSE, events_path, has_records, ids, same, same_feed, same_in_every_form, same_run, status, wait_for,
-    wait_until_alike,
+    JSON, NDJSON, SSE, events_path, has_records, ids, runs, same, same_feed, same_in_every_form, same_run, status,
+    wait_for, wait_until_alike,
 };
 use crate::recorded_runs::recordings;
 use crate::servers::Servers;
@@ -173,4 +173,48 @@ fn a_recording_that_is_sent_again_to_another_proxy_is_the_same_run() {
         assert_eq!(again["runs"][0]["run_id"], first["runs"][0]["run_id"]);
     }
     assert_eq!(wait_until_alike(&proxies).len(), 1);
+}
+
+#[test]
+#[ignore = "needs nats-server (NATS_SERVER)"]
+fn a_run_without_its_front_is_the_same_at_every_proxy() {
+    let servers = Servers::one();
+    let settings = [("FRAMEGATE__LOG__RUN_MAX_FRAMES", "40")];
+    let mut proxies = Vec::from(three_with(&servers, &settings));
+    let mut live = Live::waiting(&proxies[0], "parallel_tools.partial.ndjson");
+    let mut frames = 0;
+    // The front is cut while the run grows, more than once, and mostly within an append.
+    while live.left() > 0 {
+        live.send_at_once(live.left().min(5));
+        frames = wait_for("the run does not go on", || {
+            let now = runs(&proxies[1])[0]["frames"].as_u64().unwrap();
+            (now > frames).then_some(now)
+        });
+    }
+    live.finish();
+    let listed = wait_until_alike(&proxies);
+    assert!(listed[0]["pruned_frames"].as_u64().unwrap() > 20, "{:#}", listed[0]);
+    // This one has not seen what was cut.
+    proxies.push(proxy(&servers, "proxy-3", &settings));
+    wait_until_alike(&proxies);
+    let alone = Proxy::with(&settings);
+    let made = post(alone.address, "/v1/ingest/claude-code", &[], &live.body()).json();
+    let statuses = |proxy: &Proxy, run: &str| -> Vec<(&str, u16)> {
+        let names = CONTRACTS.iter().map(|contract| contract.name);
+        names.map(|name| (name, get(proxy.address, &events_path(run, name), &[("accept", SSE)]).status)).collect()
+    };
+    // Contracts that cannot go on without the front say so, as they do with a log of one proxy.
+    let of_contracts = statuses(&alone, made["runs"][0]["run_id"].as_str().unwrap());
+    assert!(of_contracts.iter().any(|(_, status)| *status == 200), "{of_contracts:?}");
+    for (name, status) in of_contracts {
+        let path = events_path(&live.run, name);
+        if status == 200 {
+            assert!(!same(&proxies, &path, SSE).is_empty(), "{path}");
+        } else {
+            for proxy in &proxies {
+                assert_eq!(get(proxy.address, &path, &[("accept", SSE)]).status, status, "{path}");
+            }
+        }
+    }
+    same_feed(&proxies, "frames.v2");
 }

@@ -144,9 +144,11 @@ impl Index {
         }
         held.last_seq = seq;
         held.frames = held.frames.max(note.frames);
+        let all = held.all_bytes();
         held.bytes = note.bytes;
-        let keep = held.marks.partition_point(|mark| mark.frame <= note.frames).saturating_sub(1);
-        held.marks.drain(..keep);
+        let beyond = held.marks.partition_point(|mark| mark.frame <= note.frames);
+        let front = Mark { frame: note.frames, seq: note.first, bytes: all.saturating_sub(note.bytes) };
+        held.marks.splice(..beyond, [front]);
         held.gone = Some(note.clone());
         self.room.cut(id, note.bytes);
         true
@@ -243,9 +245,14 @@ impl Held {
         self.marks.get(at.saturating_sub(1)).copied()
     }
 
+    /// Bytes of all frames so far, as the marks count them.
+    fn all_bytes(&self) -> u64 {
+        self.marks.last().map_or(0, |mark| mark.bytes) + self.unmarked.1
+    }
+
     /// The number of the first frame from which on at most `max_bytes` are kept, as exactly as the marks say.
     pub(super) fn first_within(&self, max_bytes: u64) -> u64 {
-        let all = self.marks.last().map_or(0, |mark| mark.bytes) + self.unmarked.1;
+        let all = self.all_bytes();
         let found = self.marks.iter().find(|mark| all - mark.bytes <= max_bytes);
         let last = self.frames.saturating_sub(1);
         found.map_or(last, |mark| mark.frame).max(self.first()).min(last)

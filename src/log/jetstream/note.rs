@@ -75,7 +75,9 @@ pub(super) struct CutNote {
     pub(super) pruned_ms: u64,
     /// The position of the last of them among all frames.
     pub(super) position: u64,
-    /// Bytes of the frames that are left.
+    /// The sequence of the message that has the first frame that is left.
+    pub(super) first: u64,
+    /// Bytes of the messages that are left.
     pub(super) bytes: u64,
 }
 

@@ -23,6 +23,16 @@ const MARK_SECONDS: u64 = 7 * 24 * 3600;
 /// How often a drop is tried again if the stream goes on meanwhile.
 const ATTEMPTS: u32 = 8;
 
+/// Where a front ends.
+struct Edge {
+    /// The sequence of the message that has the first frame behind it.
+    first: u64,
+    /// The position of the last frame of the front.
+    position: u64,
+    /// Bytes of the messages that are dropped with it.
+    bytes: u64,
+}
+
 impl JetstreamLog {
     /// Drops a stream. Returns the sequence of its mark; `None` if there is no such stream.
     pub(super) async fn drop_frames(&self, id: StreamId) -> Result<Option<u64>, LogError> {
@@ -125,21 +135,24 @@ impl JetstreamLog {
         Ok((streams, frames))
     }
 
-    /// Cuts the front of a stream.
+    /// Cuts the front of a stream. Messages go whole: the one that has the first kept frame stays.
     pub(super) async fn cut(&self, id: StreamId, gone: Gone, checkpoints: Vec<Checkpoint>) -> Result<(), LogError> {
         self.keep(id, checkpoints).await?;
         let name = self.engine.names.frames_stream();
         let subject = self.engine.names.frames(id);
         let _turn = self.turns([id].into_iter()).await;
         let Some(held) = self.index().get(id).cloned() else { return Ok(()) };
-        let Some(mark) = held.mark(gone.frames) else { return Ok(()) };
+        let Some(edge) = self.edge(&held, gone.frames).await.map_err(|failure| self.engine.error(&failure))? else {
+            return Ok(());
+        };
         let note = CutNote {
             stream: Header::of(&held.stream),
             frames: gone.frames,
             last_ms: gone.last_ms,
             pruned_ms: gone.pruned_ms,
-            position: position(mark.seq).max(held.gone.as_ref().map_or(0, |gone| gone.position)),
-            bytes: held.bytes.saturating_sub(mark.bytes - held.mark(held.first()).map_or(0, |first| first.bytes)),
+            position: edge.position,
+            first: edge.first,
+            bytes: held.bytes.saturating_sub(edge.bytes),
         };
         let message = Outgoing {
             subject: subject.clone(),
@@ -156,10 +169,37 @@ impl JetstreamLog {
         self.index().cut(seq, &note, &held.stream);
         self.tail_cache.drop_front(id, gone.frames);
         let purged = async {
-            self.engine.purge(&name, &subject, Some(mark.seq)).await?;
+            self.engine.purge(&name, &subject, Some(edge.first)).await?;
             self.drop_checkpoints(id, gone.frames).await
         };
         purged.await.map_err(|failure| self.engine.error(&failure))
+    }
+
+    /// Where the front of a stream ends: before the frame with that number.
+    async fn edge(&self, held: &Held, frames: u64) -> Result<Option<Edge>, Failure> {
+        let (name, subject) = (self.engine.names.frames_stream(), self.engine.names.frames(held.id()));
+        let (Some(mark), Some(front)) = (held.mark(frames.saturating_sub(1)), held.mark(held.first())) else {
+            return Ok(None);
+        };
+        let (mut at, mut last) = (mark.seq, 0);
+        let mut bytes = mark.bytes.saturating_sub(front.bytes);
+        loop {
+            let stored = self.engine.patiently(|| self.get_many(&name, &subject, at)).await?;
+            let Some(behind) = stored.last().map(|stored| stored.seq + 1) else { return Ok(None) };
+            at = behind;
+            for (seq, note) in stored.into_iter().filter_map(|stored| match stored.note {
+                Some(Note::Frames(note)) => Some((stored.seq, note)),
+                _ => None,
+            }) {
+                if note.first < frames {
+                    last = position(seq) + (frames - 1 - note.first).min(note.frames.saturating_sub(1));
+                }
+                if note.first + note.frames > frames {
+                    return Ok(Some(Edge { first: seq, position: last, bytes }));
+                }
+                bytes += note.bytes;
+            }
+        }
     }
 
     /// Stores checkpoints.
