@@ -282,3 +282,59 @@ fn what_exceeds_the_limits_is_dropped_by_one_proxy_and_open_runs_stay() {
         logs[0].append(&open[open.len() - 1..], Vec::new()).await.unwrap();
     });
 }
+
+#[test]
+#[ignore = "needs nats-server (NATS_SERVER)"]
+fn a_status_of_any_length_keeps_no_frames_out() {
+    let servers = Servers::one();
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    runtime.block_on(async {
+        let log = opened(options(&servers, "status")).await;
+        // Quotes take two bytes in JSON, and four in JSON within JSON. The limit of the servers is 64 KiB for all headers.
+        for (run, size) in (1..).zip([100, 13_000, 13_900, 14_000, 14_100, 14_300, 16_000, 40_000]) {
+            let frames = frames("codex", "exec-mixed-session.ndjson", run);
+            let status = serde_json::to_string(&serde_json::json!({"text": "\"".repeat(size)})).unwrap();
+            let id = run_of(&frames);
+            log.append(&frames, vec![Summary { stream: id, status: status.clone() }]).await.unwrap();
+            log.keep_status(vec![Summary { stream: id, status }]).await.unwrap();
+            let mine: Vec<Arc<Frame>> = frames.iter().filter(|frame| stream_id(frame) == id).cloned().collect();
+            assert_eq!(text(&read(&*log, id, 0, 100).await), text(&mine), "{size}");
+        }
+    });
+}
+
+#[test]
+#[ignore = "needs nats-server (NATS_SERVER)"]
+fn a_full_stream_refuses_frames_and_takes_them_again_after_a_drop() {
+    let servers = Servers::one();
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    runtime.block_on(async {
+        // The servers refuse first: the limit of the log itself is far away.
+        let small =
+            framegate::log::jetstream::JetstreamOptions { max_stream_bytes: 1 << 20, ..options(&servers, "full") };
+        let log = opened(small).await;
+        let run = |number| frames("codex", "exec-mixed-session.ndjson", number);
+        let mut kept = Vec::new();
+        let full = loop {
+            let frames = run(kept.len() as u128 + 1);
+            match log.append(&frames, Vec::new()).await {
+                Ok(_) => kept.push(frames),
+                Err(error) => break error,
+            }
+            assert!(kept.len() < 1_000, "the stream is never full");
+        };
+        assert!(matches!(full, LogError::Full { limit, .. } if limit == 1 << 20), "{full:?}");
+        let refused = run(kept.len() as u128 + 1);
+        let there = log.read(run_of(&refused), 0, 1).await;
+        assert!(matches!(there, Err(LogError::Dropped { .. })), "nothing of a refused append is kept: {there:?}");
+        for id in kept[..2].iter().flat_map(|frames| streams(frames)) {
+            log.drop_stream(id).await.unwrap();
+        }
+        log.append(&refused, Vec::new()).await.unwrap();
+        for frames in &kept[2..] {
+            let id = run_of(frames);
+            let mine: Vec<Arc<Frame>> = frames.iter().filter(|frame| stream_id(frame) == id).cloned().collect();
+            assert_eq!(text(&read(&*log, id, 0, 100).await), text(&mine));
+        }
+    });
+}

@@ -1,6 +1,7 @@
 //! Servers that do not answer: for a moment, and for longer than a proxy waits.
 
 use crate::client::{Answer, get, post};
+use crate::harness::request;
 use crate::proxies::{Live, three_with};
 use crate::proxy::{Proxy, another};
 use crate::reading::{events_path, has_records, opened, runs, same_feed, same_run, wait_for, wait_until_alike};
@@ -136,4 +137,41 @@ fn is_not_ready(proxy: &Proxy) {
 fn names_the_servers(detail: &Value) {
     let text = detail.as_str().unwrap_or_default();
     assert!(text.contains("NATS") || text.contains("JetStream") || text.contains("nats://"), "{detail}");
+}
+
+#[test]
+#[ignore = "needs nats-server (NATS_SERVER)"]
+fn a_deleted_stream_is_reported_and_no_client_waits_for_ever() {
+    let servers = Servers::one();
+    let mut proxies = Vec::from(three_with(&servers, &[]));
+    let body = another("claude-code", RECORDING);
+    assert_eq!(post(proxies[0].address, INGEST, &[], &body).status, 201);
+    wait_until_alike(&proxies);
+    let deleted = request(servers.addresses()[0], "$JS.API.STREAM.DELETE.framegate_frames", "", "").unwrap();
+    assert_eq!(deleted["success"], true, "{deleted}");
+    for proxy in &proxies {
+        let reasons = wait_for("the proxy does not say that the stream is gone", || {
+            let answer = get(proxy.address, "/readyz", &[]);
+            (answer.status == 503).then(|| answer.json()["reasons"].to_string())
+        });
+        assert!(reasons.contains("framegate_frames"), "{reasons}");
+        let refused = post(proxy.address, INGEST, &[], &another("claude-code", RECORDING));
+        let (status, problem) = (refused.status, refused.text());
+        assert_eq!(status, 503, "{problem}");
+        assert!(problem.contains("framegate_frames"), "{problem}");
+    }
+    // A new proxy makes the stream anew. The others know that it is not the one they followed.
+    let new = crate::proxies::proxy(&servers, "proxy-new", &[]);
+    wait_for("the new proxy takes no runs", || {
+        (post(new.address, INGEST, &[], &another("claude-code", RECORDING)).status == 201).then_some(())
+    });
+    for proxy in &proxies {
+        let reasons = wait_for("the proxy does not say that the stream was made anew", || {
+            let reasons = get(proxy.address, "/readyz", &[]).json()["reasons"].to_string();
+            reasons.contains("restart").then_some(reasons)
+        });
+        assert!(reasons.contains("made anew"), "{reasons}");
+    }
+    proxies = vec![new, crate::proxies::proxy(&servers, "proxy-again", &[])];
+    assert_eq!(wait_until_alike(&proxies).len(), 1);
 }

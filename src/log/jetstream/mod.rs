@@ -213,6 +213,8 @@ impl JetstreamLog {
             requests: Mutex::new(Some(received)),
             tasks: Mutex::default(),
         });
+        // Which stream it is, in case it is deleted and made anew.
+        log.look().await.map_err(|failure| log.engine.error(&failure))?;
         if is_proxy {
             // Before anything is written, the other proxies must know that this one lives.
             log.publish_lease(options.lease).await.map_err(|failure| log.engine.error(&failure))?;
