@@ -14,7 +14,7 @@ mod tail_cache;
 mod weight;
 
 pub use memory::MemoryLog;
-pub use shared::{Heard, Loaded, News, Request, SharedFigures, SharedLog};
+pub use shared::{Heard, Loaded, Loading, News, Request, SharedFigures, SharedLog};
 pub use sqlite::SqliteLog;
 pub use weight::weight;
 

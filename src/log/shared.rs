@@ -124,6 +124,17 @@ fn frames_of(status: &str) -> Option<u64> {
     serde_json::from_str(status).ok().map(|Counted { frames }| frames)
 }
 
+/// What a log has when it is loaded.
+#[derive(Debug)]
+pub struct Loading {
+    /// Its streams.
+    pub loaded: Loaded,
+    /// The position behind them.
+    pub behind: u64,
+    /// What comes after that, in the log's order.
+    pub news: mpsc::Receiver<Heard>,
+}
+
 /// A request of another proxy.
 #[derive(Debug)]
 pub struct Request {
@@ -153,9 +164,11 @@ pub struct SharedFigures {
 /// What a log can do that several proxies share.
 #[async_trait]
 pub trait SharedLog: Send + Sync {
-    /// The news, in the log's order, from the first stored message on; `None` if they were taken already. The log waits for
-    /// its reader.
-    fn take_news(&self) -> Option<mpsc::Receiver<Heard>>;
+    /// Everything that the log has now, and the news from there on. The log waits for their reader. Called once.
+    ///
+    /// # Errors
+    /// The log cannot be reached, or was loaded already.
+    async fn load(&self) -> Result<Loading, LogError>;
 
     /// The position behind everything that any proxy has stored so far.
     ///

@@ -11,7 +11,7 @@ use super::append::Touched;
 use super::recovery::known_status;
 use super::{Entry, RunStatus, Runs};
 use crate::clock::Moment;
-use crate::log::{ByStream, DroppedStream, Gone, Heard, KeptStream, Loaded, LogError, News, Run, StreamId};
+use crate::log::{ByStream, DroppedStream, Gone, Heard, KeptStream, Loading, LogError, News, Run, StreamId};
 use framegate_translators::frame::{Stream, StreamKind};
 use framegate_translators::normalizer::RunEnd;
 use std::collections::{HashMap, HashSet};
@@ -104,35 +104,18 @@ impl Runs {
     /// Takes in everything that the log has. Called once, before anything is appended.
     pub(super) async fn load_shared(&self) -> Result<(), LogError> {
         let Some(shared) = self.log.shared() else { return Ok(()) };
-        let Some(mut news) = shared.take_news() else { return Ok(()) };
-        let reached = shared.reached().await?;
-        let mut loaded = Loaded::default();
-        let mut behind = 0;
-        while behind + 1 < reached {
-            let heard = tokio::select! {
-                heard = news.recv() => heard.ok_or(LogError::Closed)?,
-                // What is missing at the end was removed.
-                () = tokio::time::sleep(CATCH_UP) => break,
-            };
-            behind = heard.behind;
-            if let Some(news) = heard.news {
-                loaded.take_in(news);
-            }
-            if heard.pending == 0 && behind >= reached {
-                break;
-            }
-        }
+        let Loading { mut loaded, behind, news } = shared.load().await?;
         let dropped = std::mem::take(&mut loaded.dropped);
         let streams = loaded.into_streams();
         for kept in &streams {
             let gone = kept.gone.and_then(|gone| Some((kept.gone_position?, gone.frames.checked_sub(1)?)));
             self.feed.learn(kept.id(), gone, &kept.runs);
         }
-        self.feed.learnt_shared(dropped, behind.max(reached));
+        self.feed.learnt_shared(dropped, behind);
         for kept in streams {
             self.meet(kept).await;
         }
-        self.shared_order.heard.send_replace(behind.max(reached));
+        self.shared_order.heard.send_replace(behind);
         *self.shared_order.news.lock().unwrap_or_else(PoisonError::into_inner) = Some(news);
         Ok(())
     }

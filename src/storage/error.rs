@@ -158,13 +158,19 @@ pub enum LogError {
         /// Their reason.
         detail: String,
     },
-    /// The frames of one append, or a request, are more than the servers can take at once.
-    #[error("{size} {unit} are more than the servers of the frame log can take at once ({most})")]
+    /// The bytes of one append, or of a request, are more than the servers can take at once.
+    #[error("{bytes} bytes are more than the servers of the frame log can take at once ({most})")]
     TooLarge {
-        /// Its size.
-        size: u64,
-        /// What is counted.
-        unit: &'static str,
+        /// Their number.
+        bytes: u64,
+        /// The limit.
+        most: u64,
+    },
+    /// One append has more frames than one message can have.
+    #[error("{frames} frames are more than the log takes in one append ({most})")]
+    TooManyFrames {
+        /// Their number.
+        frames: u64,
         /// The limit.
         most: u64,
     },

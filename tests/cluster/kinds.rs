@@ -3,22 +3,16 @@
 //! Input: frames and artifacts of recordings, made here. Output: what each log says of them, which must be alike. Never: a log at
 //! servers whose news no test takes; it would stand still.
 
-use crate::proxy::{Folder, recording};
+use crate::proxy::Folder;
 use crate::servers::Servers;
 use framegate::artifacts::{ArtifactStore, MemoryStore};
 use framegate::log::jetstream::{JetstreamLog, JetstreamOptions, Role, StorageKind};
 use framegate::log::sqlite::Options;
 use framegate::log::{FrameLog, MemoryLog, SharedLog, SqliteLog, StreamId, stream_id};
-use framegate_translators::artifacts::{Artifact, ArtifactKind, Patched};
-use framegate_translators::frame::{FileChangeKind, Frame, SharedStr, StreamKind};
-use framegate_translators::framing::Limits;
-use framegate_translators::pipeline::Ingest;
-use framegate_translators::runners::runner;
-use framegate_translators::sequence::Identity;
+use framegate_translators::frame::Frame;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Runtime;
-use uuid::Uuid;
 
 /// A log with its artifacts.
 pub struct Kind {
@@ -63,7 +57,7 @@ pub fn options(servers: &Servers, prefix: &str) -> JetstreamOptions {
 /// Opens a log at servers, and takes its news.
 pub async fn opened(options: JetstreamOptions) -> Arc<JetstreamLog> {
     let log = JetstreamLog::open(options).await.unwrap();
-    let mut news = log.take_news().unwrap();
+    let mut news = log.load().await.unwrap().news;
     tokio::spawn(async move { while news.recv().await.is_some() {} });
     log
 }
@@ -90,16 +84,6 @@ impl Kinds {
     }
 }
 
-/// The frames of a recording, as the run with the id `run`.
-pub fn frames(runner_name: &str, name: &str, run: u128) -> Vec<Arc<Frame>> {
-    let identity = Identity { run_id: Uuid::from_u128(run), session_id: Some(Uuid::from_u128(run << 32)) };
-    let mut ingest = Ingest::new(runner(runner_name).unwrap(), None, Limits::default(), identity);
-    let bytes = recording(runner_name, name);
-    let mut frames: Vec<Frame> = ingest.feed(&bytes, 1_770_000_000_000).collect();
-    frames.extend(ingest.finish(1_770_000_000_000));
-    frames.into_iter().map(Arc::new).collect()
-}
-
 /// The streams of frames, in the order in which they begin.
 pub fn streams(frames: &[Arc<Frame>]) -> Vec<StreamId> {
     let mut found = Vec::new();
@@ -109,11 +93,6 @@ pub fn streams(frames: &[Arc<Frame>]) -> Vec<StreamId> {
         }
     }
     found
-}
-
-/// The run among the streams of frames.
-pub fn run_of(frames: &[Arc<Frame>]) -> StreamId {
-    streams(frames).into_iter().find(|(kind, _)| *kind == StreamKind::Session).unwrap()
 }
 
 /// Frames as text.
@@ -131,18 +110,4 @@ pub async fn read(log: &dyn FrameLog, stream: StreamId, from: u64, max: usize) -
         at = last.seq + 1;
         found.extend(more);
     }
-}
-
-pub fn artifact(first: &Frame, byte: u8, size: usize) -> Arc<Artifact> {
-    Arc::new(Artifact {
-        stream: first.stream.clone(),
-        digest: [byte; 32],
-        kind: ArtifactKind::Patch,
-        mime: SharedStr::from("text/x-diff"),
-        content: vec![byte; size].into(),
-        bytes_total: size as u64 + 1,
-        created_at_ms: 7,
-        call_id: Some(SharedStr::from("call")),
-        patched: Some(Patched { path: "a.rs".to_owned(), kind: FileChangeKind::Move }),
-    })
 }

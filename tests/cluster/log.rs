@@ -1,6 +1,7 @@
 //! The log at servers does what the logs in memory and in a file do.
 
-use crate::kinds::{Kinds, artifact, frames, opened, options, read, run_of, streams, text};
+use crate::kinds::{Kinds, opened, options, read, streams, text};
+use crate::scratch::{artifact, frames, run_of};
 use crate::servers::Servers;
 use framegate::artifacts::{ArtifactStore, Key};
 use framegate::log::{Checkpoint, CheckpointAt, FrameLog, Gone, LogError, Summary, stream_id};

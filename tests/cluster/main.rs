@@ -41,4 +41,6 @@ mod reading;
 mod recorded_runs;
 #[path = "../serve/relay.rs"]
 mod relay;
+#[path = "../storage/scratch.rs"]
+mod scratch;
 mod servers;

@@ -2,36 +2,22 @@
 
 use crate::client::{get, post};
 use crate::proxy::Proxy;
-use crate::scratch::{Scratch, frames, wait};
+use crate::scratch::{Scratch, artifact, frames, wait};
 use framegate::artifacts::{ArtifactStore, Key, MemoryStore, StoreError};
 use framegate::config::GateMode;
 use framegate::gate::Gate;
 use framegate::log::sqlite::Options;
 use framegate::log::{FrameLog, MemoryLog, SqliteLog, stream_id};
 use framegate::runs::{PruningBounds, Runs};
-use framegate_translators::artifacts::{Artifact, ArtifactKind, Artifacts, Bounds, Patched};
+use framegate_translators::artifacts::{Artifact, ArtifactKind, Artifacts, Bounds};
 use framegate_translators::encode::EncoderOptions;
-use framegate_translators::frame::{Attachment, Body, FileChangeKind, Frame, SharedStr, StreamKind, UserMessage};
+use framegate_translators::frame::{Attachment, Body, Frame, SharedStr, StreamKind, UserMessage};
 use framegate_translators::framing::Limits;
 use framegate_translators::pipeline::Ingest;
 use framegate_translators::sequence::Identity;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use uuid::Uuid;
-
-fn artifact(first: &Frame, byte: u8, size: usize) -> Arc<Artifact> {
-    Arc::new(Artifact {
-        stream: first.stream.clone(),
-        digest: [byte; 32],
-        kind: ArtifactKind::Patch,
-        mime: SharedStr::from("text/x-diff"),
-        content: vec![byte; size].into(),
-        bytes_total: size as u64 + 1,
-        created_at_ms: 7,
-        call_id: Some(SharedStr::from("call")),
-        patched: Some(Patched { path: "a.rs".to_owned(), kind: FileChangeKind::Move }),
-    })
-}
 
 fn run(number: u128) -> Vec<Arc<Frame>> {
     frames("claude-code", "text_plain.partial.ndjson", number)

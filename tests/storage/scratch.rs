@@ -1,7 +1,8 @@
 //! A directory for one test, removed at its end; and frames to append to a log.
 
 use framegate::log::{FrameLog, SqliteLog, StreamId, stream_id};
-use framegate_translators::frame::{Frame, StreamKind};
+use framegate_translators::artifacts::{Artifact, ArtifactKind, Patched};
+use framegate_translators::frame::{FileChangeKind, Frame, SharedStr, StreamKind};
 use framegate_translators::framing::Limits;
 use framegate_translators::pipeline::Ingest;
 use framegate_translators::runners::runner;
@@ -99,4 +100,19 @@ pub fn as_text(frames: &[Arc<Frame>], stream: StreamId) -> Vec<String> {
 /// The number that a query returns.
 pub fn number(database: &Connection, sql: &str) -> u64 {
     database.query_row(sql, [], |row| row.get(0)).unwrap()
+}
+
+/// An artifact of the stream of a frame. Its digest is not that of its content.
+pub fn artifact(first: &Frame, byte: u8, size: usize) -> Arc<Artifact> {
+    Arc::new(Artifact {
+        stream: first.stream.clone(),
+        digest: [byte; 32],
+        kind: ArtifactKind::Patch,
+        mime: SharedStr::from("text/x-diff"),
+        content: vec![byte; size].into(),
+        bytes_total: size as u64 + 1,
+        created_at_ms: 7,
+        call_id: Some(SharedStr::from("call")),
+        patched: Some(Patched { path: "a.rs".to_owned(), kind: FileChangeKind::Move }),
+    })
 }

@@ -112,8 +112,8 @@ impl JetstreamLog {
             notes.push((messages.len(), self.lay_down(part, summary, &mut messages)?));
         }
         if messages.len() > MOST_AT_ONCE {
-            let size = messages.iter().map(|message| message.payload.len() as u64).sum();
-            return Err(LogError::TooLarge { size, unit: "bytes", most: (MOST_AT_ONCE * MESSAGE_BYTES) as u64 });
+            let bytes = messages.iter().map(|message| message.payload.len() as u64).sum();
+            return Err(LogError::TooLarge { bytes, most: (MOST_AT_ONCE * MESSAGE_BYTES) as u64 });
         }
         let _permit = if messages.len() > 1 { Some(self.batches.acquire().await) } else { None };
         let name = self.engine.names.frames_stream();
@@ -148,7 +148,7 @@ impl JetstreamLog {
         let content = Bytes::from(part.content());
         let frames = part.frames.len() as u64;
         if frames > MOST_FRAMES {
-            return Err(LogError::TooLarge { size: frames, unit: "frames", most: MOST_FRAMES });
+            return Err(LogError::TooManyFrames { frames, most: MOST_FRAMES });
         }
         let messages = content.len().div_ceil(MESSAGE_BYTES).max(1);
         let note = FramesNote {

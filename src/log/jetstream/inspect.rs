@@ -6,8 +6,9 @@
 use super::JetstreamLog;
 use super::engine::Failure;
 use super::index::position;
-use crate::log::{KeptStream, Loaded, LogError, SharedLog as _, StreamId};
+use crate::log::{KeptStream, Loaded, Loading, LogError, StreamId};
 use serde_json::json;
+use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -26,36 +27,45 @@ pub struct ArtifactState {
 }
 
 impl JetstreamLog {
-    /// Every stream that the log has now, in the order in which they began. Takes the news, and goes on to follow them. Called
-    /// once.
+    /// Every stream that the log has now, in the order in which they began. Goes on to follow the news. Called once.
     ///
     /// # Errors
-    /// The servers do not answer, or the news were taken.
+    /// The servers do not answer, or the log was loaded already.
     pub async fn kept(&self) -> Result<Vec<KeptStream>, LogError> {
-        let mut news = self.take_news().ok_or(LogError::Closed)?;
+        let Loading { loaded, mut news, .. } = self.load_all().await?;
+        self.keep_up(async move { while news.recv().await.is_some() {} });
+        Ok(loaded.into_streams())
+    }
+
+    /// Takes in everything that the log has now.
+    pub(super) async fn load_all(&self) -> Result<Loading, LogError> {
+        let news = self.news.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let mut news = news.ok_or(LogError::Closed)?;
         let mut loaded = Loaded::default();
-        let (mut behind, mut reached) = (0, None);
+        let (mut behind, mut last) = (0, None);
         let mut hearing = std::pin::pin!(self.hear_all());
-        while reached.is_none_or(|seq| seq > 0 && behind < position(seq + 1)) {
+        // The news of the last messages may come after the log has heard of them.
+        while last.is_none_or(|(heard, _)| heard > 0 && behind < position(heard + 1)) {
             tokio::select! {
                 heard = news.recv() => {
                     let heard = heard.ok_or(LogError::Closed)?;
                     behind = heard.behind;
                     heard.news.into_iter().for_each(|news| loaded.take_in(news));
                 }
-                seq = &mut hearing, if reached.is_none() => reached = Some(seq?),
+                heard = &mut hearing, if last.is_none() => last = Some(heard?),
             }
         }
-        self.keep_up(async move { while news.recv().await.is_some() {} });
-        Ok(loaded.into_streams())
+        // Messages at the end may have been removed.
+        let behind = last.map_or(behind, |(_, last)| behind.max(position(last + 1)));
+        Ok(Loading { loaded, behind, news })
     }
 
-    /// Waits until everything that the log has now was heard; returns the sequence up to which it was. The news must be taken
-    /// meanwhile.
+    /// Waits until everything that the log has now was heard; returns the sequence up to which it was, and the sequence of the last
+    /// message, which may have been removed. The news must be taken meanwhile.
     ///
     /// # Errors
     /// The servers do not answer, or send no messages although there are some.
-    pub(super) async fn hear_all(&self) -> Result<u64, LogError> {
+    pub(super) async fn hear_all(&self) -> Result<(u64, u64), LogError> {
         let name = self.engine.names.frames_stream();
         let failed = |failure| self.engine.error(&failure);
         let last = self.engine.patiently(|| self.engine.last_sequence(&name)).await.map_err(failed)?;
@@ -75,7 +85,8 @@ impl JetstreamLog {
             }
             before = heard;
         }
-        Ok(self.heard())
+        let heard = self.heard();
+        Ok((heard, last.max(heard)))
     }
 
     /// The number of the first frame that is kept of a stream now; `None` if the stream is not kept any more.

@@ -31,8 +31,8 @@ pub use inspect::ArtifactState;
 use super::room::RoomBounds;
 use super::tail_cache::TailCache;
 use super::{
-    Checkpoint, CheckpointAt, FrameLog, Gone, Heard, KeptStream, LogError, Order, Place, Request, SharedFigures,
-    SharedLog, StreamId, Summary,
+    Checkpoint, CheckpointAt, FrameLog, Gone, Heard, KeptStream, Loading, LogError, Order, Place, Request,
+    SharedFigures, SharedLog, StreamId, Summary,
 };
 use crate::clock::Clock;
 use async_trait::async_trait;
@@ -391,8 +391,8 @@ impl FrameLog for JetstreamLog {
 
 #[async_trait]
 impl SharedLog for JetstreamLog {
-    fn take_news(&self) -> Option<mpsc::Receiver<Heard>> {
-        self.news.lock().unwrap_or_else(PoisonError::into_inner).take()
+    async fn load(&self) -> Result<Loading, LogError> {
+        self.load_all().await
     }
 
     async fn reached(&self) -> Result<u64, LogError> {

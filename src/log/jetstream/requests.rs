@@ -63,7 +63,7 @@ impl JetstreamLog {
         let subject = self.engine.names.requests(writer);
         let most = self.engine.client.max_payload();
         if payload.len() > most {
-            return Some(Err(LogError::TooLarge { size: payload.len() as u64, unit: "bytes", most: most as u64 }));
+            return Some(Err(LogError::TooLarge { bytes: payload.len() as u64, most: most as u64 }));
         }
         let answer = self.engine.ask_within(LIMIT, subject, None, payload).await;
         Some(match answer {
