@@ -1,6 +1,7 @@
 //! The clock. No other module reads the system time, so everything else is a function of its arguments.
 
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use tokio::time::Instant;
 use tokio_rustls::rustls::pki_types::UnixTime;
 use tokio_rustls::rustls::time_provider::TimeProvider;
 use uuid::{NoContext, Timestamp, Uuid};
@@ -44,8 +45,8 @@ impl TimeProvider for Clock {
     }
 }
 
-/// A point in time to measure from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A point in time to measure from. Where tokio's time is paused, it is a time of that clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Moment(Instant);
 
 impl Moment {
@@ -57,6 +58,16 @@ impl Moment {
     /// The time that has elapsed since this moment.
     pub fn elapsed(self) -> Duration {
         self.0.elapsed()
+    }
+
+    /// The time between an earlier moment and this one; zero if that is the later one.
+    pub fn since(self, earlier: Self) -> Duration {
+        self.0.saturating_duration_since(earlier.0)
+    }
+
+    /// The moment that long after this one.
+    pub fn after(self, more: Duration) -> Self {
+        Self(self.0 + more)
     }
 }
 

@@ -6,14 +6,18 @@
 
 #[cfg(feature = "jetstream")]
 pub mod jetstream;
+mod membership;
 mod memory;
+mod read_cache;
 mod room;
 mod shared;
 pub mod sqlite;
 mod tail_cache;
 mod weight;
 
+pub use membership::{LeftOpen, Membership};
 pub use memory::MemoryLog;
+pub use read_cache::ReadCache;
 pub use shared::{Heard, Loaded, Loading, News, Request, SharedFigures, SharedLog};
 pub use sqlite::SqliteLog;
 pub use weight::weight;

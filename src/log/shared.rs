@@ -179,7 +179,7 @@ pub trait SharedLog: Send + Sync {
     /// Whether the log can be reached at the moment, as far as is known.
     fn is_reachable(&self) -> bool;
 
-    /// Waits for streams that a lost proxy left open.
+    /// Waits for streams of lost proxies that this one has to close.
     async fn orphans(&self) -> Vec<StreamId>;
 
     /// Whether this proxy wrote the newest frames of a stream.

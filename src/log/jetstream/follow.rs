@@ -127,6 +127,7 @@ impl JetstreamLog {
             (Topic::Frames(id), Note::Cut(note)) => {
                 let stream = self.stream(id, &note.stream)?;
                 index.cut(seq, &note, &stream);
+                self.read_cache.drop_front(id, note.gone().frames);
                 Some(News::Cut { stream, gone: note.gone(), position: note.position })
             }
             (Topic::Frames(id), Note::Dropped(note)) => {
@@ -137,6 +138,7 @@ impl JetstreamLog {
                 }
                 self.tombstones().insert(id, seq);
                 self.tail_cache.forget(id);
+                self.read_cache.forget(id);
                 Some(News::Dropped(dropped_stream(&note, stream)))
             }
             (Topic::Status(stream), Note::Status { status }) => Some(News::Status { stream, status }),

@@ -6,7 +6,7 @@
 
 use super::note::{CheckpointNote, CutNote, DroppedNote, FramesNote};
 use crate::log::room::{Room, RoomBounds};
-use crate::log::{ByStream, Gone, StreamId};
+use crate::log::{ByStream, Gone, LeftOpen, StreamId};
 use framegate_translators::frame::Stream;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -103,10 +103,11 @@ impl Index {
         })
     }
 
-    /// The streams that are open and whose last writer is not in `alive`.
-    pub(super) fn left_by(&self, alive: &HashSet<Uuid>) -> Vec<StreamId> {
-        let lost = self.open.iter().filter(|(writer, _)| !alive.contains(writer));
-        lost.flat_map(|(_, streams)| streams.iter().copied()).collect()
+    /// The streams that are open and whose last writer does not live.
+    pub(super) fn left_open(&self, lives: impl Fn(Uuid) -> bool) -> Vec<LeftOpen> {
+        let lost = self.open.iter().filter(|(writer, _)| !lives(**writer)).flat_map(|(_, streams)| streams);
+        let known = lost.filter_map(|id| Some((*id, self.get(*id)?)));
+        known.map(|(stream, held)| LeftOpen { stream, session: held.stream.session.id }).collect()
     }
 
     /// Takes in frames. Returns whether they are new: this proxy's own are taken in twice.

@@ -1,7 +1,7 @@
 //! Which proxies live.
 //!
-//! Input: the leases of all proxies. Output: this proxy's own lease, renewed for as long as it lives; the proxies that live; the streams
-//! that a lost proxy left open. Never: a proxy that counts as lost because the servers, or this proxy, were away.
+//! Input: the leases of all proxies. Output: this proxy's own lease, renewed for as long as it lives; the proxies that live; the streams of
+//! lost proxies that this one closes ([`Membership`] decides). Never: a proxy that counts as lost because the servers, or this proxy, were away.
 //!
 //! A lease only says who is expected to write. What keeps a proxy that wakes up from writing on is the guard of each append.
 
@@ -9,43 +9,40 @@ use super::JetstreamLog;
 use super::engine::Failure;
 use super::publish::{Outgoing, Refusal};
 use crate::clock::Moment;
-use crate::log::StreamId;
+use crate::log::{Membership, StreamId};
 use bytes::Bytes;
-use std::collections::HashSet;
-use std::sync::{Mutex, PoisonError, Weak};
+use std::sync::{Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 use tokio::sync::Notify;
 use uuid::Uuid;
-
-/// A lease is renewed this many times before it would lapse.
-const RENEWALS: u32 = 4;
 
 /// How long to wait for messages that were not heard yet, before lost proxies are looked for at the next renewal.
 const CATCH_UP: Duration = Duration::from_millis(500);
 
 /// What is known of the leases.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Leases {
-    known: Mutex<Known>,
-    changed: Notify,
-}
-
-#[derive(Debug, Default)]
-struct Known {
-    alive: HashSet<Uuid>,
-    /// Since when the leases could be read without interruption.
-    steady_since: Option<Moment>,
-    orphans: Vec<StreamId>,
+    membership: Mutex<Membership>,
+    /// Streams that this proxy has to close.
+    to_close: Mutex<Vec<StreamId>>,
+    has_to_close: Notify,
 }
 
 impl Leases {
-    fn known(&self) -> std::sync::MutexGuard<'_, Known> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Starts for one proxy.
+    pub(super) fn new(proxy: Uuid, lease: Duration) -> Self {
+        let membership = Mutex::new(Membership::new(proxy, lease));
+        Self { membership, to_close: Mutex::default(), has_to_close: Notify::new() }
     }
 
-    /// How many proxies live.
-    pub(super) fn count(&self) -> usize {
-        self.known().alive.len()
+    /// Which proxies live.
+    pub(super) fn membership(&self) -> MutexGuard<'_, Membership> {
+        // Each change leaves it complete.
+        self.membership.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn to_close(&self) -> MutexGuard<'_, Vec<StreamId>> {
+        self.to_close.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -57,7 +54,7 @@ pub(super) async fn keep(log: Weak<JetstreamLog>, lease: Duration) {
             Ok(()) => failures = 0,
             Err(failure) => {
                 failures += 1;
-                log.leases.known().steady_since = None;
+                log.leases.membership().interrupted();
                 tracing::warn!(error = %log.engine.error(&failure), "the lease of this proxy could not be renewed");
                 // A server that hangs keeps its connections open.
                 if failures >= 2 && log.engine.is_connected() {
@@ -66,8 +63,9 @@ pub(super) async fn keep(log: Weak<JetstreamLog>, lease: Duration) {
             }
         }
         log.make_room().await;
+        let pause = log.leases.membership().pause();
         drop(log);
-        tokio::time::sleep(lease / RENEWALS).await;
+        tokio::time::sleep(pause).await;
     }
 }
 
@@ -77,18 +75,19 @@ impl JetstreamLog {
         self.publish_lease(lease).await?;
         let name = self.engine.names.leases_stream();
         let subjects = self.engine.subjects(&name, &self.engine.names.leases_subject()).await?;
-        let alive: HashSet<Uuid> =
-            subjects.iter().filter_map(|subject| self.engine.names.proxy_of(subject)).chain([self.proxy]).collect();
+        let alive = subjects.iter().filter_map(|subject| self.engine.names.proxy_of(subject));
         // The index must have what a lost proxy wrote last.
         let last = self.engine.last_sequence(&self.engine.names.frames_stream()).await?;
         let is_current = tokio::time::timeout(CATCH_UP, self.hear_up_to(last)).await.is_ok();
-        let mut known = self.leases.known();
-        let is_steady = known.steady_since.get_or_insert_with(Moment::now).elapsed() >= lease;
-        known.alive = alive;
-        if is_steady && is_current {
-            known.orphans = self.index().left_by(&known.alive);
-            if !known.orphans.is_empty() {
-                self.leases.changed.notify_one();
+        let now = Moment::now();
+        let mut membership = self.leases.membership();
+        membership.found(alive, now);
+        if is_current {
+            let left = self.index().left_open(|proxy| membership.lives(proxy));
+            let to_close = membership.to_close(&left, now);
+            if !to_close.is_empty() {
+                *self.leases.to_close() = to_close;
+                self.leases.has_to_close.notify_one();
             }
         }
         Ok(())
@@ -121,26 +120,15 @@ impl JetstreamLog {
         }
     }
 
-    /// Waits for streams that a lost proxy left open.
-    pub(super) async fn lost_streams(&self) -> Vec<StreamId> {
+    /// Waits for streams of lost proxies that this one has to close.
+    pub(super) async fn streams_to_close(&self) -> Vec<StreamId> {
         loop {
-            let found = std::mem::take(&mut self.leases.known().orphans);
+            let found = std::mem::take(&mut *self.leases.to_close());
             if !found.is_empty() {
                 return found;
             }
-            self.leases.changed.notified().await;
+            self.leases.has_to_close.notified().await;
         }
-    }
-
-    /// Whether this proxy does the work that one proxy does for all.
-    pub(super) fn is_elected(&self) -> bool {
-        let known = self.leases.known();
-        known.steady_since.is_some() && known.alive.iter().min() == Some(&self.proxy)
-    }
-
-    /// Whether a proxy lives, as far as is known.
-    pub(super) fn lives(&self, proxy: Uuid) -> bool {
-        self.leases.known().alive.contains(&proxy)
     }
 
     /// Gives the lease up.

@@ -31,7 +31,7 @@ pub use inspect::ArtifactState;
 use super::room::RoomBounds;
 use super::tail_cache::TailCache;
 use super::{
-    Checkpoint, CheckpointAt, FrameLog, Gone, Heard, KeptStream, Loading, LogError, Order, Place, Request,
+    Checkpoint, CheckpointAt, FrameLog, Gone, Heard, KeptStream, Loading, LogError, Order, Place, ReadCache, Request,
     SharedFigures, SharedLog, StreamId, Summary,
 };
 use crate::clock::Clock;
@@ -123,7 +123,7 @@ pub struct JetstreamOptions {
     pub max_age: Option<Duration>,
     /// Maximum number of bytes of artifacts.
     pub max_artifact_bytes: u64,
-    /// How many bytes of the latest frames of this proxy's runs are also kept in memory, for live readers.
+    /// How many bytes of the latest frames of this proxy's runs are also kept in memory, for live readers; and how many of the frames that were read lately.
     pub recent_bytes: u64,
 }
 
@@ -141,6 +141,7 @@ pub struct JetstreamLog {
     turns: Vec<tokio::sync::Mutex<()>>,
     batches: Semaphore,
     tail_cache: TailCache<StreamId>,
+    read_cache: ReadCache<StreamId>,
     leases: Leases,
     /// How long the lease is valid.
     lease: Duration,
@@ -192,9 +193,10 @@ impl JetstreamLog {
         let (news, heard_news) = mpsc::channel(NEWS);
         let (requests, received) = mpsc::channel(requests::WAITING);
         let bounds = RoomBounds { max_bytes: options.max_bytes, max_streams: options.max_runs };
+        let proxy = Clock::System.new_id();
         let log = Arc::new(Self {
             engine,
-            proxy: Clock::System.new_id(),
+            proxy,
             clock: Clock::System,
             index: Mutex::new(Index::new(bounds)),
             heard: watch::Sender::default(),
@@ -202,7 +204,8 @@ impl JetstreamLog {
             turns: (0..TURNS).map(|_| tokio::sync::Mutex::default()).collect(),
             batches: Semaphore::new(BATCHES),
             tail_cache: TailCache::new(options.recent_bytes),
-            leases: Leases::default(),
+            read_cache: ReadCache::new(options.recent_bytes),
+            leases: Leases::new(proxy, options.lease),
             lease: options.lease,
             counts: Counts::default(),
             health: Health::default(),
@@ -406,7 +409,7 @@ impl SharedLog for JetstreamLog {
     }
 
     async fn orphans(&self) -> Vec<StreamId> {
-        self.lost_streams().await
+        self.streams_to_close().await
     }
 
     fn is_writer(&self, stream: StreamId) -> bool {
@@ -414,7 +417,7 @@ impl SharedLog for JetstreamLog {
     }
 
     fn is_elected(&self) -> bool {
-        Self::is_elected(self)
+        self.leases.membership().is_elected()
     }
 
     async fn ask_writer(&self, stream: StreamId, request: Bytes) -> Option<Result<Bytes, LogError>> {
@@ -437,7 +440,7 @@ impl SharedLog for JetstreamLog {
 
     fn figures(&self) -> SharedFigures {
         SharedFigures {
-            proxies: self.leases.count() as u64,
+            proxies: self.leases.membership().len() as u64,
             disconnects: self.engine.seen.disconnects.load(Ordering::Relaxed),
             followed: self.counts.followed.load(Ordering::Relaxed),
             slow: self.engine.seen.slow.load(Ordering::Relaxed),

@@ -1,6 +1,6 @@
 //! Reading frames.
 //!
-//! Input: a stream and a number. Output: its frames from there on, from memory if they are new, otherwise from any server that has them.
+//! Input: a stream and a number. Output: its frames from there on, from memory if they are new or were read lately, otherwise from any server that has them.
 //! Never: more than [`READ_BYTES`] at once, plus one message; a frame that the servers have not confirmed; a shorter answer because a server lags behind.
 
 use super::engine::Failure;
@@ -32,6 +32,19 @@ impl JetstreamLog {
         if let Some(frames) = self.tail_cache.read(id, from, max) {
             return Ok(frames);
         }
+        let (from, end) = {
+            let index = self.index();
+            let held = index.get(id).ok_or(LogError::Dropped { stream: id.1 })?;
+            (from.max(held.first()), held.frames)
+        };
+        if from >= end || max == 0 {
+            return Ok(Vec::new());
+        }
+        self.read_cache.read(id, from, max, end, |from, max| self.read_stored(id, from, max)).await
+    }
+
+    /// Reads frames at the servers.
+    async fn read_stored(&self, id: StreamId, from: u64, max: usize) -> Result<Vec<Arc<Frame>>, LogError> {
         let (stream, mark, first, reached) = {
             let index = self.index();
             let held = index.get(id).ok_or(LogError::Dropped { stream: id.1 })?;

@@ -57,7 +57,7 @@ impl JetstreamLog {
     pub(super) async fn ask_the_writer(&self, id: StreamId, payload: Bytes) -> Option<Result<Bytes, LogError>> {
         // A session goes on after its last run has ended.
         let writer = self.index().get(id)?.writer;
-        if writer == self.proxy || !self.lives(writer) {
+        if writer == self.proxy || !self.leases.membership().lives(writer) {
             return None;
         }
         let subject = self.engine.names.requests(writer);

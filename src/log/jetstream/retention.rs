@@ -61,6 +61,7 @@ impl JetstreamLog {
                     self.tombstones().insert(id, seq);
                     self.index().dropped(id);
                     self.tail_cache.forget(id);
+                    self.read_cache.forget(id);
                     let purged = async {
                         self.engine.purge(&name, &subject, Some(seq)).await?;
                         self.engine.purge(&name, &self.engine.names.checkpoints(id), None).await?;
@@ -85,7 +86,7 @@ impl JetstreamLog {
 
     /// Drops what exceeds the bounds, if this proxy is elected for it.
     pub(super) async fn make_room(&self) {
-        while self.is_elected() {
+        while self.leases.membership().is_elected() {
             let next = {
                 let index = self.index();
                 let old = self.max_age.and_then(|age| {
@@ -168,6 +169,7 @@ impl JetstreamLog {
         };
         self.index().cut(seq, &note, &held.stream);
         self.tail_cache.drop_front(id, gone.frames);
+        self.read_cache.drop_front(id, gone.frames);
         let purged = async {
             self.engine.purge(&name, &subject, Some(edge.first)).await?;
             self.drop_checkpoints(id, gone.frames).await
