@@ -17,6 +17,7 @@
     reason = "test code; not all helpers shared with the tests of the server are used"
 )]
 
+mod access;
 mod alike;
 mod chaos;
 #[path = "../cli/mod.rs"]

@@ -141,6 +141,46 @@ fn names_the_servers(detail: &Value) {
 
 #[test]
 #[ignore = "needs nats-server (NATS_SERVER)"]
+fn servers_without_a_majority_are_not_ready_although_they_answer() {
+    let mut servers = Servers::three();
+    let proxies =
+        three_with(&servers, &[("FRAMEGATE__LOG__PATIENCE_MS", "2000"), ("FRAMEGATE__LOG__LEASE_MS", "60000")]);
+    let body = another("claude-code", RECORDING);
+    let made = post(proxies[0].address, INGEST, &[], &body).json();
+    let run = made["runs"][0]["run_id"].as_str().unwrap().to_owned();
+    wait_until_alike(&proxies);
+    servers.kill(0);
+    // Two of three are a majority.
+    for proxy in &proxies {
+        wait_for("the proxy is not ready with two servers", || {
+            (get(proxy.address, "/readyz", &[]).status == 200).then_some(())
+        });
+    }
+    servers.kill(1);
+    for proxy in &proxies {
+        wait_for("the proxy is ready with one server of three", || {
+            (get(proxy.address, "/readyz", &[]).status == 503).then_some(())
+        });
+        is_not_ready(proxy);
+        // What is stored can still be read, at a proxy that is connected to the server that is left.
+        let listed = get(proxy.address, "/v1/runs", &[]).json();
+        assert_eq!(listed["data"][0]["run_id"], json!(run), "{listed:#}");
+    }
+    let refused = post(proxies[0].address, INGEST, &[], &another("claude-code", RECORDING));
+    let (status, problem) = (refused.status, refused.text());
+    assert_eq!(status, 503, "{problem}");
+    servers.start(0);
+    servers.wait_ready();
+    for proxy in &proxies {
+        wait_for("the proxy is not ready again", || (get(proxy.address, "/readyz", &[]).status == 200).then_some(()));
+    }
+    assert_eq!(post(proxies[2].address, INGEST, &[], &another("claude-code", RECORDING)).status, 201);
+    wait_until_alike(&proxies);
+    has_records(&proxies, &run, &body);
+}
+
+#[test]
+#[ignore = "needs nats-server (NATS_SERVER)"]
 fn a_deleted_stream_is_reported_and_no_client_waits_for_ever() {
     let servers = Servers::one();
     let mut proxies = Vec::from(three_with(&servers, &[]));

@@ -30,6 +30,8 @@ pub struct Servers {
     members: Vec<Member>,
     /// `None` only while this is dropped.
     folder: Option<Folder>,
+    /// How clients connect.
+    scheme: &'static str,
 }
 
 /// The ports of a server.
@@ -51,17 +53,22 @@ struct Member {
 impl Servers {
     /// One server.
     pub fn one() -> Self {
-        Self::of(1)
+        Self::of(1, "nats", "")
+    }
+
+    /// One server that asks clients for TLS or credentials, as its further `configuration` says.
+    pub fn guarded(scheme: &'static str, configuration: &str) -> Self {
+        Self::of(1, scheme, configuration)
     }
 
     /// A cluster of three.
     pub fn three() -> Self {
-        Self::of(3)
+        Self::of(3, "nats", "")
     }
 
-    fn of(count: usize) -> Self {
+    fn of(count: usize, scheme: &'static str, more: &str) -> Self {
         for _ in 0..TRIES {
-            let mut servers = Self::configured(count);
+            let mut servers = Self::configured(count, scheme, more);
             (0..count).for_each(|nth| servers.start(nth));
             let deadline = Instant::now() + PATIENCE;
             while !servers.are_ready() {
@@ -79,7 +86,7 @@ impl Servers {
     }
 
     /// Servers that are not running yet, with their configurations written.
-    fn configured(count: usize) -> Self {
+    fn configured(count: usize, scheme: &'static str, more: &str) -> Self {
         let folder = Folder::new();
         let free = ports::free(count * 3);
         let members = free.chunks(3).enumerate().map(|(nth, free)| Member {
@@ -90,9 +97,10 @@ impl Servers {
         });
         let members: Vec<Member> = members.collect();
         for member in &members {
-            folder.write(&format!("{}.conf", member.name), &configuration(member, &members, &folder));
+            let own = configuration(member, &members, &folder);
+            folder.write(&format!("{}.conf", member.name), &format!("{own}{more}\n"));
         }
-        Self { members, folder: Some(folder) }
+        Self { members, folder: Some(folder), scheme }
     }
 
     fn folder(&self) -> &Folder {
@@ -106,7 +114,7 @@ impl Servers {
 
     /// Where clients connect.
     pub fn urls(&self) -> Vec<String> {
-        self.addresses().iter().map(|address| format!("nats://{address}")).collect()
+        self.addresses().iter().map(|address| format!("{}://{address}", self.scheme)).collect()
     }
 
     /// The same, as addresses.

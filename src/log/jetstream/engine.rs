@@ -4,10 +4,10 @@
 //! the timeout of a request, or an error of the servers that is taken for an answer.
 
 use super::names::Names;
-use super::{JetstreamOptions, Role, StorageKind};
+use super::{JetstreamOptions, Role, StorageKind, access};
 use crate::log::LogError;
 use async_nats::connection::State;
-use async_nats::{Client, ConnectOptions, Event, HeaderMap, Message, Request, RequestErrorKind};
+use async_nats::{Client, Event, HeaderMap, Message, Request, RequestErrorKind};
 use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -87,7 +87,12 @@ impl Engine {
         let servers = options.servers.join(",");
         let failed = |detail: String| LogError::Servers { servers: servers.clone(), detail };
         let seen = Arc::new(Seen::default());
-        let connecting = connect_options(options, &seen).await.map_err(failed)?;
+        let connecting = access::connect_options(options).await.map_err(failed)?;
+        let noting = seen.clone();
+        let connecting = connecting.event_callback(move |event| {
+            let seen = noting.clone();
+            async move { note(&seen, &event) }
+        });
         let addresses: Result<Vec<async_nats::ServerAddr>, _> = options.servers.iter().map(|url| url.parse()).collect();
         let addresses = addresses.map_err(|error: std::io::Error| failed(error.to_string()))?;
         let connected = tokio::time::timeout(options.patience, connecting.connect(addresses)).await;
@@ -274,34 +279,6 @@ pub(super) fn read<T: for<'de> Deserialize<'de>>(payload: &[u8]) -> Result<T, Fa
 pub(super) fn number(answer: &Value, at: &str) -> Result<u64, Failure> {
     let found = answer.pointer(at).and_then(Value::as_u64);
     found.ok_or_else(|| Failure::Odd(format!("an answer without {at}")))
-}
-
-async fn connect_options(options: &JetstreamOptions, seen: &Arc<Seen>) -> Result<ConnectOptions, String> {
-    let mut connecting = ConnectOptions::new()
-        .name("framegate")
-        .request_timeout(Some(options.timeout))
-        .connection_timeout(options.timeout)
-        .custom_inbox_prefix(format!("_INBOX.{}", options.prefix));
-    if let Some(path) = &options.credentials_file {
-        let read = connecting.credentials_file(path).await;
-        connecting = read.map_err(|error| format!("log.credentials_file {}: {error}", path.display()))?;
-    }
-    if let Some(path) = &options.nkey_file {
-        let seed =
-            std::fs::read_to_string(path).map_err(|error| format!("log.nkey_file {}: {error}", path.display()))?;
-        connecting = connecting.nkey(seed.trim().to_owned());
-    }
-    if let Some(path) = &options.tls_ca_file {
-        connecting = connecting.add_root_certificates(path.clone());
-    }
-    if let (Some(cert), Some(key)) = (&options.tls_cert_file, &options.tls_key_file) {
-        connecting = connecting.add_client_certificate(cert.clone(), key.clone());
-    }
-    let seen = seen.clone();
-    Ok(connecting.event_callback(move |event| {
-        let seen = seen.clone();
-        async move { note(&seen, &event) }
-    }))
 }
 
 fn note(seen: &Seen, event: &Event) {

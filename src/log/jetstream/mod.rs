@@ -7,6 +7,7 @@
 //! Every proxy follows the headers of all messages, and so has an index of all streams in memory. The servers hold nothing else that could
 //! contradict the frames.
 
+mod access;
 mod append;
 mod artifacts;
 mod engine;
