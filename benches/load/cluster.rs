@@ -5,6 +5,9 @@
 use crate::proxy::Proxy;
 use crate::servers::Servers;
 use crate::{Scale, durable, fanout, latency, row, stored};
+use async_nats::jetstream::consumer::push::OrderedConfig;
+use bytes::Bytes;
+use futures_util::StreamExt;
 use std::time::{Duration, Instant};
 
 /// The settings of a proxy, by environment variable.
@@ -20,6 +23,7 @@ pub(crate) fn shared_log(scale: Scale) {
         for bytes in [300, 16 << 10, 256 << 10] {
             straight(name, servers, bytes, scale);
         }
+        side_by_side(name, servers, scale);
     }
     durable::ingests_at(
         scale,
@@ -59,38 +63,52 @@ fn two(servers: &Servers, prefix: &str) -> [Proxy; 2] {
     [(); 2].map(|()| Proxy::start(&borrowed(&settings)))
 }
 
-/// Guarded messages of one subject, one after the other, without a proxy.
-fn straight(name: &str, servers: &Servers, bytes: usize, scale: Scale) {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    let mut times: Vec<Duration> = runtime.block_on(async {
-        let client = async_nats::connect(servers.urls()[0].as_str()).await.unwrap();
-        let stream = serde_json::json!({
-            "name": format!("floor_{bytes}"), "subjects": [format!("floor.{bytes}")], "storage": "file",
-            "num_replicas": servers.count(), "max_bytes": 256 << 20, "discard": "old",
-        });
-        let create = format!("$JS.API.STREAM.CREATE.floor_{bytes}");
-        client.request(create, stream.to_string().into()).await.unwrap();
-        let (mut times, mut last) = (Vec::new(), 0_u64);
-        let payload = bytes::Bytes::from(vec![b'x'; bytes]);
-        let begin = Instant::now();
-        while begin.elapsed() < Duration::from_secs(scale.seconds.min(3)) {
-            let mut headers = async_nats::HeaderMap::new();
-            headers.insert("Nats-Expected-Last-Subject-Sequence", last.to_string());
-            let sent = Instant::now();
-            let request = async_nats::Request::new().payload(payload.clone()).headers(headers);
-            let answer = client.send_request(format!("floor.{bytes}"), request).await;
-            // A new stream has no leader yet.
-            let Ok(answer) = answer else { continue };
-            let answer: serde_json::Value = serde_json::from_slice(&answer.payload).unwrap();
-            match answer["seq"].as_u64().filter(|seq| *seq > 0) {
-                Some(seq) => {
-                    last = seq;
-                    times.push(sent.elapsed());
-                }
-                None => tokio::time::sleep(Duration::from_millis(10)).await,
+/// Makes a stream for messages without a proxy.
+async fn make_stream(client: &async_nats::Client, name: &str, replicas: usize) {
+    let stream = serde_json::json!({
+        "name": name, "subjects": [format!("{name}.*")], "storage": "file",
+        "num_replicas": replicas, "max_bytes": 256 << 20, "discard": "old",
+    });
+    client.request(format!("$JS.API.STREAM.CREATE.{name}"), stream.to_string().into()).await.unwrap();
+}
+
+/// Writes guarded messages of one subject, one after the other, until it is time. Returns how long each took.
+async fn write(
+    client: async_nats::Client,
+    subject: String,
+    note: String,
+    payload: Bytes,
+    until: Instant,
+) -> Vec<Duration> {
+    let (mut times, mut last) = (Vec::new(), 0_u64);
+    while Instant::now() < until {
+        let mut headers = async_nats::HeaderMap::new();
+        headers.insert("Nats-Expected-Last-Subject-Sequence", last.to_string());
+        headers.insert("Note", note.as_str());
+        let sent = Instant::now();
+        let request = async_nats::Request::new().payload(payload.clone()).headers(headers);
+        // A new stream has no leader yet.
+        let Ok(answer) = client.send_request(subject.clone(), request).await else { continue };
+        let answer: serde_json::Value = serde_json::from_slice(&answer.payload).unwrap();
+        match answer["seq"].as_u64().filter(|seq| *seq > 0) {
+            Some(seq) => {
+                last = seq;
+                times.push(sent.elapsed());
             }
+            None => tokio::time::sleep(Duration::from_millis(10)).await,
         }
-        times
+    }
+    times
+}
+
+/// Guarded messages without a proxy, by one writer.
+fn straight(name: &str, servers: &Servers, bytes: usize, scale: Scale) {
+    let mut times: Vec<Duration> = runtime().block_on(async {
+        let client = async_nats::connect(servers.urls()[0].as_str()).await.unwrap();
+        let stream = format!("floor_{bytes}");
+        make_stream(&client, &stream, servers.count()).await;
+        let until = Instant::now() + Duration::from_secs(scale.seconds.min(3));
+        write(client, format!("{stream}.one"), "x".to_owned(), vec![b'x'; bytes].into(), until).await
     });
     times.sort_unstable();
     assert!(!times.is_empty(), "the servers store nothing");
@@ -106,4 +124,45 @@ fn straight(name: &str, servers: &Servers, bytes: usize, scale: Scale) {
             (times.len() * bytes) as f64 / all.as_secs_f64() / f64::from(1 << 20)
         ),
     );
+}
+
+/// As many writers at once, each with its own subject, as the servers can take; then how fast one follower reads the headers of what was
+/// written. The headers have the size of a proxy's.
+fn side_by_side(name: &str, servers: &Servers, scale: Scale) {
+    const WRITERS: usize = 128;
+    const NOTE_BYTES: usize = 900;
+    let (written, took, followed) = runtime().block_on(async {
+        let client = async_nats::connect(servers.urls()[0].as_str()).await.unwrap();
+        make_stream(&client, "beside", servers.count()).await;
+        let begin = Instant::now();
+        let until = begin + Duration::from_secs(scale.seconds.min(5));
+        let writers = (0..WRITERS).map(|nth| {
+            let payload = Bytes::from(vec![b'x'; 600]);
+            tokio::spawn(write(client.clone(), format!("beside.{nth}"), "x".repeat(NOTE_BYTES), payload, until))
+        });
+        let written: usize =
+            futures_util::future::join_all(writers).await.iter().map(|times| times.as_ref().unwrap().len()).sum();
+        let took = begin.elapsed();
+        let stream = async_nats::jetstream::new(client.clone()).get_stream("beside").await.unwrap();
+        let config =
+            OrderedConfig { deliver_subject: client.new_inbox(), headers_only: true, ..OrderedConfig::default() };
+        let mut messages = stream.create_consumer(config).await.unwrap().messages().await.unwrap();
+        let begin = Instant::now();
+        for _ in 0..written {
+            messages.next().await.unwrap().unwrap();
+        }
+        (written as f64, took, begin.elapsed())
+    });
+    row(
+        &format!("floor: JetStream {name}, guarded messages of 600 bytes, {WRITERS} writers"),
+        &format!("{:.0}/s", written / took.as_secs_f64()),
+    );
+    row(
+        &format!("floor: JetStream {name}, headers of {NOTE_BYTES} bytes, followed by one"),
+        &format!("{:.0}/s", written / followed.as_secs_f64()),
+    );
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
 }

@@ -25,7 +25,7 @@ pub struct Kind {
 pub struct Kinds {
     pub all: [Kind; 3],
     pub runtime: Runtime,
-    _servers: Servers,
+    servers: Servers,
     _folder: Folder,
 }
 
@@ -80,7 +80,12 @@ impl Kinds {
                 Kind { name: "jetstream", log: shared.clone(), store: shared },
             ]
         });
-        Self { all, runtime, _servers: servers, _folder: folder }
+        Self { all, runtime, servers, _folder: folder }
+    }
+
+    /// The servers of the log at servers, whose prefix is `kinds`.
+    pub fn servers(&self) -> &Servers {
+        &self.servers
     }
 }
 

@@ -44,4 +44,5 @@ mod recorded_runs;
 mod relay;
 #[path = "../storage/scratch.rs"]
 mod scratch;
+mod sequences;
 mod servers;

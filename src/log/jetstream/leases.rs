@@ -19,6 +19,9 @@ use uuid::Uuid;
 /// How long to wait for messages that were not heard yet, before lost proxies are looked for at the next renewal.
 const CATCH_UP: Duration = Duration::from_millis(500);
 
+/// How long a probe may take: less than `GET /readyz` waits, so that its answer names the servers.
+const PROBE: Duration = Duration::from_millis(1500);
+
 /// What is known of the leases.
 #[derive(Debug)]
 pub(super) struct Leases {
@@ -105,7 +108,11 @@ impl JetstreamLog {
 
     /// Writes the lease now, to find out whether the servers store anything. Servers without a majority still answer questions.
     pub(super) async fn probe(&self, lease: Duration) -> Result<(), Failure> {
-        self.engine.send(&[self.lease_message(lease)]).await.map(drop)
+        let message = [self.lease_message(lease)];
+        match tokio::time::timeout(PROBE, self.engine.send(&message)).await {
+            Ok(sent) => sent.map(drop),
+            Err(_) => Err(Failure::Silent(format!("no answer within {} ms", PROBE.as_millis()))),
+        }
     }
 
     fn lease_message(&self, lease: Duration) -> Outgoing {
