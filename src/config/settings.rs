@@ -244,7 +244,8 @@ settings! {
         queue_appends: usize = 256, in 1..=65_536;
         /// Number of connections that read the database at the same time.
         read_connections: usize = 4, in 1..=256;
-        /// Bytes of the latest frames that the kinds sqlite and jetstream also keep in memory, for live readers. 0: none.
+        /// Bytes of the latest frames that the kinds sqlite and jetstream also keep in memory, for live readers. The kind
+        /// jetstream also keeps as many bytes of frames that were read lately. 0: none.
         recent_bytes: u64 = 8 << 20, in 0..=1 << 40;
         /// Check the database for damage before it is used. The check takes longer for a larger database.
         check_on_open: bool = false;

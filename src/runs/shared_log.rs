@@ -71,6 +71,13 @@ impl SharedOrder {
         Expected { order: self, keys }
     }
 
+    /// Takes what is known of the frames that the log has stored with a status.
+    fn take(&self, id: StreamId, first: u64, status: Option<&str>) -> Option<Touched> {
+        let mut expected = self.expected();
+        expected.get(&(id, first)).filter(|known| known.is_of(status))?;
+        expected.remove(&(id, first))
+    }
+
     /// Waits until everything before a position is taken in. Returns whether it was; it is not if the log has lost it.
     pub(super) async fn wait_for(&self, position: u64) -> bool {
         let mut heard = self.heard.subscribe();
@@ -160,7 +167,7 @@ impl Runs {
         arrived: Moment,
     ) {
         let (id, frames) = ((stream.kind, stream.id), run.seq + run.frames);
-        let expected = if is_own { self.shared_order.expected().remove(&(id, run.seq)) } else { None };
+        let expected = if is_own { self.shared_order.take(id, run.seq, status.as_deref()) } else { None };
         if let Some(touched) = expected {
             self.register(touched, arrived);
         } else {

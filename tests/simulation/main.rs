@@ -1,4 +1,5 @@
-//! Many proxies with one log, simulated: how much they ask of the servers, and for how long, when proxies are lost and readers move.
+//! Many proxies with one log, simulated: how much they ask of the servers, and for how long, when proxies are lost, readers move, and answers
+//! are lost.
 //!
 //! Input: numbers of proxies, runs and readers, and what one request costs the servers, as measured. Output: how many requests of each kind reach the
 //! servers, and how long it takes until all is well again. Never: a real server, socket or second. The runs, the readers and the
@@ -9,6 +10,7 @@
 
 #![allow(missing_docs, unreachable_pub, clippy::unwrap_used, clippy::panic, reason = "test code")]
 
+mod answers;
 mod leases;
 mod log;
 mod proxy;

@@ -9,7 +9,11 @@ use framegate::gate::Gate;
 use framegate::ingest::{Ingest, IngestFactory, Settings};
 use framegate::log::StreamId;
 use framegate::runs::Runs;
+use framegate_translators::frame::Frame;
+use framegate_translators::framing::Limits;
+use framegate_translators::pipeline::Ingest as Pipeline;
 use framegate_translators::runners::runner;
+use framegate_translators::sequence::Identity;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinSet;
@@ -28,6 +32,15 @@ const MESSAGE: &str = concat!(
 
 /// How many records arrive at once.
 const AT_ONCE: usize = 8;
+
+/// The frames of the recording, as one run, if it arrives at `now_ms`.
+pub fn frames(now_ms: u64) -> Vec<Arc<Frame>> {
+    let identity = Identity { run_id: Uuid::from_u128(7), session_id: Some(Uuid::from_u128(8)) };
+    let mut ingest = Pipeline::new(runner("codex").unwrap(), None, Limits::default(), identity);
+    let mut frames: Vec<Frame> = ingest.feed(RECORDING.as_bytes(), now_ms).collect();
+    frames.extend(ingest.finish(now_ms));
+    frames.into_iter().map(Arc::new).collect()
+}
 
 pub struct Proxy {
     pub runs: Arc<Runs>,

@@ -30,8 +30,10 @@ pub struct Costs {
     pub message: Duration,
     /// The leader's time for a question.
     pub question: Duration,
-    /// The leader's time for each MiB.
-    pub mib: Duration,
+    /// The leader's time for each MiB that is stored.
+    pub stored_mib: Duration,
+    /// The leader's time for each MiB that is read.
+    pub read_mib: Duration,
 }
 
 impl Costs {
@@ -40,7 +42,8 @@ impl Costs {
         travel: Duration::from_micros(500),
         message: Duration::from_micros(100),
         question: Duration::from_micros(50),
-        mib: Duration::from_millis(20),
+        stored_mib: Duration::from_millis(20),
+        read_mib: Duration::from_millis(3),
     };
 }
 
@@ -90,6 +93,10 @@ struct State {
     leases: HashMap<Uuid, Instant>,
     followers: Vec<mpsc::UnboundedSender<Stored>>,
     asked: Asked,
+    /// The next append is stored, but its sender gets no answer, and it is heard so much later.
+    lost_answer: Option<Duration>,
+    /// How much longer the next request takes.
+    delay: Duration,
 }
 
 /// The servers.
@@ -117,11 +124,22 @@ impl Servers {
         let done = {
             let mut state = self.state();
             let now = Instant::now();
+            let cost = cost + std::mem::take(&mut state.delay);
             let done = state.busy_until.map_or(now, |busy| busy.max(now)) + cost;
             state.busy_until = Some(done);
             done
         };
         tokio::time::sleep_until(done + self.costs.travel).await;
+    }
+
+    /// Loses the answer to the next append, which is heard that much later.
+    pub fn lose_answer(&self, heard_after: Duration) {
+        self.state().lost_answer = Some(heard_after);
+    }
+
+    /// Makes the next request take that much longer.
+    pub fn delay(&self, by: Duration) {
+        self.state().delay = by;
     }
 
     /// Stores frames, all or none.
@@ -132,7 +150,7 @@ impl Servers {
             streams.entry(stream_id(frame)).or_default().push(frame.clone());
         }
         let parts = u32::try_from(streams.len()).unwrap();
-        self.serve(self.costs.message * parts + self.time_for(bytes)).await;
+        self.serve(self.costs.message * parts + time_for(self.costs.stored_mib, bytes)).await;
         let mut state = self.state();
         for (id, part) in &streams {
             let expected = state.streams.get(id).map_or(0, |held| held.frames.len() as u64);
@@ -142,6 +160,8 @@ impl Servers {
             }
         }
         state.asked.appends += 1;
+        let lost = state.lost_answer.take();
+        let at = Instant::now() + self.costs.travel + lost.unwrap_or_default();
         let first = state.messages.len() as u64 + 1;
         for (id, part) in streams {
             let seq = state.messages.len() as u64 + 1;
@@ -158,10 +178,12 @@ impl Servers {
                 .rev()
                 .find(|summary| summary.stream == id)
                 .map(|summary| summary.status.as_str().into());
-            let stored =
-                Stored { seq, run, id, writer, ended: ends > 0, status, at: Instant::now() + self.costs.travel };
+            let stored = Stored { seq, run, id, writer, ended: ends > 0, status, at };
             state.followers.retain(|follower| follower.send(stored.clone()).is_ok());
             state.messages.push(stored);
+        }
+        if lost.is_some() {
+            return Err(LogError::Unreachable { servers: "the model".to_owned(), detail: "no answer".to_owned() });
         }
         Ok(Place { first: first * POSITIONS, behind: (state.messages.len() as u64 + 1) * POSITIONS })
     }
@@ -182,12 +204,8 @@ impl Servers {
             state.asked.reads += 1;
             state.asked.frames += found.len() as u64;
         }
-        self.serve(self.costs.question + self.time_for(bytes)).await;
+        self.serve(self.costs.question + time_for(self.costs.read_mib, bytes)).await;
         Ok(found)
-    }
-
-    fn time_for(&self, bytes: u64) -> Duration {
-        self.costs.mib.mul_f64(bytes as f64 / (1 << 20) as f64)
     }
 
     /// Writes a lease, and returns the proxies that have one. Three requests.
@@ -265,6 +283,11 @@ impl Servers {
     pub fn streams(&self) -> Vec<KeptStream> {
         self.follow().0.into_streams()
     }
+}
+
+/// The time for some bytes at a price for each MiB.
+fn time_for(mib: Duration, bytes: u64) -> Duration {
+    mib.mul_f64(bytes as f64 / f64::from(1 << 20))
 }
 
 impl Stored {

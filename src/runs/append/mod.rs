@@ -30,6 +30,8 @@ pub(super) struct Touched {
     status: RunStatus,
     /// Warnings to report, each with the number of the frame that caused it.
     warned: Vec<(Warning, u64)>,
+    /// The status as it is stored with the frames; only in a log that several proxies share.
+    stored: Option<String>,
 }
 
 impl Touched {
@@ -41,7 +43,22 @@ impl Touched {
             }
             None => RunStatus::new(first),
         };
-        Self { id: stream_id(first), first: first.seq, stream: first.stream.clone(), entry, status, warned: Vec::new() }
+        Self {
+            id: stream_id(first),
+            first: first.seq,
+            stream: first.stream.clone(),
+            entry,
+            status,
+            warned: Vec::new(),
+            stored: None,
+        }
+    }
+
+    /// Whether this belongs to the append with which the log stored `status`. An append whose answer was lost may be stored after all, and its frames
+    /// may have been sent again with other times.
+    pub(super) fn is_of(&self, status: Option<&str>) -> bool {
+        // A status that is too long is not stored.
+        status.is_none_or(|status| self.stored.as_deref() == Some(status))
     }
 
     fn summary(&mut self) -> Summary {
@@ -163,6 +180,9 @@ impl Runs {
         let summaries =
             if self.log.is_durable() { touched.iter_mut().map(Touched::summary).collect() } else { Vec::new() };
         if self.log.shared().is_some() {
+            for (known, summary) in touched.iter_mut().zip(&summaries) {
+                known.stored = Some(summary.status.clone());
+            }
             let before: Vec<(StreamId, u64)> = touched.iter().map(|known| (known.id, known.first)).collect();
             let expected = self.shared_order.expect(touched);
             return match self.log.append(frames, summaries).await {
