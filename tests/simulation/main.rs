@@ -8,7 +8,16 @@
 //! `docs/cluster.md` has the figures. To see them for other numbers:
 //! `SIMULATION_PROXIES=50 SIMULATION_RUNS=5000 cargo test … --test simulation -- --nocapture --test-threads 1`.
 
-#![allow(missing_docs, unreachable_pub, clippy::unwrap_used, clippy::panic, reason = "test code")]
+#![allow(
+    missing_docs,
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    reason = "test code"
+)]
 
 mod answers;
 mod leases;
