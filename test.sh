@@ -216,6 +216,31 @@ else
     not_done+=("curl is missing: examples/curl and the command of serve --demo were NOT run (apt-get install curl)")
 fi
 
+stage "installable packages"
+# Every package is made as for a release, from the binary of these tests, and is installed and run.
+packages_need=()
+for tool in node npm python3 dpkg-deb strip cc curl jq; do
+    if ! command -v "$tool" >/dev/null; then packages_need+=("$tool"); fi
+done
+if [ "$(uname)" = Linux ] && [ ${#packages_need[@]} -eq 0 ] && python3 -m pip --version >/dev/null 2>&1; then
+    left_out=()
+    if ! command -v systemd-analyze >/dev/null; then
+        left_out+=(--skip systemd_)
+        not_done+=("systemd-analyze is missing: packaging/framegate.service was NOT verified (apt-get install systemd)")
+    elif ! strace --quiet=all true 2>/dev/null; then
+        left_out+=(--skip systemd_allows_the_calls)
+        not_done+=("strace is missing, or may not trace: the calls of the proxy were NOT compared with packaging/framegate.service (apt-get install strace)")
+    fi
+    if [ "$(id -u)" != 0 ] && ! command -v fakeroot >/dev/null; then
+        left_out+=(--skip deb_is_installed)
+        not_done+=("fakeroot is missing: the Debian package was NOT installed (apt-get install fakeroot)")
+    fi
+    "${tests[@]}" --test packages -- --ignored ${left_out[@]+"${left_out[@]}"}
+else
+    not_done+=("the packages were NOT made and installed: this needs Linux, pip, and: ${packages_need[*]:-nothing else}")
+fi
+not_done+=("the container images, and the packages for macOS and Windows, were NOT built: .github/workflows/release.yml does that")
+
 # Installs the NATS server of tests/nats, unless it is the one that requirements.txt lists, and sets NATS_SERVER to its program.
 install_nats_server() {
     command -v python3 >/dev/null && python3 -m pip --version >/dev/null 2>&1 || return 1
