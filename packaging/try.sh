@@ -34,8 +34,8 @@ if command -v sha256sum >/dev/null; then sum=sha256sum; else sum="shasum -a 256"
 tar -xzf "$dist/framegate-$version-$target.tar.gz" -C "$scratch"
 try archive "$scratch/framegate-$version-$target/framegate"
 
-python3 -m venv "$scratch/venv"
-"$scratch/venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-index --find-links "$dist" --pre framegate
+python3 -m venv --without-pip "$scratch/venv"
+python3 -m pip --python "$scratch/venv/bin/python" install --quiet --disable-pip-version-check --no-index --find-links "$dist" --pre framegate
 try wheel "$scratch/venv/bin/framegate"
 
 case $target in aarch64-*) cpu=arm64 ;; *) cpu=x64 ;; esac
