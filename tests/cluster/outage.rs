@@ -59,7 +59,7 @@ fn proxies_say_that_three_servers_are_gone_and_go_on_when_they_are_back() {
 
 fn gone_and_back(mut servers: Servers) {
     // The lease outlasts the outage, so that the open run stays its proxy's.
-    let settings = [("FRAMEGATE__LOG__PATIENCE_MS", "2000"), ("FRAMEGATE__LOG__LEASE_MS", "60000")];
+    let settings = [("FRAMEGATE__LOG__PATIENCE_MS", "5000"), ("FRAMEGATE__LOG__LEASE_MS", "60000")];
     let proxies = three_with(&servers, &settings);
     let mut live = Live::streaming(&proxies[0], RECORDING);
     live.send(live.left() / 2);
