@@ -37,6 +37,8 @@ struct Held<K> {
 #[derive(Debug)]
 struct Kept {
     id: u64,
+    /// How many frames it has; 0 while the first ones are read.
+    frames: u64,
     bytes: u64,
     span: Arc<Span>,
 }
@@ -103,7 +105,7 @@ impl<K: Copy + Eq + Hash> ReadCache<K> {
                         drop(content);
                         return fetch(from, max).await;
                     }
-                    self.held().grow(key, first, id, more.iter().map(|frame| weight(frame)).sum(), self.max_bytes);
+                    self.held().grow(key, first, id, &more, self.max_bytes);
                     content.frames.extend(more);
                 }
                 Err(error) if next == from => {
@@ -141,24 +143,28 @@ impl<K: Copy + Eq + Hash> Held<K> {
     /// The span that has a frame, or into which it would be read; a new one if there is none.
     fn span(&mut self, key: K, from: u64, max_bytes: u64) -> (u64, u64, Arc<Span>) {
         let spans = self.streams.entry(key).or_default();
+        // A span of few, large frames may not reach as far as the frame. Then readers that begin there share another one.
         if let Some((first, kept)) = spans.range(..=from).next_back()
             && from - first < SPAN
+            && (kept.frames == 0 || from - first <= kept.frames)
         {
             return (*first, kept.id, kept.span.clone());
         }
         let (id, span) = (self.next_id, Arc::<Span>::default());
         self.next_id += 1;
-        spans.insert(from, Kept { id, bytes: 0, span: span.clone() });
+        spans.insert(from, Kept { id, frames: 0, bytes: 0, span: span.clone() });
         self.order.push_back((key, from, id));
         self.evict(max_bytes);
         (from, id, span)
     }
 
-    /// Counts bytes that a span got.
-    fn grow(&mut self, key: K, first: u64, id: u64, bytes: u64, max_bytes: u64) {
+    /// Counts frames that a span got.
+    fn grow(&mut self, key: K, first: u64, id: u64, more: &[Arc<Frame>], max_bytes: u64) {
         let spans = self.streams.get_mut(&key);
         // Nothing is counted for a span that was removed meanwhile.
         let Some(kept) = spans.and_then(|spans| spans.get_mut(&first)).filter(|kept| kept.id == id) else { return };
+        let bytes = more.iter().map(|frame| weight(frame)).sum::<u64>();
+        kept.frames += more.len() as u64;
         kept.bytes += bytes;
         self.bytes += bytes;
         self.evict(max_bytes);
@@ -282,9 +288,30 @@ mod tests {
         assert_eq!(source.reads(), 2);
         assert_eq!(cache.held().order.len(), 1);
         assert_eq!(cache.held().bytes, source.bytes(10));
-        // Servers that give little at a time.
+    }
+
+    #[tokio::test]
+    async fn readers_that_begin_behind_a_short_span_share_another_one() {
+        let mut source = Source::new(14);
         source.most = 3;
-        assert_eq!(read_all(&source, &ReadCache::new(u64::MAX), 0, 100).await, numbers(0..14));
+        let cache = ReadCache::new(u64::MAX);
+        assert_eq!(source.read(&cache, 0, 100).await.unwrap(), numbers(0..3));
+        for _ in 0..5 {
+            assert_eq!(source.read(&cache, 9, 3).await.unwrap(), numbers(9..12));
+        }
+        assert_eq!(source.reads(), 2);
+        assert_eq!(read_all(&source, &cache, 0, 100).await, numbers(0..14));
+    }
+
+    #[tokio::test]
+    async fn a_span_is_removed_at_one_byte_over_the_limit() {
+        let source = Source::new(2 * SPAN);
+        let span = usize::try_from(SPAN).unwrap();
+        for (too_much, kept) in [(0, 2 * span), (1, span)] {
+            let cache = ReadCache::new(source.bytes(2 * span) - too_much);
+            read_all(&source, &cache, 0, span).await;
+            assert_eq!(cache.held().bytes, source.bytes(kept));
+        }
     }
 
     #[tokio::test]
