@@ -1,5 +1,6 @@
 """What the packages say about framegate: the workspace's Cargo.toml is its only source."""
 
+import argparse
 import os
 import re
 from dataclasses import dataclass
@@ -26,6 +27,14 @@ def _value(manifest, key):
 def project():
     manifest = (ROOT / "Cargo.toml").read_text(encoding="utf-8")
     return Project(*(_value(manifest, key) for key in ("version", "description", "license", "repository")))
+
+
+def command_line(description):
+    """A parser with the options that every script for packages has."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--output", type=Path, default=ROOT / "target/packages/dist", metavar="DIR")
+    parser.add_argument("--notices", type=Path, metavar="FILE", help="the licences of the libraries")
+    return parser
 
 
 def timestamp():

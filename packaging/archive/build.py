@@ -7,7 +7,6 @@ TARGET is the Rust target in the archive's name: framegate-VERSION-TARGET.tar.gz
 of that name. The Homebrew formula, the GitHub Action and install commands of docs/install.md read these archives.
 """
 
-import argparse
 import gzip
 import io
 import subprocess
@@ -20,7 +19,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from executable import Unreadable, describe  # noqa: E402
-from project import ROOT, compression_level, project, timestamp  # noqa: E402
+from project import ROOT, command_line, compression_level, project, timestamp  # noqa: E402
 
 SHELLS = {"bash": "framegate.bash", "zsh": "_framegate", "fish": "framegate.fish", "powershell": "_framegate.ps1"}
 SYSTEMS = {"linux": "-linux-", "darwin": "-apple-", "win32": "-windows-"}
@@ -63,10 +62,8 @@ def write_zip(target, folder, files):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--output", type=Path, default=ROOT / "target/packages/dist", metavar="DIR")
+    parser = command_line(__doc__)
     parser.add_argument("--runs", type=Path, metavar="BINARY", help="writes the manual pages and completions")
-    parser.add_argument("--notices", type=Path, metavar="FILE", help="the licences of the libraries")
     parser.add_argument("target", metavar="TARGET")
     parser.add_argument("binary", type=Path, metavar="BINARY")
     arguments = parser.parse_args()

@@ -7,7 +7,6 @@ The manual pages and completions come from the binary itself. For a processor ot
 the same version that runs here. --notices names the output of packaging/notices.py, which the copyright file then contains.
 """
 
-import argparse
 import gzip
 import hashlib
 import re
@@ -20,7 +19,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from executable import Unreadable, describe  # noqa: E402
-from project import ROOT, compression_level, project, timestamp  # noqa: E402
+from project import ROOT, command_line, compression_level, project, timestamp  # noqa: E402
 
 HERE = Path(__file__).resolve().parent
 MAINTAINER = "The framegate maintainers <framegate@users.noreply.github.com>"
@@ -141,10 +140,8 @@ def control(root, executable, path, about, version):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--output", type=Path, default=ROOT / "target/packages/dist", metavar="DIR")
+    parser = command_line(__doc__)
     parser.add_argument("--runs", type=Path, metavar="BINARY", help="writes the manual pages and completions")
-    parser.add_argument("--notices", type=Path, metavar="FILE", help="the licences of the libraries")
     parser.add_argument("binary", type=Path, metavar="BINARY")
     arguments = parser.parse_args()
     try:

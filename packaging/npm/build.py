@@ -8,7 +8,6 @@ their paths in the order in which they must be published. npm installs only the 
 install script, so `npm install --ignore-scripts` works too.
 """
 
-import argparse
 import json
 import os
 import shutil
@@ -19,7 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from executable import Unreadable, describe  # noqa: E402
-from project import ROOT, project  # noqa: E402
+from project import ROOT, command_line, project  # noqa: E402
 
 LAUNCHER = Path(__file__).resolve().parent / "launcher"
 CPUS = {"x86_64": "x64", "aarch64": "arm64"}
@@ -86,9 +85,7 @@ def pack(folder, output):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--output", type=Path, default=ROOT / "target/packages/dist", metavar="DIR")
-    parser.add_argument("--notices", type=Path, metavar="FILE", help="the licences of the libraries")
+    parser = command_line(__doc__)
     parser.add_argument("binaries", nargs="+", metavar="BINARY")
     arguments = parser.parse_args()
     output = arguments.output.resolve()

@@ -8,7 +8,6 @@ as programs. maturin makes such wheels too, but only from a binary that it compi
 packaging/build.sh, which every other package has too.
 """
 
-import argparse
 import base64
 import hashlib
 import re
@@ -19,7 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from executable import Unreadable, describe  # noqa: E402
-from project import ROOT, compression_level, project, timestamp  # noqa: E402
+from project import ROOT, command_line, compression_level, project, timestamp  # noqa: E402
 
 # The oldest glibc that a tag of manylinux can name, and the musl of the oldest musllinux tag. A static binary needs neither.
 OLDEST_GLIBC = (2, 17)
@@ -111,9 +110,7 @@ def build(path, output, notices):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--output", type=Path, default=ROOT / "target/packages/dist", metavar="DIR")
-    parser.add_argument("--notices", type=Path, metavar="FILE", help="the licences of the libraries")
+    parser = command_line(__doc__)
     parser.add_argument("binaries", nargs="+", metavar="BINARY")
     arguments = parser.parse_args()
     for path in arguments.binaries:
