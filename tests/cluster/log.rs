@@ -1,9 +1,11 @@
 //! The log at servers does what the logs in memory and in a file do.
 
+use crate::harness::request;
 use crate::kinds::{Kinds, opened, options, read, streams, text};
 use crate::scratch::{artifact, frames, run_of};
 use crate::servers::Servers;
 use framegate::artifacts::{ArtifactStore, Key};
+use framegate::log::jetstream::{JetstreamLog, JetstreamOptions, StorageKind};
 use framegate::log::{Checkpoint, CheckpointAt, FrameLog, Gone, LogError, Summary, stream_id};
 use framegate_translators::encode::EventId;
 use framegate_translators::frame::{Frame, StreamKind};
@@ -338,4 +340,37 @@ fn a_full_stream_refuses_frames_and_takes_them_again_after_a_drop() {
             assert_eq!(text(&read(&*log, id, 0, 100).await), text(&mine));
         }
     });
+}
+
+#[test]
+#[ignore = "needs nats-server (NATS_SERVER)"]
+fn servers_keep_a_log_in_memory_if_it_is_configured_so() {
+    let servers = Servers::one();
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let frames = frames("claude-code", "parallel_tools.partial.ndjson", 1);
+    let mine: Vec<Arc<Frame>> = frames.iter().filter(|frame| stream_id(frame) == run_of(&frames)).cloned().collect();
+    // The servers of the tests have 256 MB of memory for streams.
+    let small = |prefix, storage| JetstreamOptions {
+        storage,
+        max_bytes: 32 << 20,
+        max_stream_bytes: 64 << 20,
+        max_artifact_bytes: 16 << 20,
+        ..options(&servers, prefix)
+    };
+    for (storage, name) in [(StorageKind::Memory, "memory"), (StorageKind::File, "file")] {
+        runtime.block_on(async {
+            let log = opened(small(name, storage)).await;
+            log.append(&frames, Vec::new()).await.unwrap();
+            assert_eq!(text(&read(&*log, run_of(&frames), 0, 1000).await), text(&mine), "{name}");
+        });
+        for stream in ["frames", "artifacts"] {
+            let subject = format!("$JS.API.STREAM.INFO.{name}_{stream}");
+            let info = request(servers.addresses()[0], &subject, "", "").unwrap();
+            assert_eq!(info["config"]["storage"], name, "{info}");
+        }
+    }
+    // A log does not change its kind.
+    let refused = runtime.block_on(JetstreamLog::open(small("memory", StorageKind::File)));
+    let refused = refused.err().map(|error| error.to_string()).unwrap_or_default();
+    assert!(refused.contains("storage"), "{refused:?}");
 }
