@@ -214,7 +214,8 @@ impl Server {
             let (current, control) = (self.shared.control.clone(), self.shared.control.clone());
             background.spawn(tls::watch(move || current.live().tls.clone(), move |tls| control.set_tls(tls), every));
         }
-        background.spawn(elsewhere::deliver(self.shared.runs.clone(), self.shared.host.handles.clone()));
+        let host = &self.shared.host;
+        background.spawn(elsewhere::serve(host.runs.clone(), host.handles.clone(), self.shared.upstreams.clone()));
         for feed in &self.feeds {
             let feed = feed.clone();
             background.spawn(async move { feed.follow().await });

@@ -17,6 +17,7 @@ use super::shared::Shared;
 use crate::config::unknown;
 use crate::runs::labels::Labels;
 use crate::runs::{Entry, Follower, RunStatus, Wire};
+use crate::upstream::elsewhere::{self, Start};
 use crate::upstream::{StartError, Upstream};
 use framegate_translators::contracts::Contract;
 use framegate_translators::frame::StreamKind;
@@ -122,12 +123,27 @@ fn admit(order: &Order, shared: &Shared) -> Result<(), Problem> {
 
 async fn begin(order: Order, shared: &Shared) -> Result<Arc<Entry>, Problem> {
     let place = shared.meters.started_run(&shared.client(), &shared.control.live().rates)?;
+    let Order { upstream, opening, labels } = order;
     let restriction = shared.caller.restriction.clone();
-    let run = order.upstream.start(order.opening, restriction).await.map_err(|error| problem_of(&error))?;
+    let start = Start { upstream: &*upstream, opening: &opening, restriction: &restriction, labels: &labels };
+    let elsewhere = elsewhere::start(&shared.runs, start).await;
+    let is_elsewhere = elsewhere.is_some();
+    let started = match elsewhere {
+        Some(started) => started,
+        None => upstream.start(opening, restriction).await,
+    };
+    let run = started.map_err(|error| problem_of(&error))?;
     let entry = shared.find(StreamKind::Session, run);
-    let entry = entry.ok_or_else(|| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "the run was already dropped"))?;
-    if !order.labels.is_empty() {
-        shared.runs.label(&entry, order.labels).await;
+    let entry = entry.ok_or_else(|| {
+        let detail = if is_elsewhere {
+            "another proxy has started the run, but this one does not know it yet; GET /v1/runs will list it"
+        } else {
+            "the run was already dropped"
+        };
+        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, detail).without_retry()
+    })?;
+    if !labels.is_empty() && !is_elsewhere {
+        shared.runs.label(&entry, labels).await;
     }
     let mut tail = entry.tail();
     let open = entry.clone();

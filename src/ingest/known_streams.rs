@@ -9,12 +9,11 @@
 //! replaces the stored run as soon as it has the same frames, because it is still open there.
 
 use super::bounds::Account;
-use super::{FEED_LOST, PROXY_STOPPING};
+use super::was_cut;
 use crate::log::{ByStream, LogError, StreamId, stream_id, weight};
 use crate::runs::{Entry, Runs};
 use framegate_translators::artifacts::Artifact;
 use framegate_translators::frame::{Body, Frame, Stream, StreamKind};
-use framegate_translators::normalizer::{PROXY_RESTARTED, STREAM_ENDED};
 use framegate_translators::pipeline::is_last;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -34,9 +33,6 @@ const IDS: usize = 1 << 16;
 
 /// How many streams are remembered; beyond that, they are looked up again.
 const STREAMS: usize = 1 << 14;
-
-/// The error codes of runs that ended because their input did.
-const CUT: &[&str] = &[STREAM_ENDED, PROXY_RESTARTED, PROXY_STOPPING, FEED_LOST];
 
 /// Frames and artifacts that go on.
 type Passed = (Vec<Arc<Frame>>, Vec<Artifact>);
@@ -246,8 +242,7 @@ impl KnownStreams {
                 }
             };
         }
-        let is_cut = entry.status().error_code.as_deref().is_some_and(|code| CUT.contains(&code));
-        if is_cut && account.admits(&entry.stream) {
+        if was_cut(&entry) && account.admits(&entry.stream) {
             match Stored::new(entry.clone(), runs, self.is_live).await {
                 Ok(stored) => {
                     self.held.insert(id, Held { stored, frames: Vec::new(), artifacts: Vec::new(), bytes: 0 });

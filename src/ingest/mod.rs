@@ -23,14 +23,14 @@ pub use pump::{Source, Stopped, pump, until_known};
 use crate::clock::{Arrival, Clock, Moment};
 use crate::log::{LogError, StreamId, stream_id};
 use crate::runs::labels::Labels;
-use crate::runs::{Ingested, LOG_FAILED, Runs};
+use crate::runs::{Entry, Ingested, LOG_FAILED, Runs};
 use bounds::{Account, Bounds};
 use closing::{close_later, cut_short};
 use framegate_translators::artifacts::Artifact;
 use framegate_translators::decode::Record;
 use framegate_translators::frame::{ApprovalResolved, Frame};
 use framegate_translators::host::PromptFile;
-use framegate_translators::normalizer::RunEnd;
+use framegate_translators::normalizer::{PROXY_LOST, PROXY_RESTARTED, RunEnd, STREAM_ENDED};
 use framegate_translators::pipeline::{self, Pause};
 use known_streams::KnownStreams;
 use repeats::Repeats;
@@ -70,6 +70,14 @@ pub const PROXY_STOPPING: &str = "proxy_stopping";
 
 /// The error code of a run whose end was lost with its feed.
 pub const FEED_LOST: &str = "feed_lost";
+
+/// The error codes of runs that ended because their input, their proxy or the log did. The runner has not said how they ended.
+const CUT: &[&str] = &[STREAM_ENDED, PROXY_RESTARTED, PROXY_LOST, PROXY_STOPPING, FEED_LOST, LOG_FAILED, LOG_FULL];
+
+/// Whether a stored run is only the beginning of what its runner did, as far as is known.
+fn was_cut(entry: &Entry) -> bool {
+    entry.status().error_code.as_deref().is_some_and(|code| CUT.contains(&code))
+}
 
 /// Observes an ingest in order to talk to the runner.
 pub trait Listener: Send {

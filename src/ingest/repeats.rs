@@ -9,12 +9,12 @@
 //! continues where the stored run ended only because its input broke off, it replaces the stored run. Otherwise it is a new run.
 
 use super::bounds::Account;
+use super::was_cut;
 use crate::log::{ByStream, LogError, StreamId, stream_id, weight};
 use crate::runs::{Entry, Runs};
 use framegate_translators::artifacts::Artifact;
 use framegate_translators::frame::{Body, Frame, ProviderEvent, Stream, StreamKind};
 use framegate_translators::json::{Json, Kind, Object};
-use framegate_translators::normalizer::{PROXY_RESTARTED, STREAM_ENDED};
 use framegate_translators::pipeline::is_last;
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
@@ -52,9 +52,6 @@ const ID_KEYS: &[&str] = &[
 
 /// The least length of a unique id; shorter ids count from 0 in each run.
 const ID_BYTES: usize = 16;
-
-/// The error codes of runs that ended because their input did.
-const CUT: &[&str] = &[STREAM_ENDED, PROXY_RESTARTED, super::PROXY_STOPPING];
 
 /// The runs of one ingest that are held back, dropped or replaced.
 #[derive(Default)]
@@ -308,8 +305,7 @@ impl Repeats {
     fn release(&mut self, run: StreamId, out: &mut (Vec<Arc<Frame>>, Vec<Artifact>)) {
         let Some(held) = self.held.remove(&run) else { return };
         self.bytes -= held.bytes;
-        let was_cut = |entry: &Arc<Entry>| entry.status().error_code.as_deref().is_some_and(|code| CUT.contains(&code));
-        self.superseded.extend(held.behind.filter(|_| held.like.is_empty()).filter(was_cut));
+        self.superseded.extend(held.behind.filter(|_| held.like.is_empty()).filter(|known| was_cut(known)));
         out.0.extend(held.frames);
         out.1.extend(held.artifacts);
     }

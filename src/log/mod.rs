@@ -93,12 +93,23 @@ pub struct KeptStream {
     pub ended: bool,
     /// The status that was stored last.
     pub status: Option<String>,
+    /// The run's labels, as JSON, if they were stored without a status.
+    pub labels: Option<String>,
 }
 
 impl KeptStream {
     /// A stream of which nothing is known yet.
     pub fn new(stream: Arc<Stream>) -> Self {
-        Self { stream, frames: 0, gone: None, gone_position: None, runs: Vec::new(), ended: false, status: None }
+        Self {
+            stream,
+            frames: 0,
+            gone: None,
+            gone_position: None,
+            runs: Vec::new(),
+            ended: false,
+            status: None,
+            labels: None,
+        }
     }
 
     /// Its kind and id.

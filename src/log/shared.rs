@@ -10,6 +10,7 @@ use bytes::Bytes;
 use framegate_translators::frame::Stream;
 use serde::Deserialize;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 
 /// What a proxy hears of a stored message.
@@ -40,6 +41,8 @@ pub enum News {
         is_own: bool,
         /// The status after them, as JSON; `None` if it must be read from the frames.
         status: Option<Box<str>>,
+        /// The run's labels, as JSON, if the status must be read from the frames.
+        labels: Option<Box<str>>,
     },
     /// The front of a stream was dropped.
     Cut {
@@ -73,10 +76,10 @@ impl Loaded {
     /// Takes in the next news.
     pub fn take_in(&mut self, news: News) {
         match news {
-            News::Frames { stream, run, ended, status, .. } => {
+            News::Frames { stream, run, ended, status, labels, .. } => {
                 let kept = self.stream(stream);
                 kept.frames = run.seq + run.frames;
-                (kept.ended, kept.status) = (ended, status.map(String::from));
+                (kept.ended, kept.status, kept.labels) = (ended, status.map(String::from), labels.map(String::from));
                 kept.runs.push(run);
             }
             News::Cut { stream, gone, position } => {
@@ -188,8 +191,8 @@ pub trait SharedLog: Send + Sync {
     /// Whether this proxy does the work that one proxy does for all.
     fn is_elected(&self) -> bool;
 
-    /// Asks the proxy that writes an open stream; `None` if this one does, or the other does not live.
-    async fn ask_writer(&self, stream: StreamId, request: Bytes) -> Option<Result<Bytes, LogError>>;
+    /// Asks the proxy that wrote a stream last, and waits so long for its answer; `None` if this one did, or the other does not live.
+    async fn ask_writer(&self, stream: StreamId, request: Bytes, within: Duration) -> Option<Result<Bytes, LogError>>;
 
     /// The requests of other proxies; `None` if they were taken already.
     fn take_requests(&self) -> Option<mpsc::Receiver<Request>>;
@@ -222,7 +225,7 @@ mod tests {
     fn frames(stream: &Arc<Stream>, position: u64, seq: u64) -> News {
         let run = Run { position, seq, frames: 2 };
         let status = Some(format!("{{\"frames\":{}}}", seq + 2).into());
-        News::Frames { stream: stream.clone(), run, ended: seq > 0, is_own: false, status }
+        News::Frames { stream: stream.clone(), run, ended: seq > 0, is_own: false, status, labels: None }
     }
 
     #[test]

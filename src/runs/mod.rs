@@ -36,7 +36,7 @@ pub use follow::Follower;
 pub use ingested::{FrameFollower, IngestFollower, Ingested};
 pub use lag::Lag;
 pub use retention::pruning::PruningBounds;
-pub use shared_log::{LOG_FAILED, PROXY_LOST};
+pub use shared_log::LOG_FAILED;
 pub use status::{Exited, RunState, RunStatus, Waiting};
 pub use totals::Totals;
 pub use usage_total::UsageTotal;

@@ -8,20 +8,18 @@
 //! meanwhile ([`Expected`]).
 
 use super::append::Touched;
+use super::labels::Labels;
 use super::recovery::known_status;
 use super::{Entry, RunStatus, Runs};
 use crate::clock::Moment;
 use crate::log::{ByStream, DroppedStream, Gone, Heard, KeptStream, Loading, LogError, News, Run, StreamId};
 use framegate_translators::frame::{Stream, StreamKind};
-use framegate_translators::normalizer::RunEnd;
+use framegate_translators::normalizer::{PROXY_LOST, RunEnd};
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Notify, mpsc, watch};
-
-/// The error code of a run whose proxy was lost.
-pub const PROXY_LOST: &str = "proxy_lost";
 
 /// The error code of a run that ended because the log failed.
 pub const LOG_FAILED: &str = "log_failed";
@@ -107,6 +105,11 @@ impl Drop for Expected<'_> {
     }
 }
 
+/// The labels that were stored without a status.
+fn labels_of(kept: &KeptStream) -> Labels {
+    kept.labels.as_deref().and_then(|labels| serde_json::from_str(labels).ok()).unwrap_or_default()
+}
+
 impl Runs {
     /// Takes in everything that the log has. Called once, before anything is appended.
     pub(super) async fn load_shared(&self) -> Result<(), LogError> {
@@ -131,7 +134,10 @@ impl Runs {
     async fn meet(&self, kept: KeptStream) {
         let mut status = match known_status(&kept) {
             Some(status) => status,
-            None => self.status_from_frames(&kept.stream, None, kept.gone, kept.frames).await,
+            None => {
+                let status = self.status_from_frames(&kept.stream, None, kept.gone, kept.frames).await;
+                RunStatus { labels: labels_of(&kept), ..status }
+            }
         };
         status.ended = kept.ended;
         self.complete_final_text(&kept.stream, &mut status).await;
@@ -144,8 +150,15 @@ impl Runs {
         let Some(mut news) = news else { return };
         while let Some(heard) = news.recv().await {
             match heard.news {
-                Some(News::Frames { stream, run, ended, is_own, status }) => {
-                    self.hear_frames(stream, run, (ended, is_own), status, heard.arrived).await;
+                Some(News::Frames { stream, run, ended, is_own, status, labels }) => {
+                    let kept = KeptStream {
+                        frames: run.seq + run.frames,
+                        ended,
+                        status: status.map(String::from),
+                        labels: labels.map(String::from),
+                        ..KeptStream::new(stream)
+                    };
+                    self.hear_frames(kept, run, is_own, heard.arrived).await;
                 }
                 Some(News::Cut { stream, gone, .. }) => self.hear_cut((stream.kind, stream.id), gone),
                 Some(News::Dropped(dropped)) => self.hear_drop(&dropped),
@@ -158,16 +171,9 @@ impl Runs {
         self.shared_order.heard.send_replace(OVER);
     }
 
-    async fn hear_frames(
-        &self,
-        stream: Arc<Stream>,
-        run: Run,
-        (ended, is_own): (bool, bool),
-        status: Option<Box<str>>,
-        arrived: Moment,
-    ) {
-        let (id, frames) = ((stream.kind, stream.id), run.seq + run.frames);
-        let expected = if is_own { self.shared_order.take(id, run.seq, status.as_deref()) } else { None };
+    async fn hear_frames(&self, kept: KeptStream, run: Run, is_own: bool, arrived: Moment) {
+        let (id, frames, ended) = (kept.id(), kept.frames, kept.ended);
+        let expected = if is_own { self.shared_order.take(id, run.seq, kept.status.as_deref()) } else { None };
         if let Some(touched) = expected {
             self.register(touched, arrived);
         } else {
@@ -176,29 +182,27 @@ impl Runs {
                 self.shared_order.unattended.lock().unwrap_or_else(PoisonError::into_inner).push(id);
                 self.shared_order.has_unattended.notify_one();
             }
-            let kept =
-                KeptStream { frames, ended, status: status.map(String::from), ..KeptStream::new(stream.clone()) };
             match self.find(id) {
                 None => self.meet(kept).await,
                 Some(entry) if entry.frames() < frames => {
-                    let known = match known_status(&kept) {
-                        Some(status) => Some(status),
+                    let mut status = match known_status(&kept) {
+                        Some(status) => status,
                         None => {
                             let before = entry.status().clone();
-                            Some(self.status_from_frames(&stream, Some(before), entry.gone(), frames).await)
+                            let status =
+                                self.status_from_frames(&kept.stream, Some(before), entry.gone(), frames).await;
+                            RunStatus { labels: labels_of(&kept), ..status }
                         }
                     };
-                    if let Some(mut status) = known {
-                        status.ended = ended;
-                        status.running_total = status.running.take().or(status.running_total.take());
-                        if let Some(running) = &status.running_total {
-                            self.totals.learn(stream.session.id, running);
-                        }
-                        self.complete_final_text(&stream, &mut status).await;
-                        status.is_final_text_long = None;
-                        self.registry.learn(&entry, &status);
-                        entry.adopt(status, arrived);
+                    status.ended = ended;
+                    status.running_total = status.running.take().or(status.running_total.take());
+                    if let Some(running) = &status.running_total {
+                        self.totals.learn(kept.stream.session.id, running);
                     }
+                    self.complete_final_text(&kept.stream, &mut status).await;
+                    status.is_final_text_long = None;
+                    self.registry.learn(&entry, &status);
+                    entry.adopt(status, arrived);
                 }
                 Some(_) => {}
             }

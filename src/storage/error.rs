@@ -158,6 +158,9 @@ pub enum LogError {
         /// Their reason.
         detail: String,
     },
+    /// A request to another proxy was not delivered.
+    #[error("the proxy that has the run cannot be reached at the moment, so nothing was sent to it")]
+    ProxyAway,
     /// The bytes of one append, or of a request, are more than the servers can take at once.
     #[error("{bytes} bytes are more than the servers of the frame log can take at once ({most})")]
     TooLarge {

@@ -27,6 +27,7 @@ use async_trait::async_trait;
 use framegate_translators::host::Opening;
 use framegate_translators::runners::Runner;
 use std::sync::Arc;
+use std::time::Duration;
 use uuid::Uuid;
 
 /// One configured upstream that starts runs.
@@ -67,6 +68,11 @@ pub trait Upstream: Send + Sync {
     /// The state of its lasting connection; `None` if it has none.
     fn connection(&self) -> Option<Connection> {
         None
+    }
+
+    /// How long [`Upstream::start`] may take.
+    fn starts_within(&self) -> Duration {
+        Duration::from_secs(60)
     }
 
     /// Starts a run under the given restriction. Returns the run's id as soon as the runner has reported enough for a run to

@@ -102,6 +102,12 @@ fn proxies_sign_in_with_an_nkey() {
     refused(&servers, &[("FRAMEGATE__LOG__NKEY_FILE", &credentials("stranger.nk"))]).says(&["authorization violation"]);
     refused(&servers, &[("FRAMEGATE__LOG__NKEY_FILE", &credentials("proxy.pub"))])
         .says(&["log.nkey_file", "proxy.pub"]);
+    // A seed of an account, not of a user.
+    refused(&servers, &[("FRAMEGATE__LOG__NKEY_FILE", &credentials("account.nk"))]).says(&[
+        "log.nkey_file",
+        "account.nk",
+        "of a user",
+    ]);
     refused(&servers, &[("FRAMEGATE__LOG__NKEY_FILE", "/no/such/file")]).says(&["log.nkey_file", "/no/such/file"]);
 }
 

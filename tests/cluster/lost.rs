@@ -45,6 +45,11 @@ fn the_open_run_of_a_killed_proxy_is_ended_once_by_another() {
     proxies[0] = proxy(&servers, "proxy-0-again", &[LEASE]);
     assert_eq!(wait_until_alike(&proxies), listed);
     is_ended_once(&proxies, &live.run);
+    // The client sends the same input again, whole: it replaces what was cut off.
+    let again = post(proxies[2].address, "/v1/ingest/claude-code", &[], &live.body());
+    assert_eq!(again.status, 201);
+    let listed = wait_until_alike(&proxies);
+    assert_eq!((listed.len(), &listed[0]["state"]), (1, &json!("completed")), "{listed:#?}");
 }
 
 #[test]

@@ -19,12 +19,16 @@
 
 mod access;
 mod alike;
+mod bounds;
 mod chaos;
 #[path = "../cli/mod.rs"]
 mod cli;
 #[path = "../serve/client.rs"]
 mod client;
 mod clients;
+#[path = "../storage/every_kind/mod.rs"]
+mod every_kind;
+mod every_kind_of_log;
 mod harness;
 mod kinds;
 mod log;
@@ -42,6 +46,8 @@ mod reading;
 mod recorded_runs;
 #[path = "../serve/relay.rs"]
 mod relay;
+#[path = "../storage/restarts.rs"]
+mod restarts;
 #[path = "../storage/scratch.rs"]
 mod scratch;
 mod sequences;

@@ -10,20 +10,28 @@ use std::thread;
 
 /// A proxy that drives a fake runner of Claude Code's protocol, which plays the scenario, and two proxies without runners.
 fn with_runner(servers: &Servers, folder: &Folder, play: &str) -> [Proxy; 3] {
+    let config = config(folder, play);
+    [configured(servers, "proxy-0", &config), proxy(servers, "proxy-1", &[]), proxy(servers, "proxy-2", &[])]
+}
+
+/// A configuration with the fake runner, which works in the folder.
+fn config(folder: &Folder, play: &str) -> String {
     let program = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/upstreams/fake/claude.sh");
     let directory = folder.path("");
     let table = format!(
         "[[upstream]]\nname = \"fake\"\nkind = \"command\"\npreset = \"claude-code\"\nprogram = {program:?}\n\
          directories = [{directory:?}]\nenvironment = {{ PLAY = {play:?} }}\nlinger_ms = 60000\ninterrupt_grace_ms = 20000\n"
     );
-    let config = folder.write("config.toml", &table);
-    [configured(servers, "proxy-0", &config), proxy(servers, "proxy-1", &[]), proxy(servers, "proxy-2", &[])]
+    folder.write("config.toml", &table)
+}
+
+fn post_json(proxy: &Proxy, path: &str, body: &Value) -> (u16, Value) {
+    let answer = post(proxy.address, path, &[("content-type", "application/json")], body.to_string().as_bytes());
+    (answer.status, answer.json())
 }
 
 fn start(proxy: &Proxy) -> String {
-    let order = json!({"upstream": "fake", "prompt": "go"});
-    let answer = post(proxy.address, "/v1/runs", &[("content-type", "application/json")], order.to_string().as_bytes());
-    let (status, run) = (answer.status, answer.json());
+    let (status, run) = post_json(proxy, "/v1/runs", &json!({"upstream": "fake", "prompt": "go"}));
     assert_eq!(status, 201, "{run:#}");
     run["run_id"].as_str().unwrap().to_owned()
 }
@@ -39,9 +47,7 @@ fn wait_for_question(proxies: &[Proxy], run: &str, id: &str) {
 }
 
 fn answer(proxy: &Proxy, run: &str, id: &str, answer: &Value) -> (u16, Value) {
-    let path = format!("/v1/runs/{run}/approvals/{id}");
-    let answer = post(proxy.address, &path, &[("content-type", "application/json")], answer.to_string().as_bytes());
-    (answer.status, answer.json())
+    post_json(proxy, &format!("/v1/runs/{run}/approvals/{id}"), answer)
 }
 
 #[test]
@@ -127,4 +133,58 @@ fn a_message_to_a_run_that_was_sent_in_is_refused_everywhere() {
         let (status, problem) = (refused.status, refused.json());
         assert_eq!(status, 409, "{problem:#}");
     }
+}
+
+#[test]
+#[ignore = "needs nats-server (NATS_SERVER)"]
+fn a_session_goes_on_at_the_proxy_that_has_it_whichever_proxy_is_asked() {
+    let servers = Servers::one();
+    // The runner of each proxy works in a folder of its own, and takes down its last prompt there.
+    let folders = [Folder::new(), Folder::new()];
+    let [mut owner, other] = [0, 1].map(|nth| {
+        folders[nth].write("end", "");
+        configured(&servers, &format!("proxy-{nth}"), &config(&folders[nth], "turns"))
+    });
+    let prompt = |nth: usize| std::fs::read_to_string(folders[nth].path("prompt")).unwrap_or_default();
+    let is_over = |run: &str| {
+        wait_for("the run does not end", || {
+            let status = status(&other, run);
+            status["ended_at_ms"].is_u64().then_some(status)
+        })
+    };
+    let first = start(&owner);
+    wait_for("the run is not known", || {
+        (get(other.address, &format!("/v1/runs/{first}"), &[]).status == 200).then_some(())
+    });
+    let session = is_over(&first)["session_id"].clone();
+
+    let order = json!({"upstream": "fake", "prompt": "second", "session_id": session, "labels": {"team": "web"}});
+    let (code, second) = post_json(&other, "/v1/runs", &order);
+    assert_eq!((code, &second["labels"]), (201, &json!({"team": "web"})), "{second:#}");
+    assert!(prompt(0).contains("second") && prompt(1).is_empty(), "{}, {}", prompt(0), prompt(1));
+    let second = is_over(second["run_id"].as_str().unwrap());
+    assert_eq!((&second["session_id"], &second["state"]), (&session, &json!("completed")));
+
+    // The Responses API names a session by its last response.
+    let previous = format!("resp_{}", second["run_id"].as_str().unwrap().replace('-', ""));
+    let ask = json!({"model": "fake", "input": "third", "previous_response_id": previous});
+    let (code, third) = post_json(&other, "/v1/responses", &ask);
+    assert_eq!((code, &third["status"]), (200, &json!("completed")), "{third:#}");
+    assert!(prompt(0).contains("third") && prompt(1).is_empty(), "{}, {}", prompt(0), prompt(1));
+
+    // Why a run is not started is the answer of the proxy that has the session.
+    let misplaced = json!({"upstream": "fake", "prompt": "x", "session_id": session, "cwd": folders[1].path("")});
+    let (code, problem) = post_json(&other, "/v1/runs", &misplaced);
+    assert_eq!(code, 422, "{problem:#}");
+    assert!(problem["detail"].as_str().unwrap().contains("directories"), "{problem:#}");
+
+    // Without that proxy, the one that is asked starts the runner, as soon as it knows that the other one has left.
+    owner.terminate();
+    let order = json!({"upstream": "fake", "prompt": "fourth", "session_id": session});
+    wait_for("the other proxy does not take over", || match post_json(&other, "/v1/runs", &order) {
+        (201, _) => Some(()),
+        (503, _) => None,
+        other => panic!("{other:?}"),
+    });
+    assert!(prompt(1).contains("fourth"), "{}", prompt(1));
 }

@@ -161,7 +161,7 @@ impl SharedLog for SimulatedLog {
         self.membership.lock().unwrap().is_elected()
     }
 
-    async fn ask_writer(&self, _: StreamId, _: Bytes) -> Option<Result<Bytes, LogError>> {
+    async fn ask_writer(&self, _: StreamId, _: Bytes, _: Duration) -> Option<Result<Bytes, LogError>> {
         None
     }
 

@@ -299,6 +299,7 @@ impl Stored {
             ended: self.ended,
             is_own: self.writer == proxy,
             status: self.status.clone(),
+            labels: None,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::client::{get, post};
 use crate::proxy::{Proxy, another, wrapped};
-use crate::restart::{events_in_every_contract, runs, without_counters};
+use crate::restarts::{events_in_every_contract, runs, without_counters};
 use crate::scratch::Scratch;
 use serde_json::Value;
 use std::fs::File;

@@ -2,7 +2,8 @@
 
 use crate::client::{Event, get, post};
 use crate::proxy::{Proxy, another};
-use crate::restart::{events_in_every_contract, runs, start, without_counters};
+use crate::restart::start;
+use crate::restarts::{events_in_every_contract, runs, without_counters};
 use crate::scratch::{Scratch, log, number};
 use framegate::log::sqlite::LAYOUT;
 use rusqlite::{Connection, params_from_iter, types::Value as Sql};

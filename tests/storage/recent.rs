@@ -1,13 +1,11 @@
 //! The latest frames in memory: every read returns the same frames as the file, from any position.
 
-use crate::scratch::{self, Scratch, frames, read_as_text, wait};
+use crate::scratch::{Scratch, frames, wait};
 use framegate::log::sqlite::{Fsync, Options, open_read_only, read_frames, streams};
 use framegate::log::{FrameLog, Gone, LogError, SqliteLog, StreamId, stream_id};
 use framegate_translators::frame::{Frame, StreamKind};
-use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 const RECORDINGS: [(&str, &str); 4] = [
     ("claude-code", "parallel_tools.partial.ndjson"),
@@ -83,37 +81,6 @@ fn an_evicted_run_is_not_read_from_memory() {
     assert_eq!(wait(log.read(runs[2], 0, 10)).unwrap().len(), 10);
     assert!(wait(log.take_dropped()).contains(&runs[0]));
     compare_with_file(&log, &scratch.path());
-}
-
-/// Polls an append once, which submits it to the log, and then drops it.
-fn submit_and_drop(log: &SqliteLog, frames: &[Arc<Frame>]) {
-    let mut append = log.append(frames, Vec::new());
-    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
-    let _ = append.as_mut().poll(&mut context);
-}
-
-#[test]
-fn an_append_whose_caller_stops_waiting_leaves_no_gap() {
-    let scratch = Scratch::new("recent-left");
-    let log = SqliteLog::open(Options { recent_bytes: 1 << 30, ..Options::new(scratch.path()) }).unwrap();
-    let frames = frames(RECORDINGS[0].0, RECORDINGS[0].1, 1);
-    let parts: Vec<&[Arc<Frame>]> = frames.chunks(frames.len().div_ceil(9)).collect();
-    for (nth, part) in parts.iter().enumerate() {
-        if nth % 3 == 1 {
-            submit_and_drop(&log, part);
-        } else {
-            wait(log.append(part, Vec::new())).unwrap();
-        }
-        let so_far: Vec<_> = parts[..=nth].concat();
-        for id in so_far.iter().map(|frame| stream_id(frame)).collect::<HashSet<_>>() {
-            let (expected, deadline) = (scratch::as_text(&so_far, id), Instant::now() + Duration::from_secs(30));
-            // The append was dropped, so its completion is not reported.
-            while read_as_text(&log, id).len() < expected.len() && Instant::now() < deadline {
-                std::thread::sleep(Duration::from_millis(1));
-            }
-            assert_eq!(read_as_text(&log, id), expected, "{nth}");
-        }
-    }
 }
 
 #[test]

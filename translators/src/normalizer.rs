@@ -36,7 +36,7 @@ pub use adopt::Adopted;
 pub use blocks::BlockKind;
 pub use bounds::MAX_OPEN_TOOLS;
 pub use held::{END_HOLD_MS, EndHold};
-pub use reopen::{PROXY_RESTARTED, Reopened};
+pub use reopen::{PROXY_LOST, PROXY_RESTARTED, Reopened};
 pub use target::{Block, RunEnd, STREAM_ENDED, Target};
 pub use usage::{Covers, Memory};
 

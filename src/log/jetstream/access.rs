@@ -5,7 +5,7 @@
 
 use super::JetstreamOptions;
 use async_nats::ConnectOptions;
-use nkeys::KeyPair;
+use nkeys::{KeyPair, KeyPairType};
 use std::fmt::Display;
 use std::path::Path;
 use tokio_rustls::rustls::pki_types::pem::{Error as PemError, PemObject};
@@ -28,8 +28,10 @@ pub(super) async fn connect_options(options: &JetstreamOptions) -> Result<Connec
     if let Some(path) = &options.nkey_file {
         let seed = std::fs::read_to_string(path).map_err(|error| wrong("nkey_file", path, error))?;
         let seed = seed.trim();
-        KeyPair::from_seed(seed)
-            .map_err(|_| wrong("nkey_file", path, "it has no nkey seed of a user, which begins with SU"))?;
+        let is_of_user = KeyPair::from_seed(seed).is_ok_and(|pair| pair.key_pair_type() == KeyPairType::User);
+        if !is_of_user {
+            return Err(wrong("nkey_file", path, "it has no nkey seed of a user, which begins with SU"));
+        }
         connecting = connecting.nkey(seed.to_owned());
     }
     if let Some(path) = &options.tls_ca_file {

@@ -161,6 +161,7 @@ impl JetstreamLog {
             writer: self.proxy,
             stored_ms: self.clock.now_ms(),
             status: summary.map(|summary| summary.status.as_str().into()),
+            labels: None,
         }
         .fitting();
         let subject = self.engine.names.frames(part.id);

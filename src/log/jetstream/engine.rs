@@ -45,6 +45,8 @@ pub(super) struct Seen {
 pub(super) enum Failure {
     /// The servers did not answer: it is unknown whether they did what was asked.
     Silent(String),
+    /// Nothing has subscribed to the subject, so the request was not delivered.
+    Undelivered,
     /// The servers refused.
     Refused(ApiError),
     /// The answer cannot be read.
@@ -60,6 +62,9 @@ pub(super) struct ApiError {
     #[serde(default)]
     pub(super) description: String,
 }
+
+/// The message of [`Failure::Undelivered`].
+const UNDELIVERED: &str = "nothing answers at this subject";
 
 /// The stream, or the message, does not exist.
 pub(super) const NOT_FOUND: u32 = 404;
@@ -123,6 +128,7 @@ impl Engine {
     pub(super) fn error(&self, failure: &Failure) -> LogError {
         let detail = match failure {
             Failure::Silent(why) | Failure::Odd(why) => why.clone(),
+            Failure::Undelivered => UNDELIVERED.to_owned(),
             Failure::Refused(error) => error.to_string(),
         };
         match failure {
@@ -184,7 +190,7 @@ impl Engine {
         answer.map_err(|error| match error.kind() {
             RequestErrorKind::MaxPayloadExceeded | RequestErrorKind::InvalidSubject => Failure::Odd(error.to_string()),
             RequestErrorKind::TimedOut => Failure::Silent(format!("no answer within {} ms", limit.as_millis())),
-            RequestErrorKind::NoResponders => Failure::Silent("nothing answers at this subject".to_owned()),
+            RequestErrorKind::NoResponders => Failure::Undelivered,
             RequestErrorKind::Other => Failure::Silent(error.to_string()),
         })
     }
@@ -264,7 +270,7 @@ pub(super) const PAUSE: (Duration, Duration) = (Duration::from_millis(20), Durat
 /// Whether the request may succeed a little later.
 pub(super) fn is_passing(failure: &Failure) -> bool {
     match failure {
-        Failure::Silent(_) => true,
+        Failure::Silent(_) | Failure::Undelivered => true,
         Failure::Refused(error) => error.is_passing(),
         Failure::Odd(_) => false,
     }

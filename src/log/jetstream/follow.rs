@@ -122,7 +122,14 @@ impl JetstreamLog {
                 index.frames(seq, &note, &stream);
                 let run = Run { position: position(seq), seq: note.first, frames: note.frames };
                 let (writer, ended) = (note.writer, note.ended);
-                Some(News::Frames { stream, run, ended, is_own: writer == self.proxy, status: note.status })
+                Some(News::Frames {
+                    stream,
+                    run,
+                    ended,
+                    is_own: writer == self.proxy,
+                    status: note.status,
+                    labels: note.labels,
+                })
             }
             (Topic::Frames(id), Note::Cut(note)) => {
                 let stream = self.stream(id, &note.stream)?;

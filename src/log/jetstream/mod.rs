@@ -388,6 +388,7 @@ impl FrameLog for JetstreamLog {
             runs: Vec::new(),
             ended: held.ended,
             status: None,
+            labels: None,
         };
         Ok(index.all().map(kept).collect())
     }
@@ -421,8 +422,8 @@ impl SharedLog for JetstreamLog {
         self.leases.membership().is_elected()
     }
 
-    async fn ask_writer(&self, stream: StreamId, request: Bytes) -> Option<Result<Bytes, LogError>> {
-        self.ask_the_writer(stream, request).await
+    async fn ask_writer(&self, stream: StreamId, request: Bytes, within: Duration) -> Option<Result<Bytes, LogError>> {
+        self.ask_the_writer(stream, request, within).await
     }
 
     fn take_requests(&self) -> Option<mpsc::Receiver<Request>> {

@@ -8,6 +8,7 @@ use framegate_translators::frame::Stream;
 use framegate_translators::frame::stored::Header;
 use framegate_translators::runners::PROVIDERS;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use uuid::Uuid;
@@ -61,6 +62,9 @@ pub(super) struct FramesNote {
     /// The stream's status after them, as JSON; `None` if it is too long for a header.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) status: Option<Box<str>>,
+    /// The labels of a status that is too long, as JSON: the frames do not have them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) labels: Option<Box<str>>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -81,13 +85,22 @@ pub(super) struct CutNote {
     pub(super) bytes: u64,
 }
 
+/// What a status has besides what can be read from frames.
+#[derive(Deserialize)]
+struct Labelled {
+    #[serde(default)]
+    labels: Option<Value>,
+}
+
 impl FramesNote {
-    /// The note without the status, if it is too long for a header with it. A status is JSON, so in the note its quotes are
-    /// escaped.
+    /// The note with the labels alone, if it is too long for a header with the whole status. A status is JSON, so in the note its
+    /// quotes are escaped.
     pub(super) fn fitting(mut self) -> Self {
         let escaped = self.status.as_deref().map_or(0, escaped_len);
         if escaped > NOTE_BYTES / 2 && Note::Frames(self.clone()).text().len() > NOTE_BYTES {
-            self.status = None;
+            let status = self.status.take().unwrap_or_default();
+            let labels = serde_json::from_str(&status).map(|Labelled { labels }| labels).unwrap_or_default();
+            self.labels = labels.map(|labels| labels.to_string().into());
         }
         self
     }

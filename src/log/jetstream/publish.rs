@@ -113,7 +113,7 @@ impl Engine {
                 {
                     Failure::Silent(error.to_string())
                 }
-                Failure::Silent(why) => Failure::Silent(why),
+                failure @ (Failure::Silent(_) | Failure::Undelivered) => failure,
                 denied => return Err(Refusal::Denied(denied)),
             };
             if begun.elapsed() + pause > self.patience {

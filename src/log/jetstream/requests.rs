@@ -15,9 +15,6 @@ use tokio::sync::{mpsc, oneshot};
 /// How many requests of other proxies may wait. Those beyond it are refused by silence.
 pub(super) const WAITING: usize = 256;
 
-/// How long the other proxy may take: its runner has to read the message.
-const LIMIT: Duration = Duration::from_secs(28);
-
 /// The pause before requests are received again after an error.
 const PAUSE: Duration = Duration::from_millis(500);
 
@@ -54,7 +51,12 @@ pub(super) async fn receive(log: Weak<JetstreamLog>, requests: mpsc::Sender<Requ
 
 impl JetstreamLog {
     /// Sends a request to the proxy that wrote a stream last; `None` if that is this one, or it does not live.
-    pub(super) async fn ask_the_writer(&self, id: StreamId, payload: Bytes) -> Option<Result<Bytes, LogError>> {
+    pub(super) async fn ask_the_writer(
+        &self,
+        id: StreamId,
+        payload: Bytes,
+        within: Duration,
+    ) -> Option<Result<Bytes, LogError>> {
         // A session goes on after its last run has ended.
         let writer = self.index().get(id)?.writer;
         if writer == self.proxy || !self.leases.membership().lives(writer) {
@@ -65,9 +67,10 @@ impl JetstreamLog {
         if payload.len() > most {
             return Some(Err(LogError::TooLarge { bytes: payload.len() as u64, most: most as u64 }));
         }
-        let answer = self.engine.ask_within(LIMIT, subject, None, payload).await;
+        let answer = self.engine.ask_within(within, subject, None, payload).await;
         Some(match answer {
             Ok(answer) => Ok(answer.payload),
+            Err(Failure::Undelivered) => Err(LogError::ProxyAway),
             Err(Failure::Silent(why)) => {
                 Err(self.engine.error(&Failure::Silent(format!("the proxy that has the run does not answer: {why}"))))
             }

@@ -300,7 +300,7 @@ fn stream_of(row: &Row<'_>, path: &Path) -> Result<(i64, KeptStream), LogError> 
     };
     let gone_position = row.get(13).map_err(failed)?;
     let (status, key) = (row.get(9).map_err(failed)?, row.get(0).map_err(failed)?);
-    Ok((key, KeptStream { stream, frames, gone, gone_position, ended, status, runs: Vec::new() }))
+    Ok((key, KeptStream { stream, frames, gone, gone_position, ended, status, labels: None, runs: Vec::new() }))
 }
 
 #[cfg(test)]

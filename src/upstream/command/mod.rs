@@ -293,6 +293,11 @@ impl Upstream for CommandUpstream {
         (of_preset || self.settings.agent.is_some()) && self.runner.dialogue.is_some()
     }
 
+    fn starts_within(&self) -> Duration {
+        // Another program may have to leave, both for its session and for its place.
+        Duration::from_millis(self.settings.start_timeout_ms) + 2 * self.leaving()
+    }
+
     async fn start(&self, opening: Opening, restriction: Arc<Restriction>) -> Result<Uuid, StartError> {
         // Before the program of the session is closed.
         self.modes.choose(opening.mode.clone())?;

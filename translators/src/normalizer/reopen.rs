@@ -14,6 +14,9 @@ use std::sync::Arc;
 /// The code of a run that was open when the proxy stopped.
 pub const PROXY_RESTARTED: &str = "proxy_restarted";
 
+/// The code of a run that was open when its proxy was lost, and that another proxy closed.
+pub const PROXY_LOST: &str = "proxy_lost";
+
 /// The version of the saved state.
 const STATE: u32 = 1;
 

@@ -5,7 +5,7 @@ use super::data::{AboutAnswer, AboutFailure, Answer, Failure};
 use super::encode::AcpRun;
 use crate::encode::{Events, Word};
 use crate::frame::{CONTENT_FILTER, CONTEXT_WINDOW_EXCEEDED, EndReason, MAX_OUTPUT_TOKENS, SessionEnded};
-use crate::normalizer::{PROXY_RESTARTED, STREAM_ENDED};
+use crate::normalizer::{PROXY_LOST, PROXY_RESTARTED, STREAM_ENDED};
 
 /// The protocol's code of a failed prompt: an internal error.
 pub(super) const INTERNAL_ERROR: i32 = -32603;
@@ -14,6 +14,7 @@ pub(super) const INTERNAL_ERROR: i32 = -32603;
 const LOST: &[&str] = &[
     STREAM_ENDED,
     PROXY_RESTARTED,
+    PROXY_LOST,
     "proxy_stopping",
     "connection_broken",
     "idle",
@@ -96,6 +97,7 @@ mod tests {
             (Interrupted, None, None, Some("cancelled")),
             (Interrupted, Some(STREAM_ENDED), None, None),
             (Interrupted, Some(PROXY_RESTARTED), None, None),
+            (Interrupted, Some(PROXY_LOST), None, None),
         ] {
             let error_code = code.map(SharedStr::from);
             let end = SessionEnded { reason, final_text: None, error_code, message: None };

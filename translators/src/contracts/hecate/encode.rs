@@ -13,7 +13,7 @@ use crate::artifacts::OutputRef;
 use crate::contracts::wire::{as_object, rfc3339_millis};
 use crate::encode::{Encoder, EncoderOptions, Events, Pruned, StreamEncoder, Time, Word, data, encoder};
 use crate::frame::{Body, EndReason, Frame, RawJson, SessionEnded, Stream, StreamKind, UserMessage};
-use crate::normalizer::{PROXY_RESTARTED, STREAM_ENDED};
+use crate::normalizer::{PROXY_LOST, PROXY_RESTARTED, STREAM_ENDED};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::sync::Arc;
@@ -331,7 +331,7 @@ impl Ending<'_> {
                 sink.emit("run.failed", &Failed { code, message, retriable, turns });
             }
             EndReason::Interrupted => {
-                if matches!(code, STREAM_ENDED | PROXY_RESTARTED) {
+                if matches!(code, STREAM_ENDED | PROXY_RESTARTED | PROXY_LOST) {
                     errors::disconnected(code, sink);
                 }
                 sink.emit("run.cancelled", &Cancelled { by: Word(canceller(code)), reason: message });

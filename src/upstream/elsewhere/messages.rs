@@ -3,23 +3,25 @@
 //! Input: a message, and the run or session that it is for. Output: the outcome there, as if the runner were here. Never: a message that is
 //! passed on twice; a message that two proxies deliver.
 
-use super::{Handle, Handles, MessageError};
-use crate::log::{LogError, Request, StreamId};
+use super::{Ask, AskError};
+use crate::log::StreamId;
 use crate::runs::Runs;
-use bytes::Bytes;
+use crate::upstream::{Handle, Handles, MessageError};
 use framegate_translators::frame::{Decision, SharedStr, StreamKind};
 use framegate_translators::host::{Answer, HostMessage, SendError};
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 use std::time::Duration;
 use uuid::Uuid;
 
-/// How long a runner may take to read a message. The proxy that asks waits no longer.
+/// How long a runner may take to read a message.
 const PATIENCE: Duration = Duration::from_secs(25);
+
+/// How long the proxy that asks waits: until the other one has given up, and answered.
+const LIMIT: Duration = Duration::from_secs(28);
 
 /// A message between proxies.
 #[derive(Debug, Serialize, Deserialize)]
-struct Letter {
+pub(super) struct Letter {
     to: Recipient,
     /// The name of the sender's token.
     by: String,
@@ -51,7 +53,7 @@ enum Content {
 /// The outcome of a message.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Outcome {
+pub(super) enum Outcome {
     Delivered,
     Gone,
     AtWork,
@@ -154,39 +156,16 @@ async fn send(
     by: &str,
 ) -> Option<Result<(), MessageError>> {
     let letter = Letter { to, by: by.to_owned(), message: message.into() };
-    // Letters consist of strings and numbers.
-    let letter = serde_json::to_vec(&letter).unwrap_or_default();
-    let answer = runs.log().shared()?.ask_writer(stream, Bytes::from(letter)).await?;
-    let read = |answer: Bytes| {
-        serde_json::from_slice::<Outcome>(&answer).map_err(|error| {
-            MessageError::Failed(format!("the answer of the proxy that has the run cannot be read: {error}"))
-        })
-    };
-    Some(match answer {
-        Ok(answer) => read(answer).and_then(Result::from),
-        Err(error @ LogError::TooLarge { .. }) => Err(SendError::InvalidAnswer(error.to_string()).into()),
+    Some(match Ask::Deliver(letter).send::<Outcome>(runs, stream, LIMIT).await? {
+        Ok(outcome) => outcome.into(),
+        Err(error @ AskError::TooLarge(_)) => Err(SendError::InvalidAnswer(error.to_string()).into()),
         Err(error) => Err(MessageError::Failed(error.to_string())),
     })
 }
 
-/// Delivers the messages of other proxies, for as long as this one lives.
-pub async fn deliver(runs: Arc<Runs>, handles: Arc<Handles>) {
-    let Some(mut requests) = runs.log().shared().and_then(|shared| shared.take_requests()) else { return };
-    while let Some(Request { payload, answer }) = requests.recv().await {
-        let handles = handles.clone();
-        tokio::spawn(async move {
-            let outcome = delivered(&handles, &payload).await;
-            // The other proxy may wait no longer.
-            let _ = answer.send(Bytes::from(serde_json::to_vec(&outcome).unwrap_or_default()));
-        });
-    }
-}
-
-async fn delivered(handles: &Handles, payload: &[u8]) -> Outcome {
-    let Letter { to, by, message } = match serde_json::from_slice(payload) {
-        Ok(letter) => letter,
-        Err(error) => return Outcome::Failed(format!("the message of the other proxy cannot be read: {error}")),
-    };
+/// Delivers a message of another proxy.
+pub(super) async fn deliver(handles: &Handles, letter: Letter) -> Outcome {
+    let Letter { to, by, message } = letter;
     let handle: Option<Handle> = match to {
         Recipient::Run(run) => handles.find(run),
         Recipient::Session(session) => handles.find_session(session),
@@ -201,6 +180,7 @@ async fn delivered(handles: &Handles, payload: &[u8]) -> Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Arc;
 
     #[tokio::test]
     async fn a_message_and_its_outcome_are_the_same_at_the_other_proxy() {
@@ -224,7 +204,7 @@ mod tests {
             let letter = serde_json::to_vec(&letter).unwrap();
             let delivering = tokio::spawn({
                 let handles = handles.clone();
-                async move { delivered(&handles, &letter).await }
+                async move { deliver(&handles, serde_json::from_slice(&letter).unwrap()).await }
             });
             let envelope = listening.recv().await.unwrap();
             assert_eq!((envelope.message, envelope.by.as_str()), (message, "ann"));
@@ -234,9 +214,7 @@ mod tests {
             assert!(matches!(outcome.into(), Err(MessageError::Answered(id)) if id == "ask"));
         }
         let letter = Letter { to: Recipient::Run(Uuid::nil()), by: String::new(), message: Content::Interrupt };
-        let outcome = delivered(&handles, &serde_json::to_vec(&letter).unwrap()).await;
-        assert!(matches!(outcome, Outcome::Gone));
-        assert!(matches!(delivered(&handles, b"{}").await, Outcome::Failed(_)));
+        assert!(matches!(deliver(&handles, letter).await, Outcome::Gone));
     }
 
     #[test]
