@@ -6,6 +6,7 @@ pub mod catalogue;
 pub mod cli;
 pub mod client;
 pub mod clock;
+pub mod compression;
 pub mod config;
 pub mod defaults;
 pub mod demo;

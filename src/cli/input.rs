@@ -1,8 +1,9 @@
 //! The input of a filter: a file, or the standard input.
 //!
-//! Input: a path. Output: chunks of bytes as they arrive, and whether more is available. Never: bytes in a form that no runner
-//! writes (compressed, UTF-16). These are an error that names the command that converts them to text.
+//! Input: a path. Output: chunks of bytes as they arrive, decompressed, and whether more is available. Never: bytes in a form that no
+//! runner writes (an archive, UTF-16). These are an error that names the command that converts them to text.
 
+use crate::compression::Decompressing;
 use crate::visible;
 use framegate_translators::foreign::{Foreign, ForeignDetector};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -18,7 +19,7 @@ const CHUNK_BYTES: usize = 64 << 10;
 
 /// An open input.
 pub(super) struct Input {
-    source: Source,
+    source: Decompressing<Source>,
     chunk: Vec<u8>,
     /// The bytes that were read ahead, and how many of them `next` has returned.
     ahead: (Vec<u8>, usize),
@@ -33,20 +34,16 @@ enum Source {
     File(File),
 }
 
-impl Source {
+impl Read for Source {
     fn read(&mut self, chunk: &mut [u8]) -> io::Result<usize> {
-        loop {
-            let read = match self {
-                Self::Stdin(stdin) => stdin.read(chunk),
-                Self::File(file) => file.read(chunk),
-            };
-            match read {
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                done => return done,
-            }
+        match self {
+            Self::Stdin(stdin) => stdin.read(chunk),
+            Self::File(file) => file.read(chunk),
         }
     }
+}
 
+impl Source {
     fn as_fd(&self) -> BorrowedFd<'_> {
         match self {
             Self::Stdin(stdin) => stdin.as_fd(),
@@ -84,7 +81,7 @@ impl Input {
         }
         let path = path.to_owned();
         Ok(Self {
-            source,
+            source: Decompressing::new(source),
             chunk: vec![0; CHUNK_BYTES],
             ahead: (Vec::new(), 0),
             front: ForeignDetector::default(),
@@ -95,7 +92,7 @@ impl Input {
 
     /// Whether the whole input exists already: it is a file, not a pipe that another process may still write to.
     pub(super) fn is_whole(&self) -> bool {
-        kind_of(self.source.as_fd()).is_some_and(|kind| kind.is_file())
+        kind_of(self.source.source().as_fd()).is_some_and(|kind| kind.is_file())
     }
 
     /// Whether the input has been empty so far.
@@ -133,10 +130,10 @@ impl Input {
     /// # Errors
     /// The system's error.
     pub(super) fn wait(&self, patience: Duration) -> io::Result<bool> {
-        if self.ahead.1 < self.ahead.0.len() {
+        if self.ahead.1 < self.ahead.0.len() || self.source.is_ready() {
             return Ok(true);
         }
-        let mut waiting = [PollFd::from_borrowed_fd(self.source.as_fd(), PollFlags::IN)];
+        let mut waiting = [PollFd::from_borrowed_fd(self.source.source().as_fd(), PollFlags::IN)];
         let patience = Timespec::try_from(patience).map_err(|_| io::Error::from(ErrorKind::InvalidInput))?;
         match poll(&mut waiting, Some(&patience)) {
             Ok(ready) => Ok(ready > 0),

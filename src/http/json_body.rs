@@ -2,9 +2,10 @@
 //!
 //! Input: a body. Output: its value, or what is wrong with it. Never: more bytes read than the limit; an unbounded wait.
 
-use super::coding::{Bounds, Coding, decoded};
+use super::coding::{self, coding_of};
 use super::problem::Problem;
 use super::shared::Shared;
+use crate::compression::{Bounds, decoded};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::{Body as HttpBody, Bytes};
 use hyper::{Request, StatusCode};
@@ -22,7 +23,7 @@ where
     B: HttpBody<Data = Bytes>,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    let coding = Coding::of(request.headers())?;
+    let coding = coding_of(request.headers())?;
     let limit = shared.settings.max_body_bytes.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(most);
     let limit = limit.min(most);
     let body = tokio::time::timeout(PATIENCE, Limited::new(request.into_body(), limit).collect()).await;
@@ -38,7 +39,8 @@ where
     let body = match coding {
         None => body,
         Some(coding) => {
-            let bounds = Bounds { bytes: Some(limit as u64), ratio: shared.settings.max_compression };
+            let bounds =
+                Bounds { bytes: Some(limit as u64), ratio: shared.settings.max_compression, window: coding::WINDOW };
             let decoded = decoded(coding, &body, bounds);
             decoded.map_err(|error| Problem::bad_request(error.to_string()))?.into()
         }

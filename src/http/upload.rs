@@ -4,7 +4,7 @@
 //! body than for an uncompressed one.
 
 use super::charset;
-use super::coding::{self, Coding, Decoder, Undecodable};
+use super::coding::{self, coding_of};
 use super::digest::Digest;
 use super::limits::Meter;
 use super::live::Control;
@@ -12,6 +12,7 @@ use super::problem::Problem;
 use super::settings::Settings;
 use super::shared::Shared;
 use super::silent::Seat;
+use crate::compression::{Bounds, Decoder, Undecodable};
 use crate::ingest::{Ingest, Source, Stopped};
 use crate::shutdown::Phase;
 use crate::telemetry::metrics::IngestMeter;
@@ -49,8 +50,8 @@ impl Form {
     /// 415: an unsupported coding or charset.
     pub(super) fn of(headers: &HeaderMap, settings: &Settings) -> Result<Self, Problem> {
         let bytes = [settings.max_decompressed, settings.max_body_bytes].into_iter().flatten().min();
-        let bounds = coding::Bounds { bytes, ratio: settings.max_compression };
-        let decoder = Coding::of(headers)?.map(|coding| Decoder::new(coding, bounds));
+        let bounds = Bounds { bytes, ratio: settings.max_compression, window: coding::WINDOW };
+        let decoder = coding_of(headers)?.map(|coding| Decoder::new(coding, bounds));
         Ok(Self { decoder, charset: charset::Reader::of(headers)? })
     }
 }
@@ -202,7 +203,7 @@ impl Upload {
             return Ok(None);
         }
         if let Some(decoder) = &mut self.form.decoder {
-            let mut out = decoder.next().map_err(undecodable)?;
+            let mut out = decoder.pull().map_err(undecodable)?;
             if out.is_none() && self.is_over {
                 self.is_given = true;
                 out = decoder.finish().map_err(undecodable)?;

@@ -5,6 +5,7 @@
 use crate::cli::serve::engine::{log_options, storage};
 use crate::cli::{EXIT_CLEAN, input};
 use crate::clock::Clock;
+use crate::compression::Decompressing;
 use crate::config::{Config, GateMode, LogKind};
 use crate::gate::Gate;
 use crate::log::{FrameLog, SqliteLog, StreamId, stream_id, weight};
@@ -35,7 +36,7 @@ pub(super) fn run(args: &Args, config: &Config, out: &mut dyn Write) -> anyhow::
         let opened = std::fs::File::open(&args.file);
         Box::new(opened.with_context(|| format!("cannot read {}", input::shown(&args.file)))?)
     };
-    let mut reader = BufReader::new(source);
+    let mut reader = BufReader::new(Decompressing::new(source));
     let runtime = crate::cli::threads::runtime(1)?;
     let (new, known) = runtime.block_on(async {
         let log: Arc<dyn FrameLog> = match config.log.kind {

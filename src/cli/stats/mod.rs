@@ -10,6 +10,7 @@ use super::bridge::Place;
 use super::names::{self, RunnerName};
 use super::{EXIT_CLEAN, frame_log, input};
 use crate::clock::Clock;
+use crate::compression::Decompressing;
 use crate::config::Sources;
 use crate::runs::RunStatus;
 use crate::runs::labels::{Label, Labels};
@@ -194,7 +195,7 @@ fn each_line(file: &std::path::Path, sink: &mut dyn FnMut(RunStatus)) -> anyhow:
     } else {
         Box::new(std::fs::File::open(file).with_context(|| format!("cannot read {}", input::shown(file)))?)
     };
-    for (number, line) in (1_u64..).zip(BufReader::new(source).lines()) {
+    for (number, line) in (1_u64..).zip(BufReader::new(Decompressing::new(source)).lines()) {
         let line = line.with_context(|| format!("cannot read {}", input::shown(file)))?;
         if !line.trim().is_empty() {
             let status = serde_json::from_str(&line);

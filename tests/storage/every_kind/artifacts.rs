@@ -178,7 +178,10 @@ pub fn have_a_usage_and_streams_that_refer_to_them(place: &dyn Place) {
             log.append(frames, Vec::new()).await.unwrap();
         }
         store.put(artifact(&two[0], 0xCD, 50)).await.unwrap();
-        assert_eq!(store.usage().await, has_usage.then_some((150, 2)));
+        // What is stored beside the content may count.
+        let usage = store.usage().await;
+        assert_eq!(usage.map(|(_, count)| count), has_usage.then_some(2));
+        assert!(usage.is_none_or(|(bytes, _)| bytes >= 150), "{usage:?}");
         let of = async |key: Key| {
             let mut found = store.streams(key).await.unwrap();
             found.sort_by_key(|(_, id)| *id);
