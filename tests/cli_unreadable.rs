@@ -93,9 +93,7 @@ fn compressed_input_is_read_as_the_text_in_it() {
     // What is left of a damaged file counts, and the exit code says that it is not whole.
     for (name, content, part) in [("cut.gz", gzip(&text), "gzip"), ("cut.zst", zstd(&text), "zstd")] {
         let file = scratch.file(name, &content[..content.len() - 1]);
-        translate(&["--to", "raw", &file], "")
-            .exits(2)
-            .says(&[&format!("ends in the middle of its {part} data"), &file]);
+        raw(&[&file], b"").exits(2).says(&[&format!("ends in the middle of its {part} data"), &file]);
     }
     // Compressed twice.
     let file = scratch.file("twice.gz", gzip(&gzip(&text)));

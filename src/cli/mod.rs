@@ -14,6 +14,7 @@ mod diagnostics;
 mod export;
 mod frame_log;
 mod health;
+mod import;
 mod input;
 mod lines;
 mod list;
@@ -102,6 +103,8 @@ enum Command {
     Export(export::Args),
     /// Inspect a frame log, copy it, clean it up
     Log(frame_log::Args),
+    /// Import the sessions that runners keep on this machine
+    Import(import::Args),
     /// Print figures over runs: how they ended, time, tokens, cost, tools
     Stats(stats::Args),
     /// List the contracts that clients can request
@@ -133,7 +136,7 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     if !matches!(cli.command, Command::Serve(_)) {
         let filter = match cli.command {
             Command::ClaudeCompat(_) => claude_code::LOG_FILTER,
-            Command::View(_) | Command::Export(_) => recordings::LOG_FILTER,
+            Command::View(_) | Command::Export(_) | Command::Import(_) => recordings::LOG_FILTER,
             _ => "warn",
         };
         let quiet = Telemetry { filter: filter.to_owned(), ..Telemetry::default() };
@@ -150,6 +153,7 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::View(args) => view::run(&args),
         Command::Export(args) => export::run(&args),
         Command::Log(args) => frame_log::run(&args),
+        Command::Import(args) => import::run(&args),
         Command::Stats(args) => stats::run(&args),
         Command::Contracts(args) => list::contracts(&args),
         Command::Runners(args) => list::runners(&args),

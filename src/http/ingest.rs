@@ -65,7 +65,7 @@ pub(super) async fn ingest(call: Call) -> Result<Response<Body>, Problem> {
     let meter = shared.runs.metrics().ingest(runner.map_or(AUTO, |runner| runner.name));
     // A body of known length was recorded before it was sent: its clock starts at the first time found in its records.
     let is_complete = request.headers().contains_key(CONTENT_LENGTH);
-    let first_time = is_complete.then(|| FirstTime::new(runner, framing, limits));
+    let first_time = (is_complete || query.history).then(|| FirstTime::new(runner, framing, limits));
     let body = Upload::new(request.into_body(), form, seat, meter, &shared);
     let (claimed, mut body) = match claim {
         None => (None, body),
@@ -73,7 +73,11 @@ pub(super) async fn ingest(call: Call) -> Result<Response<Body>, Problem> {
         Some(Claim::Made(made)) => return again(body.digesting(), &made, stream, &shared).await,
     };
     let ingest = shared.host.factory.ingest(runner, framing, shared.caller.restriction.clone()).labelled(labels);
-    let ingest = if shared.settings.recognise_repeats { ingest.recognising_repeats(is_complete) } else { ingest };
+    let ingest = match (query.history, shared.settings.recognise_repeats) {
+        (true, _) => ingest.of_history(),
+        (false, true) => ingest.recognising_repeats(is_complete),
+        (false, false) => ingest,
+    };
     let ingested = ingest.ingested();
     let span = tracing::info_span!("ingest", runner = name);
     // Both kinds of ingest run in a task of their own, so that a client that leaves does not abort them halfway.

@@ -19,6 +19,8 @@ pub(super) struct Query {
     pub(super) contract: Option<String>,
     pub(super) experimental: bool,
     pub(super) user_messages: bool,
+    /// Whether the body is a session file that the runner has written.
+    pub(super) history: bool,
     pub(super) after: Option<String>,
     pub(super) limit: Option<usize>,
     pub(super) skip: usize,
@@ -73,6 +75,7 @@ impl Query {
         match key {
             "contract" => self.contract = Some(value),
             "experimental" => self.experimental = flag(key, &value)?,
+            "history" => self.history = flag(key, &value)?,
             "user_messages" => self.user_messages = flag(key, &value)?,
             "after" | "after_sequence" => self.after = Some(value),
             "limit" => self.limit = Some(number(key, &value, 1)?),

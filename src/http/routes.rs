@@ -47,6 +47,7 @@ pub(super) static ROUTES: &[Route] = &[
         "contract",
         "experimental",
         "user_messages",
+        "history",
         "label",
     ]),
     get("/v1/runs", READ, |call| Box::pin(events::list(call)), operations::runs).query(&[

@@ -5,6 +5,7 @@
 
 mod bounds;
 mod closing;
+mod counterparts;
 mod drift;
 mod factory;
 mod identification;
@@ -178,6 +179,13 @@ impl Ingest {
     #[must_use]
     pub fn recognising_repeats(self, is_complete: bool) -> Self {
         Self { repeats: Some(Repeats::new(is_complete)), ..self }
+    }
+
+    /// The input is a session file that the runner has written: stores no run that the log already has, from whichever output of the
+    /// runner.
+    #[must_use]
+    pub fn of_history(self) -> Self {
+        Self { repeats: Some(Repeats::in_history()), ..self }
     }
 
     /// Whether the runner is known.

@@ -6,9 +6,11 @@
 //! first record carries none of these.
 //!
 //! A run is held back while its records equal those of a finished run of the same session. If it ends there, it is dropped. If it
-//! continues where the stored run ended only because its input broke off, it replaces the stored run. Otherwise it is a new run.
+//! continues where the stored run ended only because its input broke off, it replaces the stored run. Otherwise it is a new run. The runs of
+//! session files are held back to their ends, if the log may have them from another output of the runner.
 
 use super::bounds::Account;
+use super::counterparts::Counterparts;
 use super::was_cut;
 use crate::log::{ByStream, LogError, StreamId, stream_id, weight};
 use crate::runs::{Entry, Runs};
@@ -21,6 +23,9 @@ use std::sync::Arc;
 
 /// How many bytes of frames and artifacts of one ingest are held back at most. A larger run is stored, even if it is a repetition.
 const HELD_BYTES: u64 = 16 << 20;
+
+/// The same for a session file.
+const HISTORY_BYTES: u64 = 256 << 20;
 
 /// How many stored runs a run is compared with: those with the same first record, newest first.
 const COMPARED: usize = 64;
@@ -58,6 +63,9 @@ const ID_BYTES: usize = 16;
 pub(super) struct Repeats {
     /// Whether the input was complete before it was sent, so that no reader waits for its first frames.
     is_complete: bool,
+    /// The runs that the log has from another output of the runner; `None` if they are not looked for.
+    counterparts: Option<Counterparts>,
+    held_bytes: u64,
     held: ByStream<Held>,
     bytes: u64,
     /// The runs of this ingest that are dropped, and the stored runs that they repeat.
@@ -211,7 +219,22 @@ fn run_of(stream: &Stream) -> Option<StreamId> {
 impl Repeats {
     /// An empty state. `is_complete`: the input was complete before it was sent.
     pub(super) fn new(is_complete: bool) -> Self {
-        Self { is_complete, ..Self::default() }
+        Self { is_complete, held_bytes: HELD_BYTES, ..Self::default() }
+    }
+
+    /// An empty state for a session file, whose runs the log may have from another output of the runner.
+    pub(super) fn in_history() -> Self {
+        Self { counterparts: Some(Counterparts::default()), held_bytes: HISTORY_BYTES, ..Self::new(true) }
+    }
+
+    /// Whether a run begins that the log may have.
+    fn begins(&self, frame: &Frame, runs: &Runs) -> bool {
+        let is_first = frame.seq == 0 && frame.stream.kind == StreamKind::Session;
+        let may_have = || match self.counterparts {
+            Some(_) => Counterparts::may_have(runs, &frame.stream),
+            None => runs.has_runs_like(&frame.stream),
+        };
+        is_first && may_have()
     }
 
     /// Removes repeated runs and holds back runs that may turn out to be repeated. Returns everything else.
@@ -221,10 +244,12 @@ impl Repeats {
         artifacts: Vec<Artifact>,
         (runs, account): (&Runs, &Account),
     ) -> (Vec<Arc<Frame>>, Vec<Artifact>) {
-        let begins = |frame: &Arc<Frame>| {
-            frame.seq == 0 && frame.stream.kind == StreamKind::Session && runs.has_runs_like(&frame.stream)
-        };
-        let is_idle = self.held.is_empty() && self.dropped.is_empty() && !frames.iter().any(begins);
+        if let Some(counterparts) = &mut self.counterparts {
+            let first = frames.iter().filter(|frame| frame.seq == 0 && frame.stream.kind == StreamKind::Session);
+            first.for_each(|frame| counterparts.take(stream_id(frame)));
+        }
+        let is_idle =
+            self.held.is_empty() && self.dropped.is_empty() && !frames.iter().any(|frame| self.begins(frame, runs));
         if is_idle {
             return (frames, artifacts);
         }
@@ -237,7 +262,7 @@ impl Repeats {
             if self.dropped.contains(&run) {
                 continue;
             }
-            if begins(&frame) {
+            if self.begins(&frame, runs) {
                 self.held.insert(run, Held::default());
             }
             let Some(held) = self.held.get_mut(&run) else {
@@ -254,8 +279,8 @@ impl Repeats {
                 _ => true,
             };
             if is_last(&frame) && stream_id(&frame) == run {
-                self.end(run, runs, &mut out).await;
-            } else if !is_like || self.bytes > HELD_BYTES {
+                self.end(run, (runs, account), &mut out).await;
+            } else if (!is_like && self.counterparts.is_none()) || self.bytes > self.held_bytes {
                 self.release(run, &mut out);
             }
         }
@@ -275,7 +300,12 @@ impl Repeats {
     }
 
     /// A run that was held back is over: it is a repetition, or a new run.
-    async fn end(&mut self, run: StreamId, runs: &Runs, out: &mut (Vec<Arc<Frame>>, Vec<Artifact>)) {
+    async fn end(
+        &mut self,
+        run: StreamId,
+        (runs, account): (&Runs, &Account),
+        out: &mut (Vec<Arc<Frame>>, Vec<Artifact>),
+    ) {
         let Some(held) = self.held.get_mut(&run) else { return };
         let same = held.same(runs).await;
         let known = match (held.records, held.frames.first()) {
@@ -284,6 +314,16 @@ impl Repeats {
                 .into_iter()
                 .find(|entry| self.again.iter().all(|again| !Arc::ptr_eq(again, entry))),
             _ => same,
+        };
+        // A run that goes on here is replaced. In a session file, so is one that seemed to be over.
+        let is_longer = held.like.is_empty() && held.behind.is_some();
+        let known = match (&mut self.counterparts, known) {
+            (Some(counterparts), Some(known)) => {
+                counterparts.take(known.id());
+                Some(known)
+            }
+            (Some(counterparts), None) if !is_longer => counterparts.find((runs, account), &held.frames),
+            (_, known) => known,
         };
         let Some(known) = known else {
             self.was_known = false;
@@ -305,7 +345,8 @@ impl Repeats {
     fn release(&mut self, run: StreamId, out: &mut (Vec<Arc<Frame>>, Vec<Artifact>)) {
         let Some(held) = self.held.remove(&run) else { return };
         self.bytes -= held.bytes;
-        self.superseded.extend(held.behind.filter(|_| held.like.is_empty()).filter(|known| was_cut(known)));
+        let is_replaced = |known: &Arc<Entry>| self.counterparts.is_some() || was_cut(known);
+        self.superseded.extend(held.behind.filter(|_| held.like.is_empty()).filter(is_replaced));
         out.0.extend(held.frames);
         out.1.extend(held.artifacts);
     }

@@ -234,6 +234,16 @@ impl Runs {
         self.registry.begun_like(stream, record)
     }
 
+    /// Whether runs are kept whose runner named no session.
+    pub fn has_nameless_runs(&self) -> bool {
+        self.registry.has_nameless_runs()
+    }
+
+    /// The runs of the stream's session, and those whose runner named no session, of the same runner; at most `most`, newest first.
+    pub fn of_session(&self, stream: &Stream, most: usize) -> Vec<Arc<Entry>> {
+        self.registry.of_session(stream, most)
+    }
+
     /// The runs of a session that are over and have no record of their own, oldest first.
     pub fn without_records(&self, stream: &Stream) -> Vec<Arc<Entry>> {
         self.registry.without_records(stream)

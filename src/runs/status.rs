@@ -212,7 +212,7 @@ pub struct Waiting {
 }
 
 impl RunStatus {
-    pub(super) fn new(first: &Frame) -> Self {
+    pub(crate) fn new(first: &Frame) -> Self {
         let mut status = Self::of_stream(&first.stream, 0);
         (status.started_at_ms, status.updated_at_ms) = (first.timestamp_ms, first.timestamp_ms);
         status
@@ -268,7 +268,7 @@ impl RunStatus {
     }
 
     /// Observes the next frame of the stream, and adds new warnings to `warned`.
-    pub(super) fn observe(&mut self, frame: &Frame, warned: &mut Vec<(Warning, u64)>) {
+    pub(crate) fn observe(&mut self, frame: &Frame, warned: &mut Vec<(Warning, u64)>) {
         self.frames += 1;
         self.updated_at_ms = frame.timestamp_ms;
         if frame.stream.kind == StreamKind::Session {

@@ -269,6 +269,7 @@ static FAKE_RUNNER: Runner = Runner {
     presets: &[],
     demo: None,
     response_id: None,
+    history: &[],
     sample: Sample { file: "", bytes: b"", framing: Framing::Ndjson },
 };
 

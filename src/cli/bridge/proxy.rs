@@ -25,6 +25,9 @@ const CONNECT: Duration = Duration::from_secs(10);
 /// The time for the head of an answer. The proxy itself limits how long a runner may take to begin a run, which is an hour at most.
 const ANSWER: Duration = Duration::from_secs(3700);
 
+/// The time for an ingest, from its beginning to its answer.
+const INGEST: Duration = Duration::from_secs(7 * 86_400);
+
 /// Size limit for an answer, in bytes.
 const ANSWER_BYTES: usize = 64 << 20;
 
@@ -130,6 +133,22 @@ impl Proxy {
     /// Why there is none.
     pub(in crate::cli) async fn get(&self, path: &str) -> Result<Value, Failure> {
         self.json(Method::GET, path, None).await
+    }
+
+    /// Sends what a runner has written. The request is not sent again: its body is not kept.
+    ///
+    /// # Errors
+    /// Why the proxy has not taken it to its end.
+    pub(in crate::cli) async fn ingest(&self, path: &str, body: crate::client::Body) -> Result<Value, Failure> {
+        let mut request = self.request(Method::POST, path)?;
+        *request.body_mut() = body;
+        // The answer comes when the body is over, which may be long after its beginning.
+        let response = self.client.send(request, INGEST).await?;
+        if !response.status().is_success() {
+            return Err(refusal(response).await);
+        }
+        let body = bytes(response).await?;
+        nesting::read(&body).map_err(|error| Failure::Strange(error.to_string()))
     }
 
     /// The events of a run in a contract, from the first one. `options` is the rest of the query, such as `user_messages=1`.

@@ -38,6 +38,7 @@ pub(super) fn parameters() -> Value {
         "since": query("since", "Only runs that began then or later, in Unix epoch milliseconds.", since.clone()),
         "until": query("until", "Only runs that began before, in Unix epoch milliseconds.", since),
         "label": query("label", &label, labels_of_query()),
+        "history": query("history", "The body is a session file that the runner has written: runs that the proxy has from another output of the runner are not stored again.", json!({"enum": ["0", "1", "true", "false"]})),
         "new_label": query("label", &format!("A label of the runs that this body begins, as `key:value`. {}", label_bounds()), labels_of_query()),
     })
 }

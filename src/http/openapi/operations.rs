@@ -15,7 +15,7 @@ pub(in crate::http) fn ingest() -> Value {
                         "200": made_before(streams("The translation, live.", false))}),
             problems(&[400, 404, 406, 408, 409, 413, 415, 422, 429, 503, 507], "Problem"),
         ]),
-        &["contract", "experimental", "user_messages", "new_label", "idempotency_key"],
+        &["contract", "experimental", "user_messages", "history", "new_label", "idempotency_key"],
     );
     // Client generators omit operations whose bodies have unknown media types.
     let schema = json!({"type": "string", "format": "binary", "description": "Records in the runner's own format."});

@@ -1,13 +1,14 @@
 //! Runs by their first record, to recognise a run that is sent in again.
 //!
-//! Input: runs as they are added and dropped. Output: the ended runs of a session that began with a given record. Never: a scan
+//! Input: runs as they are added and dropped. Output: the runs of a session, and those that began with a given record. Never: a scan
 //! of all runs, or a run of another session or runner.
 
 use super::Registry;
 use crate::log::StreamId;
 use crate::runs::{Entry, RunStatus};
 use framegate_translators::frame::{ProviderEvent, Stream, StreamKind};
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use uuid::Uuid;
 
@@ -66,6 +67,24 @@ impl Registry {
     /// The runs of a session that are over and have no record of their own, oldest first.
     pub(in crate::runs) fn without_records(&self, stream: &Stream) -> Vec<Arc<Entry>> {
         self.begun(session_key(stream), None, WITHOUT)
+    }
+
+    /// Whether runs are kept whose runner named no session.
+    pub(in crate::runs) fn has_nameless_runs(&self) -> bool {
+        self.read().openings.0.contains_key(&Uuid::nil())
+    }
+
+    /// The runs of the stream's session, and those whose runner named no session, of the same runner; at most `most`, newest first.
+    pub(in crate::runs) fn of_session(&self, stream: &Stream, most: usize) -> Vec<Arc<Entry>> {
+        let known = self.read();
+        let keys: HashSet<Uuid> = [session_key(stream), Uuid::nil()].into_iter().collect();
+        let runs = keys.iter().filter_map(|key| known.openings.0.get(key)).flat_map(HashMap::values).flatten();
+        let mut found: Vec<Arc<Entry>> = runs.filter_map(|id| known.by_id.get(id)).cloned().collect();
+        drop(known);
+        found.retain(|entry| entry.stream.provider == stream.provider);
+        found.sort_by_key(|entry| Reverse(entry.status().started_at_ms));
+        found.truncate(most);
+        found
     }
 
     /// Updates the index once a run that began without a record has its first one.

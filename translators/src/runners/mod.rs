@@ -21,6 +21,7 @@ mod elicitation;
 mod failure;
 mod frames;
 mod gemini_cli;
+mod history;
 mod json_rpc;
 mod mode;
 mod names;
@@ -33,6 +34,7 @@ mod record_kinds;
 mod stops;
 
 pub use demo::{DEMO_COMMAND, DEMO_PRESET, DemoAgent, DemoStart, DemoStep, MakeDemo};
+pub use history::{History, is_match};
 pub use mode::{Freedom, Mode, Modes};
 pub use preset::{Preset, Start};
 
@@ -73,6 +75,8 @@ pub struct Runner {
     /// Reads the id of a response from one of the first records of a run; `None` if its runs are not responses of the Responses
     /// API.
     pub response_id: Option<fn(&Object<'_>) -> Option<String>>,
+    /// Where it keeps the sessions of a machine, as files that its decoder reads.
+    pub history: &'static [History],
     /// A short recording.
     pub sample: Sample,
 }
@@ -136,6 +140,7 @@ impl Runner {
             presets: &[],
             demo: None,
             response_id: None,
+            history: &[],
             sample: Sample { file: "", bytes: b"", framing: Framing::Ndjson },
         }
     }

@@ -58,5 +58,6 @@ pub(super) const RUNNER: Runner = Runner {
     demo: None,
     response_id: None,
     is_of_frames: false,
+    history: &[],
     sample: sample!("acp", "question.both.ndjson", Ndjson),
 };

@@ -17,7 +17,7 @@ mod start;
 mod thread_context;
 mod usage;
 
-use super::{Runner, Surface, sample};
+use super::{History, Runner, Surface, sample};
 use crate::decode::{Decoder, Record};
 use crate::frame::Provider;
 use crate::normalizer::Normalizer;
@@ -66,6 +66,10 @@ pub(super) const RUNNER: Runner = Runner {
     presets: &[&start::EXEC, &start::APP_SERVER],
     demo: None,
     response_id: None,
+    history: &[
+        History { variable: "CODEX_HOME", folder: ".codex", files: "sessions/*/*/*/rollout-*.jsonl*" },
+        History { variable: "CODEX_HOME", folder: ".codex", files: "archived_sessions/rollout-*.jsonl*" },
+    ],
     sample: sample!("codex", "appserver-approval-accept.ndjson", Ndjson),
 };
 

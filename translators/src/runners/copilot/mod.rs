@@ -21,7 +21,7 @@ mod sql;
 mod start;
 mod usage;
 
-use super::{Runner, Surface, sample};
+use super::{History, Runner, Surface, sample};
 use crate::decode::Record;
 use crate::frame::Provider;
 use crate::redact::Pieces;
@@ -62,6 +62,7 @@ pub(super) const RUNNER: Runner = Runner {
     demo: None,
     response_id: None,
     is_of_frames: false,
+    history: &[History { variable: "", folder: ".copilot", files: "session-state/*/events.jsonl" }],
     sample: sample!("copilot", "bash-ok.jsonl", Ndjson),
 };
 

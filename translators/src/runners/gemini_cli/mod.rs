@@ -17,7 +17,7 @@ mod start;
 mod stream;
 mod usage;
 
-use super::{Runner, Surface, sample};
+use super::{History, Runner, Surface, sample};
 use crate::decode::Record;
 use crate::frame::Provider;
 use crate::redact::Pieces;
@@ -61,6 +61,7 @@ pub(super) const RUNNER: Runner = Runner {
     demo: None,
     response_id: None,
     is_of_frames: false,
+    history: &[History { variable: "", folder: ".gemini", files: "tmp/*/chats/session-*.jsonl" }],
     sample: sample!("gemini-cli", "text-between.jsonl", Ndjson),
 };
 

@@ -98,6 +98,7 @@ pub(super) const RUNNER: Runner = Runner {
     presets: &[&start::PRESET],
     demo: None,
     response_id: None,
+    history: &[],
     sample: sample!("opencode", "event-permission-once.sse", Sse),
 };
 

@@ -1,0 +1,274 @@
+//! Finds the files with sessions.
+//!
+//! Input: names of runners, and paths. Output: files, each once, those that were written first at the beginning. Never: a folder visited through
+//! a symbolic link; a folder deeper than a bound; a file of a folder that has another form of name than sessions have.
+
+use super::RunnerName;
+use framegate_translators::runners::{History, RUNNERS, Runner, is_match};
+use std::collections::HashSet;
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// How deep the folders are that are searched.
+const DEPTH: usize = 16;
+
+/// The endings of the files that are read in a folder.
+const ENDINGS: [&str; 4] = [".jsonl", ".ndjson", ".json", ".sse"];
+
+/// The further endings of compressed files.
+const COMPRESSED: [&str; 3] = ["", ".gz", ".zst"];
+
+/// A file with sessions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Session {
+    pub(super) path: PathBuf,
+    /// The runner whose folder it is in; `None` if its records have to tell.
+    pub(super) runner: Option<&'static str>,
+    pub(super) bytes: u64,
+    /// When it was last written.
+    pub(super) modified: SystemTime,
+}
+
+/// What to import.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Target {
+    Runner(&'static str),
+    Path(PathBuf),
+}
+
+impl Target {
+    /// A runner's name, or a path.
+    pub(super) fn of(text: OsString) -> Self {
+        let is_named = |runner: &&Runner| text.to_str() == Some(runner.name);
+        match RUNNERS.iter().find(is_named) {
+            Some(runner) => Self::Runner(runner.name),
+            None => Self::Path(PathBuf::from(text)),
+        }
+    }
+}
+
+/// Where runners keep their sessions on this machine.
+pub(super) struct Machine<'m> {
+    /// The user's home directory.
+    pub(super) home: Option<PathBuf>,
+    /// The environment.
+    pub(super) variable: &'m dyn Fn(&str) -> Option<OsString>,
+}
+
+/// Files and folders that could not be read.
+pub(super) type Unreadable = Vec<(PathBuf, io::Error)>;
+
+/// The files of the targets; of all runners, if there is no target.
+pub(super) fn sessions(
+    targets: &[Target],
+    from: Option<RunnerName>,
+    machine: &Machine<'_>,
+) -> (Vec<Session>, Unreadable) {
+    let mut found = Found::default();
+    if targets.is_empty() {
+        RUNNERS.iter().for_each(|runner| found.of_runner(runner, machine));
+    }
+    for target in targets {
+        match target {
+            Target::Runner(name) => {
+                RUNNERS
+                    .iter()
+                    .filter(|runner| runner.name == *name)
+                    .for_each(|runner| found.of_runner(runner, machine));
+            }
+            Target::Path(path) => found.at(path, from.map(|runner| runner.0.name)),
+        }
+    }
+    let mut files = found.files;
+    files.sort_by(|one, other| (one.modified, &one.path).cmp(&(other.modified, &other.path)));
+    (files, found.unreadable)
+}
+
+/// The folders of a runner on this machine, as messages show them.
+pub(super) fn places(runner: &Runner, machine: &Machine<'_>) -> Vec<String> {
+    let shown = |history: &History| Some(format!("{}/{}", folder(history, machine)?.display(), history.files));
+    runner.history.iter().filter_map(shown).collect()
+}
+
+fn folder(history: &History, machine: &Machine<'_>) -> Option<PathBuf> {
+    let set = Some(history.variable).filter(|name| !name.is_empty()).and_then(|name| (machine.variable)(name));
+    let set = set.map(PathBuf::from).filter(|path| path.is_absolute());
+    set.or_else(|| Some(machine.home.as_ref()?.join(history.folder)))
+}
+
+#[derive(Default)]
+struct Found {
+    files: Vec<Session>,
+    known: HashSet<PathBuf>,
+    unreadable: Unreadable,
+}
+
+impl Found {
+    fn of_runner(&mut self, runner: &Runner, machine: &Machine<'_>) {
+        for history in runner.history {
+            let Some(folder) = folder(history, machine) else { continue };
+            let names: Vec<&str> = history.names().collect();
+            self.matching(&folder, &names, runner.name);
+        }
+    }
+
+    /// The files below a folder whose names match, one name for each level.
+    fn matching(&mut self, folder: &Path, names: &[&str], runner: &'static str) {
+        let Some((name, rest)) = names.split_first() else { return };
+        for (path, is_folder) in self.entries(folder) {
+            let is_meant = path.file_name().and_then(|found| found.to_str()).is_some_and(|found| is_match(name, found));
+            match (is_meant, is_folder, rest.is_empty()) {
+                (true, true, false) => self.matching(&path, rest, runner),
+                (true, false, true) => self.file(&path, Some(runner)),
+                _ => {}
+            }
+        }
+    }
+
+    /// A file, or all files of a folder.
+    fn at(&mut self, path: &Path, runner: Option<&'static str>) {
+        match std::fs::metadata(path) {
+            Ok(metadata) if metadata.is_dir() => self.below(path, runner, DEPTH),
+            Ok(_) => self.file(path, runner),
+            Err(error) => self.unreadable.push((path.to_owned(), error)),
+        }
+    }
+
+    fn below(&mut self, folder: &Path, runner: Option<&'static str>, depth: usize) {
+        for (path, is_folder) in self.entries(folder) {
+            if is_folder && depth > 0 {
+                self.below(&path, runner, depth - 1);
+            } else if !is_folder && has_ending(&path) {
+                self.file(&path, runner);
+            }
+        }
+    }
+
+    /// The entries of a folder, and whether each is a folder. Symbolic links to folders are left out. A folder that does not exist has
+    /// none.
+    fn entries(&mut self, folder: &Path) -> Vec<(PathBuf, bool)> {
+        let read = std::fs::read_dir(folder).and_then(|entries| {
+            let kind = |entry: std::fs::DirEntry| entry.file_type().map(|kind| (entry.path(), kind));
+            entries.map(|entry| entry.and_then(kind)).collect::<io::Result<Vec<_>>>()
+        });
+        match read {
+            Ok(entries) => entries
+                .into_iter()
+                .filter(|(path, kind)| !kind.is_symlink() || path.is_file())
+                .map(|(path, kind)| (path, kind.is_dir()))
+                .collect(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            Err(error) => {
+                self.unreadable.push((folder.to_owned(), error));
+                Vec::new()
+            }
+        }
+    }
+
+    fn file(&mut self, path: &Path, runner: Option<&'static str>) {
+        let described = std::fs::metadata(path).and_then(|metadata| Ok((metadata.len(), metadata.modified()?)));
+        match described {
+            Ok((bytes, modified)) => {
+                let canonical = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+                if self.known.insert(canonical) {
+                    self.files.push(Session { path: path.to_owned(), runner, bytes, modified });
+                }
+            }
+            Err(error) => self.unreadable.push((path.to_owned(), error)),
+        }
+    }
+}
+
+fn has_ending(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    ENDINGS.iter().any(|ending| COMPRESSED.iter().any(|more| name.ends_with(&format!("{ending}{more}"))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn new(name: &str) -> Self {
+            let folder = std::env::temp_dir().join(format!("framegate-find-{name}-{}", std::process::id()));
+            let _ = fs::remove_dir_all(&folder);
+            fs::create_dir_all(&folder).unwrap();
+            Self(folder)
+        }
+
+        fn file(&self, name: &str) {
+            let path = self.0.join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, name).unwrap();
+        }
+
+        fn found(&self, targets: &[Target], variables: &[(&str, &str)]) -> Vec<(String, Option<&'static str>)> {
+            let variable = |name: &str| {
+                variables.iter().find(|(known, _)| *known == name).map(|(_, value)| self.0.join(value).into_os_string())
+            };
+            let machine = Machine { home: Some(self.0.join("home")), variable: &variable };
+            let (files, unreadable) = sessions(targets, None, &machine);
+            assert!(unreadable.is_empty(), "{unreadable:?}");
+            let relative = |file: &Session| file.path.strip_prefix(&self.0).unwrap().to_str().unwrap().to_owned();
+            let mut found: Vec<_> = files.iter().map(|file| (relative(file), file.runner)).collect();
+            found.sort();
+            found
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[test]
+    fn sessions_are_found_where_each_runner_keeps_them() {
+        let folder = Folder::new("places");
+        for runner in RUNNERS {
+            for history in runner.history {
+                folder.file(&format!("home/{}/{}", history.folder, history.files.replace('*', "1")));
+                folder.file(&format!("home/{}/other.txt", history.folder));
+            }
+        }
+        let found = folder.found(&[], &[]);
+        let expected: usize = RUNNERS.iter().map(|runner| runner.history.len()).sum();
+        assert_eq!(found.len(), expected, "{found:?}");
+        for (path, runner) in &found {
+            let runner = RUNNERS.iter().find(|known| Some(known.name) == *runner).unwrap();
+            let is_its_own = |history: &History| path.starts_with(&format!("home/{}/", history.folder));
+            assert!(runner.history.iter().any(is_its_own), "{path}");
+        }
+        // A variable names another folder.
+        let (runner, history) = RUNNERS
+            .iter()
+            .find_map(|runner| Some((runner, runner.history.iter().find(|history| !history.variable.is_empty())?)))
+            .unwrap();
+        folder.file(&format!("elsewhere/{}", history.files.replace('*', "2")));
+        let found = folder.found(&[Target::Runner(runner.name)], &[(history.variable, "elsewhere")]);
+        assert_eq!(found, [(format!("elsewhere/{}", history.files.replace('*', "2")), Some(runner.name))]);
+    }
+
+    #[test]
+    fn a_path_is_a_file_or_all_sessions_below_a_folder() {
+        let folder = Folder::new("paths");
+        for name in ["a.jsonl", "b/c.jsonl.zst", "b/d/e.json.gz", "b/notes.txt", "f.sse", "g.jsonl.bak"] {
+            folder.file(name);
+        }
+        std::os::unix::fs::symlink(folder.0.join("b"), folder.0.join("loop")).unwrap();
+        let whole = folder.found(&[Target::Path(folder.0.clone())], &[]);
+        let names: Vec<&str> = whole.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["a.jsonl", "b/c.jsonl.zst", "b/d/e.json.gz", "f.sse"]);
+        // A file that is named is read, whatever its name, and once.
+        let named = Target::Path(folder.0.join("b/notes.txt"));
+        assert_eq!(folder.found(&[named.clone(), named], &[]).len(), 1);
+        let machine = Machine { home: None, variable: &|_| None };
+        let (files, unreadable) = sessions(&[Target::Path(folder.0.join("missing"))], None, &machine);
+        assert!(files.is_empty() && unreadable.len() == 1);
+    }
+}

@@ -1,0 +1,166 @@
+//! `framegate import`: imports the sessions that runners keep on this machine.
+//!
+//! Input: the folders of runners, or files and folders that are named. Output: their runs, in their own times, in the log or at a running proxy;
+//! how many were new. Never: a run that is stored twice, however often its file is imported, or although a proxy saw it as it happened; a
+//! file that is changed.
+
+mod find;
+mod report;
+mod sink;
+mod watch;
+
+use super::names::{self, RunnerName};
+use super::serve::engine::{self, Upkeep};
+use super::{EXIT_CLEAN, EXIT_FAILED, bridge, frame_log, serve};
+use crate::clock::Clock;
+use crate::config::{Config, LogKind, Sources};
+use crate::ingest::IngestFactory;
+use crate::runs::labels::{Label, Labels};
+use anyhow::{Context, bail};
+use find::{Machine, Session, Target};
+use framegate_translators::encode::EncoderOptions;
+use framegate_translators::normalizer::EndHold;
+use framegate_translators::runners::RUNNERS;
+use report::Progress;
+use sink::Sink;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use tokio::runtime::Runtime;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Names of runners, whose sessions on this machine are imported, or files and folders [default: all runners]
+    #[arg(value_name = "RUNNER|PATH")]
+    what: Vec<OsString>,
+    /// The runner that wrote the files [default: their records tell]
+    #[arg(long, value_parser = names::runner())]
+    from: Option<RunnerName>,
+    /// A label for the imported runs; may be given several times
+    #[arg(long = "label", value_name = "KEY:VALUE")]
+    labels: Vec<Label>,
+    /// Go on, and import what runners write from now on
+    #[arg(long)]
+    watch: bool,
+    /// List the files, and import nothing
+    #[arg(long, conflicts_with = "watch")]
+    dry_run: bool,
+    /// The form of the summary
+    #[arg(long, value_name = "FORM", default_value = "text")]
+    format: report::Form,
+    /// The URL of a running proxy that takes the runs [default: the log, which no proxy may have open]
+    #[arg(long, value_name = "URL", env = "FRAMEGATE_URL")]
+    url: Option<String>,
+    /// A file with the token for that proxy
+    #[arg(long, value_name = "FILE", env = "FRAMEGATE_TOKEN_FILE")]
+    token_file: Option<PathBuf>,
+    /// A file with the certificates to trust, as PEM [default: those of the machine]
+    #[arg(long, value_name = "FILE", env = "FRAMEGATE_CA_FILE")]
+    ca_file: Option<PathBuf>,
+    /// The database file, even if a URL is set [default: the log of the configuration]
+    #[arg(long, value_name = "FILE")]
+    db: Option<PathBuf>,
+    /// The configuration file [default: config.toml, if it is there]
+    #[arg(long, value_name = "FILE", env = "FRAMEGATE_CONFIG")]
+    config: Option<PathBuf>,
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let labels = Labels::of(args.labels.iter().cloned())?;
+    let targets: Vec<Target> = args.what.iter().cloned().map(Target::of).collect();
+    let variable = |name: &str| std::env::var_os(name);
+    let machine = Machine { home: std::env::home_dir(), variable: &variable };
+    let search = || find::sessions(&targets, args.from, &machine);
+    let (files, unreadable) = search();
+    for (path, error) in &unreadable {
+        tracing::error!("cannot read {}: {error}", super::input::shown(path));
+    }
+    if files.is_empty() && !args.watch {
+        bail!("{}", nothing(&targets, &machine));
+    }
+    if args.dry_run {
+        report::list(&files, args.format)?;
+        return Ok(exit(unreadable.len()));
+    }
+    let runtime = super::threads::runtime(1)?;
+    let (sink, _upkeep) = open(args, &runtime)?;
+    let mut progress = Progress::new(&files);
+    for file in &files {
+        progress.take(file, sink.take(file, &labels, runtime.handle()));
+    }
+    progress.end(args.format)?;
+    let failed = unreadable.len() + progress.failed();
+    if args.watch {
+        watch::follow(&sink, &files, &search, &labels, runtime.handle());
+    }
+    runtime.block_on(sink.close());
+    Ok(exit(failed))
+}
+
+fn exit(failed: usize) -> ExitCode {
+    ExitCode::from(if failed == 0 { EXIT_CLEAN } else { EXIT_FAILED })
+}
+
+/// Opens the log, or finds the proxy.
+fn open(args: &Args, runtime: &Runtime) -> anyhow::Result<(Sink, Option<Upkeep>)> {
+    if let Some(url) = args.url.as_deref().filter(|url| !url.is_empty() && args.db.is_none()) {
+        let proxy = bridge::running(url, args.token_file.as_deref(), args.ca_file.as_deref())?;
+        return Ok((Sink::Proxy(Box::new(proxy)), None));
+    }
+    let mut config = Sources::new(args.config.clone(), std::env::vars_os())?.load()?;
+    frame_log::choose(args.db.as_deref(), &mut config.log);
+    let (runs, upkeep) = runtime.block_on(runs(&config, config.log.kind)).with_context(|| in_use(&config))?;
+    let factory = IngestFactory::new(runs.clone(), serve::ingest_settings(&config)?);
+    Ok((Sink::Log { factory, runs }, Some(upkeep)))
+}
+
+/// What to do if the log cannot be opened.
+fn in_use(config: &Config) -> String {
+    match config.log.kind {
+        LogKind::Jetstream => "the log cannot be opened".to_owned(),
+        _ => "the log cannot be opened; if a proxy has it open, name the proxy: framegate import --url URL".to_owned(),
+    }
+}
+
+async fn runs(config: &Config, kind: LogKind) -> anyhow::Result<(Arc<crate::runs::Runs>, Upkeep)> {
+    let storage = engine::storage(config, kind).await?;
+    // The last record of a file is the last one of its run.
+    let runs = engine::runs(config, storage, &EncoderOptions::default())?.with_end_hold(EndHold::Input);
+    let runs = Arc::new(runs);
+    runs.recover(Clock::System.now_ms()).await?;
+    let upkeep = Upkeep::start(&runs);
+    Ok((runs, upkeep))
+}
+
+/// Says where sessions were looked for.
+fn nothing(targets: &[Target], machine: &Machine<'_>) -> String {
+    let is_meant = |name: &'static str| targets.is_empty() || targets.contains(&Target::Runner(name));
+    let mut without = Vec::new();
+    let mut places = Vec::new();
+    for runner in RUNNERS.iter().filter(|runner| is_meant(runner.name)) {
+        let found = find::places(runner, machine);
+        if found.is_empty() && !targets.is_empty() {
+            without.push(runner.name);
+        }
+        places.extend(found);
+    }
+    let mut message = "there are no sessions to import".to_owned();
+    if !places.is_empty() {
+        message += &format!("; looked for {}", places.join(", "));
+    }
+    if !without.is_empty() {
+        message += &format!("; {} keeps no files that framegate reads: name files that it printed", without.join(", "));
+    }
+    message
+}
+
+/// A file's path for messages.
+fn shown(path: &Path) -> String {
+    super::input::shown(path)
+}
+
+/// Whether a file has changed since it was read.
+fn has_changed(before: &Session, now: &Session) -> bool {
+    (before.bytes, before.modified) != (now.bytes, now.modified)
+}

@@ -1,0 +1,189 @@
+//! What an import reports.
+//!
+//! Input: the files, and what became of each. Output: a line of progress on a terminal; messages about files that could not be read; a
+//! summary by runner. Never: a line of progress in a pipe.
+
+use super::find::Session;
+use super::shown;
+use super::sink::Taken;
+use crate::clock::Moment;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::io::{IsTerminal, Write};
+use std::time::Duration;
+
+/// The form of the output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Form {
+    /// Lines for people
+    Text,
+    /// One JSON object
+    Json,
+}
+
+/// How often the line of progress changes.
+const EVERY: Duration = Duration::from_millis(200);
+
+/// The width of the bar.
+const BAR: usize = 24;
+
+/// What was imported of a runner.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+struct Sum {
+    files: u64,
+    bytes: u64,
+    new_runs: u64,
+    known_runs: u64,
+}
+
+impl Sum {
+    fn add(&mut self, bytes: u64, taken: &Taken) {
+        self.files += 1;
+        self.bytes += bytes;
+        self.new_runs += taken.new;
+        self.known_runs += taken.known;
+    }
+}
+
+/// The state of an import.
+pub(super) struct Progress {
+    began: Moment,
+    files: u64,
+    bytes: u64,
+    done_files: u64,
+    done_bytes: u64,
+    sums: BTreeMap<String, Sum>,
+    total: Sum,
+    failed: usize,
+    /// When the line of progress was last printed; `None` if there is none.
+    shown: Option<Moment>,
+    is_shown: bool,
+}
+
+impl Progress {
+    pub(super) fn new(files: &[Session]) -> Self {
+        let now = Moment::now();
+        Self {
+            began: now,
+            files: files.len() as u64,
+            bytes: files.iter().map(|file| file.bytes).sum(),
+            done_files: 0,
+            done_bytes: 0,
+            sums: BTreeMap::new(),
+            total: Sum::default(),
+            failed: 0,
+            shown: std::io::stderr().is_terminal().then_some(now),
+            is_shown: false,
+        }
+    }
+
+    /// How many files could not be read.
+    pub(super) fn failed(&self) -> usize {
+        self.failed
+    }
+
+    /// A file is done.
+    pub(super) fn take(&mut self, file: &Session, taken: Result<Taken, String>) {
+        self.done_files += 1;
+        self.done_bytes += file.bytes;
+        match taken {
+            Ok(taken) => {
+                let runner = taken.runner.clone().or_else(|| file.runner.map(str::to_owned)).unwrap_or_default();
+                self.sums.entry(runner).or_default().add(file.bytes, &taken);
+                self.total.add(file.bytes, &taken);
+            }
+            Err(why) => {
+                self.clear();
+                self.failed += 1;
+                tracing::error!("{why}");
+            }
+        }
+        if self.shown.is_some_and(|shown| shown.elapsed() >= EVERY) {
+            self.show();
+        }
+    }
+
+    fn show(&mut self) {
+        self.shown = Some(Moment::now());
+        self.is_shown = true;
+        let part = if self.bytes == 0 { 1.0 } else { self.done_bytes as f64 / self.bytes as f64 };
+        let full = ((part * BAR as f64) as usize).min(BAR);
+        let line = format!(
+            "\r\x1b[K[{}{}] {}/{} files, {}, {} runs new",
+            "=".repeat(full),
+            " ".repeat(BAR - full),
+            self.done_files,
+            self.files,
+            rate(self.done_bytes, self.began.elapsed()),
+            self.total.new_runs
+        );
+        let mut err = std::io::stderr().lock();
+        // Progress that cannot be shown is no failure.
+        let _ = err.write_all(line.as_bytes()).and_then(|()| err.flush());
+    }
+
+    fn clear(&mut self) {
+        if std::mem::take(&mut self.is_shown) {
+            let _ = std::io::stderr().lock().write_all(b"\r\x1b[K");
+        }
+    }
+
+    /// Prints the summary.
+    ///
+    /// # Errors
+    /// Standard output cannot be written.
+    pub(super) fn end(&mut self, form: Form) -> anyhow::Result<()> {
+        self.clear();
+        let took = self.began.elapsed();
+        let mut out = std::io::stdout().lock();
+        match form {
+            Form::Json => {
+                let summary = serde_json::json!({
+                    "runners": self.sums, "total": self.total, "failed_files": self.failed,
+                    "duration_ms": u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+                });
+                writeln!(out, "{summary}")?;
+            }
+            Form::Text => {
+                for (runner, sum) in &self.sums {
+                    let Sum { files, new_runs, known_runs, .. } = sum;
+                    writeln!(
+                        out,
+                        "{runner}: {new_runs} runs imported from {files} files, {known_runs} were in the log already"
+                    )?;
+                }
+                let failed = match self.failed {
+                    0 => String::new(),
+                    failed => format!(", {failed} files could not be read"),
+                };
+                let rate = rate(self.total.bytes, took);
+                writeln!(out, "{} runs imported in {:.1} s ({rate}){failed}", self.total.new_runs, took.as_secs_f64())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn rate(bytes: u64, took: Duration) -> String {
+    let mb = bytes as f64 / 1e6;
+    format!("{mb:.1} MB, {:.0} MB/s", mb / took.as_secs_f64().max(0.001))
+}
+
+/// Prints the files.
+///
+/// # Errors
+/// Standard output cannot be written.
+pub(super) fn list(files: &[Session], form: Form) -> anyhow::Result<()> {
+    let mut out = std::io::stdout().lock();
+    for file in files {
+        let runner = file.runner.unwrap_or("auto");
+        match form {
+            Form::Json => {
+                let line = serde_json::json!({"path": file.path.display().to_string(), "runner": file.runner, "bytes": file.bytes});
+                writeln!(out, "{line}")?;
+            }
+            Form::Text => writeln!(out, "{runner}\t{}\t{}", file.bytes, shown(&file.path))?,
+        }
+    }
+    Ok(())
+}

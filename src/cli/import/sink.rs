@@ -1,0 +1,287 @@
+//! Where imported sessions go: into the log of the configuration, or to a running proxy.
+//!
+//! Input: a file. Output: which runs it has, and which of them are new. Never: a file that is held in memory as a whole.
+
+use super::find::Session;
+use crate::cli::bad::{BadRecords, no_run};
+use crate::cli::bridge::{Failure, Proxy};
+use crate::cli::input::{Input, shown};
+use crate::client::Body;
+use crate::ingest::{Ingest, IngestFactory};
+use crate::runs::Runs;
+use crate::runs::labels::Labels;
+use bytes::Bytes;
+use framegate_translators::runners::runner;
+use framegate_translators::when::FirstTime;
+use futures_util::stream;
+use http_body_util::{BodyExt, StreamBody};
+use hyper::body::Frame;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde::Deserialize;
+use serde_json::Value;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use tokio::runtime::Handle;
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+/// How many bad records of a file are reported one by one; the rest are counted.
+const MOST_REPORTED: u64 = 3;
+
+/// How many bytes of a file are read ahead to find its first time.
+const LOOK_AHEAD_BYTES: usize = 1 << 20;
+
+/// How many bytes of records are decoded before their frames are stored together.
+const AT_ONCE_BYTES: usize = 1 << 20;
+
+/// How many pieces of a file may wait to be sent.
+const AHEAD: usize = 8;
+
+/// The framegate command, for messages.
+const COMMAND: &str = "import";
+
+/// What a file had.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Taken {
+    /// The runner that wrote it.
+    pub(super) runner: Option<String>,
+    /// Runs that the log did not have.
+    pub(super) new: u64,
+    /// Runs that it had.
+    pub(super) known: u64,
+}
+
+/// Where sessions go.
+pub(super) enum Sink {
+    Log { factory: IngestFactory, runs: Arc<Runs> },
+    Proxy(Box<Proxy>),
+}
+
+/// A file that is imported while it grows.
+pub(super) enum Stream {
+    Log(Box<Ingest>),
+    Proxy { pieces: mpsc::Sender<io::Result<Bytes>>, sending: JoinHandle<Result<Value, Failure>> },
+}
+
+impl Stream {
+    /// Takes the next bytes.
+    ///
+    /// # Errors
+    /// Why no more are taken.
+    pub(super) fn feed(&mut self, bytes: &[u8], runtime: &Handle) -> Result<(), String> {
+        match self {
+            Self::Log(ingest) => runtime.block_on(ingest.feed(bytes)).map_err(|error| error.to_string()),
+            Self::Proxy { pieces, .. } => pieces
+                .blocking_send(Ok(Bytes::copy_from_slice(bytes)))
+                .map_err(|_| "the proxy takes no more of this file for now".to_owned()),
+        }
+    }
+
+    /// Nothing was written for a while.
+    pub(super) fn wait(&mut self, runtime: &Handle) {
+        if let Self::Log(ingest) = self
+            && ingest.patience().is_some_and(|patience| patience.is_zero())
+            && let Err(error) = runtime.block_on(ingest.flush())
+        {
+            tracing::warn!(%error, "frames could not be stored");
+        }
+    }
+
+    /// Ends the file for now.
+    pub(super) fn finish(self, runtime: &Handle) {
+        let ended = match self {
+            Self::Log(ingest) => runtime.block_on(ingest.finish()).map(drop).map_err(|error| error.to_string()),
+            Self::Proxy { pieces, sending } => {
+                drop(pieces);
+                match runtime.block_on(sending) {
+                    Ok(answer) => answer.map(drop).map_err(|failure| failure.to_string()),
+                    Err(error) => Err(error.to_string()),
+                }
+            }
+        };
+        if let Err(why) = ended {
+            tracing::debug!(why, "a file was not taken to its end");
+        }
+    }
+}
+
+impl Sink {
+    /// Begins to import a file that grows.
+    pub(super) fn open(&self, file: &Session, labels: &Labels, runtime: &Handle) -> Stream {
+        match self {
+            Self::Log { factory, .. } => {
+                let ingest = factory.ingest(file.runner.and_then(runner), None, Arc::default());
+                Stream::Log(Box::new(ingest.labelled(labels.clone()).of_history()))
+            }
+            Self::Proxy(proxy) => {
+                let (pieces, sending) = send(proxy, file, labels, runtime);
+                Stream::Proxy { pieces, sending }
+            }
+        }
+    }
+
+    /// Imports a file. Waits for the file on the thread that calls it, which must not be one of the runtime.
+    ///
+    /// # Errors
+    /// Why the file cannot be read, or has no run.
+    pub(super) fn take(&self, file: &Session, labels: &Labels, runtime: &Handle) -> Result<Taken, String> {
+        let cannot_read = |why: &dyn std::fmt::Display| format!("cannot read {}: {why}", shown(&file.path));
+        let mut input = Input::open(&file.path, COMMAND).map_err(|error| cannot_read(&error))?;
+        match self {
+            Self::Log { factory, .. } => {
+                let taken = into_log(factory, &mut input, file, labels, runtime);
+                taken.map_err(|why| cannot_read(&why))
+            }
+            Self::Proxy(proxy) => to_proxy(proxy, input, file, labels, runtime).map_err(|why| cannot_read(&why)),
+        }
+    }
+
+    /// Ends the import.
+    pub(super) async fn close(&self) {
+        if let Self::Log { runs, .. } = self {
+            runs.keep_counts().await;
+            runs.leave_log().await;
+        }
+    }
+}
+
+fn into_log(
+    factory: &IngestFactory,
+    input: &mut Input,
+    file: &Session,
+    labels: &Labels,
+    runtime: &Handle,
+) -> Result<Taken, String> {
+    let of_runner = file.runner.and_then(runner);
+    let mut ingest = factory.ingest(of_runner, None, Arc::default()).labelled(labels.clone()).of_history();
+    let mut first = FirstTime::new(of_runner, None, factory.settings().limits);
+    let mut found = None;
+    let looked = input.look_ahead(LOOK_AHEAD_BYTES, |bytes| {
+        found = first.feed(bytes);
+        found.is_some()
+    });
+    looked.map_err(|error| error.to_string())?;
+    if let Some(unix_ms) = found.or_else(|| first.finish()) {
+        ingest = ingest.recorded_at(unix_ms);
+    }
+    let ingested = ingest.ingested();
+    let has_lines = has_lines(&file.path);
+    let mut bad = BadRecords::new(&file.path, MOST_REPORTED);
+    let mut pending = Vec::with_capacity(AT_ONCE_BYTES);
+    let read = loop {
+        let chunk = match input.next() {
+            Ok(chunk) => chunk,
+            Err(error) => break Err(error.to_string()),
+        };
+        let is_over = chunk.is_empty();
+        pending.extend_from_slice(chunk);
+        if is_over || pending.len() >= AT_ONCE_BYTES {
+            let whole = if has_lines { whole_lines(&pending, is_over) } else { pending.len() };
+            let lines: Vec<u8> = pending.drain(..whole).collect();
+            bad.feed(&lines);
+            runtime.block_on(ingest.feed(&lines)).map_err(|error| error.to_string())?;
+        }
+        if is_over || ingest.is_unknown() {
+            break Ok(());
+        }
+    };
+    // A file that breaks off is finished like a complete one, so that its runs are closed.
+    let seen = runtime.block_on(ingest.finish_seen()).map_err(|error| error.to_string())?;
+    bad.tell(seen.bad.clone());
+    bad.end(&seen.tally);
+    read?;
+    let runs = ingested.runs();
+    if runs.is_empty() || seen.is_nothing() || seen.mistaken.is_some() {
+        return Err(no_run(input, file.runner, &seen.tally, seen.mistaken, bad.first()));
+    }
+    let known = ingested.repeated().len() as u64;
+    let runner = runs.first().map(|run| run.status().runner.to_string());
+    Ok(Taken { runner, new: (runs.len() as u64).saturating_sub(known), known })
+}
+
+/// Whether each record of a file is one line, as its name says.
+fn has_lines(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    [".jsonl", ".ndjson"].iter().any(|ending| name.contains(ending))
+}
+
+/// How many of these bytes can be decoded: the whole lines, or all, if a line is longer than what is decoded at once. Of a line without an
+/// end, the runner may still be writing the rest.
+fn whole_lines(pending: &[u8], is_over: bool) -> usize {
+    let lines = memchr::memrchr(b'\n', pending).map_or(0, |at| at + 1);
+    let rest = pending.get(lines..).unwrap_or_default();
+    let is_whole = || serde_json::from_slice::<serde::de::IgnoredAny>(rest).is_ok();
+    match (lines, is_over) {
+        (_, true) if is_whole() => pending.len(),
+        (0, false) => pending.len(),
+        _ => lines,
+    }
+}
+
+/// What a proxy answers to an ingest, as far as it matters here.
+#[derive(Deserialize)]
+struct Answer {
+    #[serde(default)]
+    runs: Vec<Run>,
+    #[serde(default)]
+    repeated_runs: u64,
+}
+
+#[derive(Deserialize)]
+struct Run {
+    runner: String,
+}
+
+/// Begins a request whose body is sent in pieces.
+fn send(
+    proxy: &Proxy,
+    file: &Session,
+    labels: &Labels,
+    runtime: &Handle,
+) -> (mpsc::Sender<io::Result<Bytes>>, JoinHandle<Result<Value, Failure>>) {
+    let encoded = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
+    let labels: String = labels.iter().map(|label| format!("&label={}", encoded(&label.to_string()))).collect();
+    let path = format!("/v1/ingest/{}?history=1{labels}", file.runner.unwrap_or("auto"));
+    let (pieces, received) = mpsc::channel::<io::Result<Bytes>>(AHEAD);
+    let body = stream::unfold(received, |mut received| async move {
+        let piece = received.recv().await?;
+        Some((piece.map(Frame::data), received))
+    });
+    let body: Body = BodyExt::boxed_unsync(StreamBody::new(body).map_err(Into::into));
+    let proxy = proxy.clone();
+    (pieces, runtime.spawn(async move { proxy.ingest(&path, body).await }))
+}
+
+fn to_proxy(
+    proxy: &Proxy,
+    mut input: Input,
+    file: &Session,
+    labels: &Labels,
+    runtime: &Handle,
+) -> Result<Taken, String> {
+    let (pieces, sending) = send(proxy, file, labels, runtime);
+    loop {
+        match input.next() {
+            Ok([]) => break,
+            // The request ends early if the proxy refuses it.
+            Ok(chunk) => {
+                if pieces.blocking_send(Ok(Bytes::copy_from_slice(chunk))).is_err() {
+                    break;
+                }
+            }
+            Err(error) => {
+                let why = error.to_string();
+                let _ = pieces.blocking_send(Err(error));
+                return Err(why);
+            }
+        }
+    }
+    drop(pieces);
+    let answer =
+        runtime.block_on(sending).map_err(|error| error.to_string())?.map_err(|failure| failure.to_string())?;
+    let Answer { runs, repeated_runs } = serde_json::from_value(answer)
+        .map_err(|error| format!("the answer is not that of a framegate proxy: {error}"))?;
+    let runner = runs.first().map(|run| run.runner.clone());
+    Ok(Taken { runner, new: (runs.len() as u64).saturating_sub(repeated_runs), known: repeated_runs })
+}

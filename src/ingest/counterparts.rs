@@ -1,0 +1,129 @@
+//! Recognises a run that the log has from another output of its runner: the stream that a proxy saw, and the session file that the runner wrote.
+//!
+//! Input: a run of a session file that is over, and the stored runs of its session. Output: the stored run that is the same. Never: a stored run
+//! that is counted twice in one input; a run taken for another one because both are of the same session.
+//!
+//! The records differ, and so may the times: a stream without times of its own has those of its arrival. So two runs are the same if their prompts
+//! do not contradict each other, and if they were at work at the same time, or ended with the same answer while the times may differ for that reason.
+
+use super::bounds::Account;
+use crate::log::StreamId;
+use crate::runs::{Entry, RunState, RunStatus, Runs};
+use framegate_translators::frame::{Frame, Stream};
+use std::cmp::Reverse;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// The longest time in which a run arrives that was recorded before, in milliseconds. A runner takes longer for its work.
+const AT_ONCE_MS: u64 = 1000;
+
+/// The longest time between two records of one run in streams whose records seldom have times, in milliseconds.
+const CLOSE_MS: u64 = 60_000;
+
+/// How many stored runs of a session are compared.
+const COMPARED: usize = 4096;
+
+/// The runs of one input, and the stored runs that it has shown again.
+#[derive(Default)]
+pub(super) struct Counterparts {
+    taken: HashSet<StreamId>,
+}
+
+impl Counterparts {
+    /// A run is of this input, or was found in it in another way, so it is no counterpart of a further one.
+    pub(super) fn take(&mut self, run: StreamId) {
+        self.taken.insert(run);
+    }
+
+    /// Whether the log has runs that a run of this stream could be.
+    pub(super) fn may_have(runs: &Runs, stream: &Stream) -> bool {
+        runs.has_runs_like(stream) || runs.has_nameless_runs()
+    }
+
+    /// The stored run that is the same as the one with these frames, if the sender may see it.
+    pub(super) fn find(&mut self, (runs, account): (&Runs, &Account), frames: &[Arc<Frame>]) -> Option<Arc<Entry>> {
+        let first = frames.first()?;
+        let run = (first.stream.kind, first.stream.id);
+        let mut seen = RunStatus::new(first);
+        for frame in frames.iter().filter(|frame| (frame.stream.kind, frame.stream.id) == run) {
+            seen.observe(frame, &mut Vec::new());
+        }
+        let stored = runs.of_session(&first.stream, COMPARED).into_iter();
+        let stored = stored.filter(|entry| !self.taken.contains(&entry.id()) && account.admits(&entry.stream));
+        let found = stored
+            .filter_map(|entry| {
+                let status = entry.status().clone();
+                let apart = status.started_at_ms.abs_diff(seen.started_at_ms);
+                Some((likeness(&status, &seen)?, Reverse(apart), entry))
+            })
+            .max_by_key(|(likeness, apart, _)| (*likeness, *apart))
+            .map(|(.., entry)| entry)?;
+        self.take(found.id());
+        Some(found)
+    }
+}
+
+/// Why two runs are the same, the best reason last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Likeness {
+    /// They were at work at the same time, and are of one session or have the same prompt.
+    Time,
+    /// They ended alike, and the times of one of them may not be its own.
+    End,
+    /// Both.
+    TimeAndEnd,
+}
+
+fn likeness(stored: &RunStatus, seen: &RunStatus) -> Option<Likeness> {
+    let titles = stored.title.as_ref().zip(seen.title.as_ref());
+    let is_same_title = titles.is_some_and(|(stored, seen)| stored == seen);
+    if stored.runner != seen.runner || (titles.is_some() && !is_same_title) {
+        return None;
+    }
+    let is_same_session = !stored.session_name.is_empty() && stored.session_name == seen.session_name;
+    let (is_same_answer, has_answer) = (answer(stored) == answer(seen), answer(seen).is_some());
+    if overlap(stored, seen) && is_same_answer {
+        return Some(Likeness::TimeAndEnd);
+    }
+    // Without an answer, what the runs did must be the same.
+    let is_same_work = stored.state == seen.state && stored.tool_calls == seen.tool_calls;
+    let has_foreign_times = arrived_at_once(stored) || arrived_at_once(seen);
+    let is_same_end = is_same_answer && (has_answer || is_same_work);
+    let is_same_here =
+        (is_same_session && has_foreign_times) || (is_same_title && has_answer && distance(stored, seen) <= CLOSE_MS);
+    if is_same_end && is_same_here {
+        return Some(Likeness::End);
+    }
+    (overlap(stored, seen) && (is_same_session || is_same_title)).then_some(Likeness::Time)
+}
+
+/// Whether a run was sent as a whole after it had happened, so that its times may not be its own.
+fn arrived_at_once(status: &RunStatus) -> bool {
+    status.ended_at_ms.is_some_and(|ended| ended.saturating_sub(status.started_at_ms) <= AT_ONCE_MS)
+}
+
+/// What was said at the end, with white space folded.
+fn answer(status: &RunStatus) -> Option<String> {
+    let text = status.final_text.as_deref()?.split_whitespace().collect::<Vec<_>>().join(" ");
+    Some(text).filter(|text| !text.is_empty())
+}
+
+/// When a run ended, in Unix epoch milliseconds; never, if it is open.
+fn end(status: &RunStatus) -> u64 {
+    match status.state {
+        RunState::Running | RunState::WaitingApproval => u64::MAX,
+        _ => status.ended_at_ms.unwrap_or(status.updated_at_ms).max(status.started_at_ms),
+    }
+}
+
+/// Whether two runs were at work at the same time, for at least half of the shorter one.
+fn overlap(one: &RunStatus, other: &RunStatus) -> bool {
+    let (from, to) = (one.started_at_ms.max(other.started_at_ms), end(one).min(end(other)));
+    let shorter = (end(one) - one.started_at_ms).min(end(other) - other.started_at_ms);
+    to >= from && to - from >= shorter.div_ceil(2)
+}
+
+/// The time between the end of one run and the beginning of the other, in milliseconds; 0 if they overlap.
+fn distance(one: &RunStatus, other: &RunStatus) -> u64 {
+    one.started_at_ms.max(other.started_at_ms).saturating_sub(end(one).min(end(other)))
+}

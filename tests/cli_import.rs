@@ -1,0 +1,307 @@
+//! `framegate import`: the sessions that runners keep on a machine.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "test code")]
+
+mod cli;
+#[allow(dead_code, reason = "shared; not every test uses all")]
+#[path = "serve/client.rs"]
+mod client;
+#[allow(dead_code, reason = "shared; not every test uses all")]
+#[path = "serve/proxy.rs"]
+mod proxy;
+
+use cli::{Ran, Scratch, binary};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use framegate_translators::runners::{RUNNERS, Runner};
+use proxy::Proxy;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// The maximum time that a test waits for an expected state.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A home directory, and a database beside it.
+struct Machine {
+    scratch: Scratch,
+    root: PathBuf,
+}
+
+impl Machine {
+    fn new(name: &str) -> Self {
+        let scratch = Scratch::new(name);
+        let root = PathBuf::from(scratch.missing()).parent().unwrap().to_owned();
+        Self { scratch, root }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.root.join(name)
+    }
+
+    /// A file of a runner's history, whose stars are `name`.
+    fn session(&self, runner: &Runner, name: &str) -> PathBuf {
+        let history = &runner.history[0];
+        let path = self
+            .path("home")
+            .join(history.folder)
+            .join(history.files.replace("*.jsonl*", "*.jsonl").replace('*', name));
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        path
+    }
+
+    fn command(&self, args: &[&str]) -> std::process::Command {
+        let mut command = binary();
+        command.args(["import"]).args(args).env("HOME", self.path("home")).current_dir(&self.root);
+        for variable in RUNNERS.iter().flat_map(|runner| runner.history).map(|history| history.variable) {
+            if !variable.is_empty() {
+                command.env_remove(variable);
+            }
+        }
+        command
+    }
+
+    fn import(&self, args: &[&str]) -> Ran {
+        let output = self.command(args).stdin(Stdio::null()).output().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        Ran { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+    }
+
+    /// Imports into the database, and returns how many runs were new, and how many were known.
+    fn counted(&self, database: &str, args: &[&str]) -> (u64, u64) {
+        let summary = self.import(&[&["--db", database, "--format", "json"], args].concat()).exits(0).json();
+        (summary["total"]["new_runs"].as_u64().unwrap(), summary["total"]["known_runs"].as_u64().unwrap())
+    }
+
+    /// The runs of the database, without what differs between two imports of the same files.
+    fn runs(&self, database: &str) -> Vec<Value> {
+        let database = self.path(database);
+        let listed = cli::run(&["log", "--db", database.to_str().unwrap(), "list", "--json", "--limit", "100000"], "");
+        let mut runs = listed.exits(0).events();
+        for run in &mut runs {
+            for id in ["run_id", "events_checked", "validation_failures"] {
+                run.as_object_mut().unwrap().remove(id);
+            }
+        }
+        runs.sort_by_key(Value::to_string);
+        runs
+    }
+}
+
+/// The recordings of session files, with the stream of the same session if there is one.
+fn recorded(runner: &Runner) -> Vec<(PathBuf, Option<PathBuf>)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(runner.name);
+    let mut files: Vec<PathBuf> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    let stream_of = |name: &str| {
+        let stem = match name.strip_prefix("rollout-") {
+            Some(rest) => rest.strip_suffix(".jsonl")?,
+            None => name.strip_suffix(".transcript.jsonl").or_else(|| name.strip_suffix(".session.jsonl"))?,
+        };
+        let named = ["ndjson", "jsonl"].map(|ending| folder.join(format!("{stem}.{ending}")));
+        Some(named.into_iter().find(|path| path.is_file()))
+    };
+    files
+        .into_iter()
+        // Files of subagents have folders of their own.
+        .filter(|path| !path.to_string_lossy().contains(".sub1."))
+        .filter_map(|path| Some((path.clone(), stream_of(path.file_name()?.to_str()?)?)))
+        .collect()
+}
+
+fn runners() -> impl Iterator<Item = &'static Runner> {
+    RUNNERS.iter().filter(|runner| !runner.history.is_empty())
+}
+
+/// Puts the recorded sessions of all runners where each keeps them. Returns how many files that are.
+fn furnish(machine: &Machine) -> usize {
+    let mut files = 0;
+    for runner in runners() {
+        for (nth, (file, _)) in recorded(runner).into_iter().enumerate() {
+            fs::copy(file, machine.session(runner, &nth.to_string())).unwrap();
+            files += 1;
+        }
+    }
+    files
+}
+
+#[test]
+fn the_sessions_of_a_machine_are_imported_once_and_in_their_own_times() {
+    let machine = Machine::new("import-once");
+    let files = furnish(&machine);
+    assert_eq!(machine.import(&["--dry-run"]).exits(0).out.lines().count(), files);
+    let (new, _) = machine.counted("a.db", &["--label", "from:history"]);
+    assert!(new as usize > files, "{new} runs of {files} files");
+    let runs = machine.runs("a.db");
+    assert_eq!(runs.len() as u64, new);
+    let present = fs::metadata(machine.path("a.db")).unwrap().modified().unwrap();
+    let present = u64::try_from(present.duration_since(std::time::UNIX_EPOCH).unwrap().as_millis()).unwrap();
+    for run in &runs {
+        assert!(run["started_at_ms"].as_u64().unwrap() + 60_000 < present, "{run:#}");
+        assert_eq!(run["labels"]["from"], "history");
+    }
+    let seen: BTreeMap<&str, usize> = runs.iter().fold(BTreeMap::new(), |mut seen, run| {
+        *seen.entry(run["runner"].as_str().unwrap()).or_default() += 1;
+        seen
+    });
+    assert_eq!(seen.len(), runners().count(), "{seen:?}");
+    let (again, known) = machine.counted("a.db", &[]);
+    assert_eq!((again, known >= new), (0, true), "{known}");
+    assert_eq!(machine.runs("a.db"), runs);
+    // One runner, and one file.
+    let runner = runners().next().unwrap();
+    let (new, _) = machine.counted("b.db", &[runner.name]);
+    assert_eq!(new as usize, seen[runner.name]);
+    let file = machine.session(runner, "0");
+    machine
+        .import(&["--db", "c.db", file.to_str().unwrap()])
+        .exits(0)
+        .prints(&[runner.name, "0 were in the log already"]);
+}
+
+#[test]
+fn a_session_that_has_grown_and_an_import_that_was_killed_make_no_run_twice() {
+    let machine = Machine::new("import-grown");
+    furnish(&machine);
+    machine.counted("whole.db", &[]);
+    let whole = machine.runs("whole.db");
+    // Every file is cut in its middle, imported, and imported again when it is whole.
+    let mut files: Vec<(PathBuf, Vec<u8>)> = Vec::new();
+    for runner in runners() {
+        for nth in 0..recorded(runner).len() {
+            let path = machine.session(runner, &nth.to_string());
+            let bytes = fs::read(&path).unwrap();
+            fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
+            files.push((path, bytes));
+        }
+    }
+    // A file that is too short has no run yet.
+    machine.import(&["--db", "grown.db"]);
+    files.iter().for_each(|(path, bytes)| fs::write(path, bytes).unwrap());
+    machine.counted("grown.db", &[]);
+    assert_eq!(machine.runs("grown.db"), whole);
+    for millis in [20, 60, 120, 200] {
+        let mut import =
+            machine.command(&["--db", "killed.db"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        thread::sleep(Duration::from_millis(millis));
+        let _ = import.kill();
+        import.wait().unwrap();
+    }
+    machine.counted("killed.db", &[]);
+    assert_eq!(machine.runs("killed.db"), whole);
+}
+
+#[test]
+fn a_stream_and_the_session_file_of_the_same_run_are_one_run() {
+    let machine = Machine::new("import-both");
+    let (mut pairs, mut differing) = (0, Vec::new());
+    for runner in runners() {
+        for (session, stream) in recorded(runner) {
+            let Some(stream) = stream else { continue };
+            let [session, stream] = [&session, &stream].map(|path| path.to_str().unwrap());
+            let alone = machine.counted("alone.db", &["--from", runner.name, session]).0;
+            // The proxy saw the stream first.
+            for file in [stream, session] {
+                machine.counted("both.db", &["--from", runner.name, file]);
+            }
+            if machine.runs("both.db").len() as u64 != alone {
+                differing.push(session.rsplit('/').next().unwrap().to_owned());
+            }
+            for database in ["alone.db", "both.db"] {
+                ["", "-wal", "-shm", "-lock", "-mark"].iter().for_each(|more| {
+                    let _ = fs::remove_file(machine.path(&format!("{database}{more}")));
+                });
+            }
+            pairs += 1;
+        }
+    }
+    assert!(pairs > 100, "{pairs}");
+    assert!(differing.is_empty(), "{} of {pairs}: {differing:#?}", differing.len());
+}
+
+#[test]
+fn a_running_proxy_takes_sessions_and_follows_those_that_grow() {
+    let machine = Machine::new("import-url");
+    let proxy = Proxy::start();
+    let url = format!("http://{}", proxy.address);
+    let runner = runners().next().unwrap();
+    let recordings = recorded(runner);
+    fs::copy(&recordings[0].0, machine.session(runner, "first")).unwrap();
+    let runs = || {
+        let listed = client::get(proxy.address, "/v1/runs?limit=1000", &[]).json();
+        listed["data"].as_array().unwrap().clone()
+    };
+    let summary = machine.import(&["--url", &url, "--format", "json"]).exits(0).json();
+    let new = summary["total"]["new_runs"].as_u64().unwrap();
+    assert_eq!((new as usize, summary["failed_files"].as_u64()), (runs().len(), Some(0)));
+    machine.import(&["--url", &url]).exits(0).prints(&["0 runs imported"]);
+
+    let mut watching = machine
+        .command(&["--url", &url, "--watch", runner.name])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let wait = |what: &str, found: &dyn Fn() -> bool| {
+        let deadline = Instant::now() + PATIENCE;
+        while !found() {
+            assert!(Instant::now() < deadline, "{what}: {:#?}", runs());
+            thread::sleep(Duration::from_millis(50));
+        }
+    };
+    // A file that appears while it is watched, line by line.
+    let text = String::from_utf8(fs::read(&recordings.last().unwrap().0).unwrap()).unwrap();
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let path = machine.session(runner, "second");
+    let mut file = OpenOptions::new().create(true).append(true).open(&path).unwrap();
+    let before = runs().len();
+    let records = || runs().iter().map(|run| run["records"].as_u64().unwrap()).sum::<u64>();
+    let recorded_before = records();
+    for line in &lines[..lines.len() / 2] {
+        file.write_all(line.as_bytes()).unwrap();
+    }
+    wait("the run is not there while its file grows", &|| runs().len() > before);
+    for line in &lines[lines.len() / 2..] {
+        file.write_all(line.as_bytes()).unwrap();
+    }
+    machine.counted("alone.db", &["--from", runner.name, path.to_str().unwrap()]);
+    let alone: u64 = machine.runs("alone.db").iter().map(|run| run["records"].as_u64().unwrap()).sum();
+    wait("the end of the run is not there", &|| records() == recorded_before + alone);
+    let interrupted = std::process::Command::new("kill").args(["-INT", &watching.id().to_string()]).status().unwrap();
+    assert!(interrupted.success());
+    assert!(watching.wait().unwrap().success());
+    wait("the run does not end", &|| runs().iter().all(|run| run["ended_at_ms"].is_u64()));
+    let all = runs().len();
+    machine.import(&["--url", &url]).exits(0).prints(&["0 runs imported"]);
+    assert_eq!(runs().len(), all);
+}
+
+#[test]
+fn what_cannot_be_imported_is_named_and_keeps_nothing_else_out() {
+    let machine = Machine::new("import-wrong");
+    machine.import(&[]).exits(2).says(&["there are no sessions to import; looked for", "home"]);
+    let runner = runners().next().unwrap();
+    let (good, _) = recorded(runner).remove(0);
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(&fs::read(&good).unwrap()).unwrap();
+    let packed = encoder.finish().unwrap();
+    machine.scratch.file("whole.jsonl.gz", &packed);
+    let cut = machine.scratch.file("cut.jsonl.gz", &packed[..packed.len() / 2]);
+    let prose = machine.scratch.file("notes.jsonl", "Dear reader,\n");
+    let ran = machine.import(&["--db", "a.db", machine.root.to_str().unwrap(), "/no/such/file"]).exits(2);
+    ran.says(&[&cut, "ends in the middle of its gzip data", &prose, "no run was found", "/no/such/file"])
+        .prints(&["2 files could not be read", " runs imported"]);
+    assert!(!machine.runs("a.db").is_empty());
+    // A proxy has the database open.
+    let database = machine.path("a.db");
+    let _proxy =
+        Proxy::with(&[("FRAMEGATE__LOG__KIND", "sqlite"), ("FRAMEGATE__LOG__PATH", database.to_str().unwrap())]);
+    let refused = machine.import(&["--db", "a.db", good.to_str().unwrap()]);
+    assert_ne!(refused.code, Some(0));
+    refused.says(&["if a proxy has it open", "--url"]);
+}

@@ -1,0 +1,64 @@
+//! Where runners keep the sessions of a machine.
+//!
+//! Input: what a runner declares. Output: the folder, and which files in it are sessions. Never: a look at the file system; the callers do that.
+
+/// A folder in which a runner keeps its sessions, as files that its decoder reads.
+#[derive(Clone, Copy, Debug)]
+pub struct History {
+    /// The environment variable that names the folder; empty if there is none.
+    pub variable: &'static str,
+    /// The folder below the user's home directory, if the variable is not set.
+    pub folder: &'static str,
+    /// The files in it: names separated by `/`, in which `*` stands for any characters.
+    pub files: &'static str,
+}
+
+impl History {
+    /// The names of the folders on the way to the files, and last that of the files.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.files.split('/')
+    }
+}
+
+/// Whether a name is one of those that a pattern describes. `*` stands for any characters, also for none.
+pub fn is_match(pattern: &str, name: &str) -> bool {
+    let Some((front, rest)) = pattern.split_once('*') else { return pattern == name };
+    let Some(mut left) = name.strip_prefix(front) else { return false };
+    let mut parts = rest.split('*').peekable();
+    while let Some(part) = parts.next() {
+        if parts.peek().is_none() {
+            return left.ends_with(part);
+        }
+        // The first place is the best one: it leaves the most for the rest.
+        let Some(at) = left.find(part) else { return false };
+        left = left.get(at + part.len()..).unwrap_or_default();
+    }
+    left.is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_stands_for_any_characters() {
+        for (pattern, name, expected) in [
+            ("*", "", true),
+            ("*", "a.b", true),
+            ("a", "a", true),
+            ("a", "ab", false),
+            ("*.jsonl", "x.jsonl", true),
+            ("*.jsonl", "x.jsonl.zst", false),
+            ("r-*.jsonl*", "r-1.jsonl.zst", true),
+            ("r-*.jsonl*", "r-1.json", false),
+            ("r-*.jsonl*", "r.jsonl", false),
+            ("a*b*c", "abc", true),
+            ("a*b*c", "a-b-b-c", true),
+            ("a*b*c", "acb", false),
+            ("aa*aa", "aaa", false),
+            ("**", "x", true),
+        ] {
+            assert_eq!(is_match(pattern, name), expected, "{pattern} {name}");
+        }
+    }
+}
