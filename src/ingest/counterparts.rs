@@ -7,9 +7,10 @@
 //! do not contradict each other, and if they were at work at the same time, or ended with the same answer while the times may differ for that reason.
 
 use super::bounds::Account;
+use super::{is_cut, was_cut};
 use crate::log::StreamId;
 use crate::runs::{Entry, RunState, RunStatus, Runs};
-use framegate_translators::frame::{Frame, Stream};
+use framegate_translators::frame::{Body, Frame};
 use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -35,13 +36,24 @@ impl Counterparts {
         self.taken.insert(run);
     }
 
-    /// Whether the log has runs that a run of this stream could be.
-    pub(super) fn may_have(runs: &Runs, stream: &Stream) -> bool {
-        runs.has_runs_like(stream) || runs.has_nameless_runs()
+    /// Whether the log has runs that the one with this first frame could be: runs that were not over when it began.
+    pub(super) fn may_have(&self, runs: &Runs, first: &Frame) -> bool {
+        let could_be = |entry: &Arc<Entry>| {
+            let status = entry.status();
+            let close = if status.session_name.is_empty() { CLOSE_MS } else { 0 };
+            end(&status).saturating_add(close) >= first.timestamp_ms
+        };
+        let stored = runs.of_session(&first.stream, COMPARED);
+        stored.iter().any(|entry| !self.taken.contains(&entry.id()) && could_be(entry))
     }
 
-    /// The stored run that is the same as the one with these frames, if the sender may see it.
-    pub(super) fn find(&mut self, (runs, account): (&Runs, &Account), frames: &[Arc<Frame>]) -> Option<Arc<Entry>> {
+    /// The stored run that is the same as the one with these frames, if the sender may see it; and whether these frames show more: their run
+    /// ended, and the stored one was cut off.
+    pub(super) fn find(
+        &mut self,
+        (runs, account): (&Runs, &Account),
+        frames: &[Arc<Frame>],
+    ) -> Option<(Arc<Entry>, bool)> {
         let first = frames.first()?;
         let run = (first.stream.kind, first.stream.id);
         let mut seen = RunStatus::new(first);
@@ -59,8 +71,18 @@ impl Counterparts {
             .max_by_key(|(likeness, apart, _)| (*likeness, *apart))
             .map(|(.., entry)| entry)?;
         self.take(found.id());
-        Some(found)
+        let is_more = was_cut(&found) && !is_cut(seen.error_code.as_deref());
+        Some((found, is_more))
     }
+}
+
+/// Whether the run with these frames ends only because its input does.
+pub(super) fn ends_cut(frames: &[Arc<Frame>]) -> bool {
+    let end = frames.iter().rev().find_map(|frame| match &frame.body {
+        Body::SessionEnded(end) => Some(end.error_code.as_deref()),
+        _ => None,
+    });
+    end.is_none_or(is_cut)
 }
 
 /// Why two runs are the same, the best reason last.

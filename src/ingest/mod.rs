@@ -77,7 +77,12 @@ const CUT: &[&str] = &[STREAM_ENDED, PROXY_RESTARTED, PROXY_LOST, PROXY_STOPPING
 
 /// Whether a stored run is only the beginning of what its runner did, as far as is known.
 fn was_cut(entry: &Entry) -> bool {
-    entry.status().error_code.as_deref().is_some_and(|code| CUT.contains(&code))
+    is_cut(entry.status().error_code.as_deref())
+}
+
+/// The same for a run with this error code.
+fn is_cut(code: Option<&str>) -> bool {
+    code.is_some_and(|code| CUT.contains(&code))
 }
 
 /// Observes an ingest in order to talk to the runner.
@@ -333,6 +338,9 @@ impl Ingest {
         match kept {
             Ok(()) => {
                 self.ingested.wake(frames.len(), arrived, false);
+                if self.repeats.as_ref().is_some_and(Repeats::replaces_at_once) {
+                    self.drop_superseded().await;
+                }
                 if let Some(listener) = listener {
                     listener.frames(&frames);
                 }
@@ -415,6 +423,12 @@ impl Ingest {
         self.runs.store(artifacts).await;
         self.close(frames, arrived).await?;
         allowed?;
+        self.drop_superseded().await;
+        Ok(self.seen())
+    }
+
+    /// Drops the stored runs that longer ones of this input replace. The longer ones must be stored.
+    async fn drop_superseded(&mut self) {
         for entry in self.repeats.iter_mut().flat_map(Repeats::take_superseded) {
             tracing::info!(run = %entry.stream.id, "a run was sent again with more records; the longer run replaces \
                                                     the earlier one");
@@ -422,7 +436,6 @@ impl Ingest {
                 tracing::warn!(run = %entry.stream.id, %error, "a run that was replaced could not be dropped");
             }
         }
-        Ok(self.seen())
     }
 
     /// Describes the input so far.

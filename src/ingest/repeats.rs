@@ -10,7 +10,7 @@
 //! session files are held back to their ends, if the log may have them from another output of the runner.
 
 use super::bounds::Account;
-use super::counterparts::Counterparts;
+use super::counterparts::{self, Counterparts};
 use super::was_cut;
 use crate::log::{ByStream, LogError, StreamId, stream_id, weight};
 use crate::runs::{Entry, Runs};
@@ -230,8 +230,8 @@ impl Repeats {
     /// Whether a run begins that the log may have.
     fn begins(&self, frame: &Frame, runs: &Runs) -> bool {
         let is_first = frame.seq == 0 && frame.stream.kind == StreamKind::Session;
-        let may_have = || match self.counterparts {
-            Some(_) => Counterparts::may_have(runs, &frame.stream),
+        let may_have = || match &self.counterparts {
+            Some(counterparts) => counterparts.may_have(runs, frame),
             None => runs.has_runs_like(&frame.stream),
         };
         is_first && may_have()
@@ -280,7 +280,9 @@ impl Repeats {
             };
             if is_last(&frame) && stream_id(&frame) == run {
                 self.end(run, (runs, account), &mut out).await;
-            } else if (!is_like && self.counterparts.is_none()) || self.bytes > self.held_bytes {
+            } else if (!is_like && (held.behind.is_some() || self.counterparts.is_none()))
+                || self.bytes > self.held_bytes
+            {
                 self.release(run, &mut out);
             }
         }
@@ -318,11 +320,22 @@ impl Repeats {
         // A run that goes on here is replaced. In a session file, so is one that seemed to be over.
         let is_longer = held.like.is_empty() && held.behind.is_some();
         let known = match (&mut self.counterparts, known) {
+            // The log has all records of the run, but not its end.
+            (Some(_), Some(known)) if was_cut(&known) && !counterparts::ends_cut(&held.frames) => {
+                self.superseded.push(known);
+                None
+            }
             (Some(counterparts), Some(known)) => {
                 counterparts.take(known.id());
                 Some(known)
             }
-            (Some(counterparts), None) if !is_longer => counterparts.find((runs, account), &held.frames),
+            (Some(counterparts), None) if !is_longer => match counterparts.find((runs, account), &held.frames) {
+                Some((known, true)) => {
+                    self.superseded.push(known);
+                    None
+                }
+                found => found.map(|(known, _)| known),
+            },
             (_, known) => known,
         };
         let Some(known) = known else {
@@ -362,6 +375,11 @@ impl Repeats {
     /// The stored runs that were repeated.
     pub(super) fn again(&self) -> &[Arc<Entry>] {
         &self.again
+    }
+
+    /// Whether stored runs are replaced as soon as the longer ones are stored: the input may go on for long after them.
+    pub(super) fn replaces_at_once(&self) -> bool {
+        self.counterparts.is_some() && !self.superseded.is_empty()
     }
 
     /// The stored runs that longer ones replaced.

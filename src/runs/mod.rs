@@ -234,11 +234,6 @@ impl Runs {
         self.registry.begun_like(stream, record)
     }
 
-    /// Whether runs are kept whose runner named no session.
-    pub fn has_nameless_runs(&self) -> bool {
-        self.registry.has_nameless_runs()
-    }
-
     /// The runs of the stream's session, and those whose runner named no session, of the same runner; at most `most`, newest first.
     pub fn of_session(&self, stream: &Stream, most: usize) -> Vec<Arc<Entry>> {
         self.registry.of_session(stream, most)

@@ -133,7 +133,7 @@ fn recordings_of_all_runners_are_shown_together() {
 fn a_file_that_is_not_understood_is_reported_and_the_others_are_shown() {
     let scratch = Scratch::new("view-odd");
     let odd = scratch.file("odd.txt", "hello\nworld\n");
-    let packed = scratch.file("packed.gz", b"\x1f\x8b\x08\x00rest");
+    let packed = scratch.file("packed.bz2", b"BZh91AY&SY\n");
     let missing = scratch.missing();
     let view = View::of(&[&odd, &packed, &missing, &path("text_plain.ndjson")]);
     let bearer = view.enter();
@@ -144,7 +144,7 @@ fn a_file_that_is_not_understood_is_reported_and_the_others_are_shown() {
         assert!(err.contains(part), "{part}: {err}");
     }
     // Without anything to show, it ends at once and prints no link.
-    let ended = run(&["view", &odd, &packed], "").exits(2).says(&["odd.txt", "packed.gz"]);
+    let ended = run(&["view", &odd, &packed], "").exits(2).says(&["odd.txt", "packed.bz2"]);
     assert_eq!(ended.out, "");
     run(&["view"], "").exits(2);
 }

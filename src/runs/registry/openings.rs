@@ -69,11 +69,6 @@ impl Registry {
         self.begun(session_key(stream), None, WITHOUT)
     }
 
-    /// Whether runs are kept whose runner named no session.
-    pub(in crate::runs) fn has_nameless_runs(&self) -> bool {
-        self.read().openings.0.contains_key(&Uuid::nil())
-    }
-
     /// The runs of the stream's session, and those whose runner named no session, of the same runner; at most `most`, newest first.
     pub(in crate::runs) fn of_session(&self, stream: &Stream, most: usize) -> Vec<Arc<Entry>> {
         let known = self.read();
