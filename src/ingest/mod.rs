@@ -6,6 +6,7 @@
 mod bounds;
 mod closing;
 mod counterparts;
+mod cut;
 mod drift;
 mod factory;
 mod identification;
@@ -17,6 +18,7 @@ mod repeats;
 mod tests;
 
 pub use bounds::Beyond;
+pub use cut::{FEED_LOST, PROXY_STOPPING};
 pub use factory::{IngestFactory, Settings};
 pub use identification::{IdentificationReporter, Seen, counted, unknown};
 pub use pump::{Source, Stopped, pump, until_known};
@@ -24,14 +26,15 @@ pub use pump::{Source, Stopped, pump, until_known};
 use crate::clock::{Arrival, Clock, Moment};
 use crate::log::{LogError, StreamId, stream_id};
 use crate::runs::labels::Labels;
-use crate::runs::{Entry, Ingested, LOG_FAILED, Runs};
+use crate::runs::{Ingested, LOG_FAILED, Runs};
 use bounds::{Account, Bounds};
 use closing::{close_later, cut_short};
+use cut::{LOG_FULL, is_cut, was_cut};
 use framegate_translators::artifacts::Artifact;
 use framegate_translators::decode::Record;
 use framegate_translators::frame::{ApprovalResolved, Frame};
 use framegate_translators::host::PromptFile;
-use framegate_translators::normalizer::{PROXY_LOST, PROXY_RESTARTED, RunEnd, STREAM_ENDED};
+use framegate_translators::normalizer::RunEnd;
 use framegate_translators::pipeline::{self, Pause};
 use known_streams::KnownStreams;
 use repeats::Repeats;
@@ -61,28 +64,6 @@ impl IngestError {
             Self::Beyond(_) => "limit",
         }
     }
-}
-
-/// The error code of a run that ended because the log was full.
-const LOG_FULL: &str = "log_full";
-
-/// The error code of a run that was open when the proxy stopped.
-pub const PROXY_STOPPING: &str = "proxy_stopping";
-
-/// The error code of a run whose end was lost with its feed.
-pub const FEED_LOST: &str = "feed_lost";
-
-/// The error codes of runs that ended because their input, their proxy or the log did. The runner has not said how they ended.
-const CUT: &[&str] = &[STREAM_ENDED, PROXY_RESTARTED, PROXY_LOST, PROXY_STOPPING, FEED_LOST, LOG_FAILED, LOG_FULL];
-
-/// Whether a stored run is only the beginning of what its runner did, as far as is known.
-fn was_cut(entry: &Entry) -> bool {
-    is_cut(entry.status().error_code.as_deref())
-}
-
-/// The same for a run with this error code.
-fn is_cut(code: Option<&str>) -> bool {
-    code.is_some_and(|code| CUT.contains(&code))
 }
 
 /// Observes an ingest in order to talk to the runner.
@@ -338,9 +319,7 @@ impl Ingest {
         match kept {
             Ok(()) => {
                 self.ingested.wake(frames.len(), arrived, false);
-                if self.repeats.as_ref().is_some_and(Repeats::replaces_at_once) {
-                    self.drop_superseded().await;
-                }
+                self.replace_at_once().await;
                 if let Some(listener) = listener {
                     listener.frames(&frames);
                 }
@@ -425,6 +404,13 @@ impl Ingest {
         allowed?;
         self.drop_superseded().await;
         Ok(self.seen())
+    }
+
+    /// All frames so far are stored: drops what they replace, if that must not wait for the end of the input.
+    async fn replace_at_once(&mut self) {
+        if self.repeats.as_ref().is_some_and(Repeats::replaces_at_once) {
+            self.drop_superseded().await;
+        }
     }
 
     /// Drops the stored runs that longer ones of this input replace. The longer ones must be stored.

@@ -128,6 +128,9 @@ impl PipelinedAppend {
     ) -> Result<Option<T>, IngestError> {
         let mut awaited = pin!(awaited);
         loop {
+            if !self.is_busy() && self.next.is_empty() {
+                self.ingest.replace_at_once().await;
+            }
             let patience = self.ingest.patience();
             let is_busy = self.is_busy();
             let due = async {
