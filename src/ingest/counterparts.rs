@@ -18,8 +18,8 @@ use std::sync::Arc;
 /// The longest time in which a run arrives that was recorded before, in milliseconds. A runner takes longer for its work.
 const AT_ONCE_MS: u64 = 1000;
 
-/// The longest time between two records of one run in streams whose records seldom have times, in milliseconds.
-const CLOSE_MS: u64 = 60_000;
+/// How far the times of a stream may be from those of its session file if its records seldom have times, in milliseconds.
+const CLOSE_MS: u64 = 5000;
 
 /// How many stored runs of a session are compared.
 const COMPARED: usize = 4096;
@@ -38,6 +38,10 @@ impl Counterparts {
 
     /// Whether the log has runs that the one with this first frame could be: runs that were not over when it began.
     pub(super) fn may_have(&self, runs: &Runs, first: &Frame) -> bool {
+        // Without the session's name, only equal records count.
+        if first.stream.session.name.is_empty() {
+            return runs.has_runs_like(&first.stream);
+        }
         let could_be = |entry: &Arc<Entry>| {
             let status = entry.status();
             let close = if status.session_name.is_empty() { CLOSE_MS } else { 0 };
@@ -99,7 +103,7 @@ enum Likeness {
 fn likeness(stored: &RunStatus, seen: &RunStatus) -> Option<Likeness> {
     let titles = stored.title.as_ref().zip(seen.title.as_ref());
     let is_same_title = titles.is_some_and(|(stored, seen)| stored == seen);
-    if stored.runner != seen.runner || (titles.is_some() && !is_same_title) {
+    if seen.session_name.is_empty() || stored.runner != seen.runner || (titles.is_some() && !is_same_title) {
         return None;
     }
     let is_same_session = !stored.session_name.is_empty() && stored.session_name == seen.session_name;
