@@ -27,6 +27,7 @@ mod run_end;
 mod serve;
 mod shell;
 mod stats;
+mod stop;
 mod text;
 mod threads;
 mod translate;

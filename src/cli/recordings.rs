@@ -10,6 +10,8 @@ use crate::auth::Restriction;
 use crate::ingest::{Ingest, IngestError, IngestFactory};
 use crate::runs::{Entry, Ingested};
 use framegate_translators::frame::StreamKind;
+use framegate_translators::framing::Limits;
+use framegate_translators::runners::Runner;
 use framegate_translators::when::FirstTime;
 use std::io;
 use std::path::Path;
@@ -42,7 +44,8 @@ impl Recordings {
         let cannot_read = |why: &dyn std::fmt::Display| format!("cannot read {}: {why}", shown(path));
         let mut input = Input::open(path, self.command).map_err(|error| cannot_read(&error))?;
         let mut ingest = self.factory.ingest(self.from.runner(), None, Arc::<Restriction>::default());
-        if let Some(unix_ms) = self.first_time(&mut input).map_err(|error| cannot_read(&error))? {
+        let first = first_time(&mut input, self.from.runner(), self.factory.settings().limits);
+        if let Some(unix_ms) = first.map_err(|error| cannot_read(&error))? {
             ingest = ingest.recorded_at(unix_ms);
         }
         let mut ingest = ingest.recognising_repeats(input.is_whole());
@@ -91,20 +94,28 @@ impl Recordings {
         let chunk = input.next().map_err(Stopped::Input)?;
         Ok(Some(chunk.to_vec()).filter(|chunk| !chunk.is_empty()))
     }
+}
 
-    /// The first time in the records of a file, in Unix epoch milliseconds; `None` for a pipe, whose clock is the system's.
-    fn first_time(&self, input: &mut Input) -> io::Result<Option<u64>> {
-        if !input.is_whole() {
-            return Ok(None);
-        }
-        let mut found = None;
-        let mut first = FirstTime::new(self.from.runner(), None, self.factory.settings().limits);
-        input.look_ahead(LOOK_AHEAD_BYTES, |bytes| {
-            found = first.feed(bytes);
-            found.is_some()
-        })?;
-        Ok(found.or_else(|| first.finish()))
+/// The first time in the records of a file, in Unix epoch milliseconds; `None` for a pipe, whose clock is the system's. Without a runner, records of
+/// any runner count.
+///
+/// # Errors
+/// The file cannot be read.
+pub(super) fn first_time(
+    input: &mut Input,
+    runner: Option<&'static Runner>,
+    limits: Limits,
+) -> io::Result<Option<u64>> {
+    if !input.is_whole() {
+        return Ok(None);
     }
+    let mut found = None;
+    let mut first = FirstTime::new(runner, None, limits);
+    input.look_ahead(LOOK_AHEAD_BYTES, |bytes| {
+        found = first.feed(bytes);
+        found.is_some()
+    })?;
+    Ok(found.or_else(|| first.finish()))
 }
 
 /// Why reading stopped before the end.

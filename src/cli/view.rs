@@ -9,6 +9,7 @@ use super::browser::{self, Signpost};
 use super::input::shown;
 use super::names::{self, From};
 use super::recordings::Recordings;
+use super::stop::Stop;
 use super::{EXIT_CLEAN, EXIT_FAILED};
 use crate::config::Sources;
 use crate::ingest::IngestFactory;
@@ -17,7 +18,6 @@ use anyhow::Context;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
 #[derive(Debug, clap::Args)]
@@ -148,24 +148,4 @@ fn show(link: &str, open: bool) -> anyhow::Result<Option<Signpost>> {
 fn tell(line: &str) {
     // If stderr is closed, the line cannot be delivered.
     let _ = writeln!(std::io::stderr(), "{line}");
-}
-
-/// Ctrl-C and SIGTERM.
-struct Stop {
-    interrupt: Signal,
-    terminate: Signal,
-}
-
-impl Stop {
-    fn new() -> anyhow::Result<Self> {
-        let of = |kind| signal(kind).context("cannot listen for signals");
-        Ok(Self { interrupt: of(SignalKind::interrupt())?, terminate: of(SignalKind::terminate())? })
-    }
-
-    async fn requested(&mut self) {
-        tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
-        }
-    }
 }

@@ -108,7 +108,9 @@ fn likeness(stored: &RunStatus, seen: &RunStatus) -> Option<Likeness> {
     }
     let is_same_session = !stored.session_name.is_empty() && stored.session_name == seen.session_name;
     let (is_same_answer, has_answer) = (answer(stored) == answer(seen), answer(seen).is_some());
-    if overlap(stored, seen) && is_same_answer {
+    // What two runs have in common beside the time: other runs may be at work then.
+    let is_related = is_same_session || is_same_title;
+    if overlap(stored, seen) && is_same_answer && (is_related || has_answer) {
         return Some(Likeness::TimeAndEnd);
     }
     // Without an answer, what the runs did must be the same.
@@ -120,7 +122,7 @@ fn likeness(stored: &RunStatus, seen: &RunStatus) -> Option<Likeness> {
     if is_same_end && is_same_here {
         return Some(Likeness::End);
     }
-    (overlap(stored, seen) && (is_same_session || is_same_title)).then_some(Likeness::Time)
+    (overlap(stored, seen) && is_related).then_some(Likeness::Time)
 }
 
 /// Whether a run was sent as a whole after it had happened, so that its times may not be its own.
@@ -152,4 +154,75 @@ fn overlap(one: &RunStatus, other: &RunStatus) -> bool {
 /// The time between the end of one run and the beginning of the other, in milliseconds; 0 if they overlap.
 fn distance(one: &RunStatus, other: &RunStatus) -> u64 {
     one.started_at_ms.max(other.started_at_ms).saturating_sub(end(one).min(end(other)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// A run that ended, of a named session.
+    fn run(title: Option<&str>, answer: Option<&str>, (from, to): (u64, u64)) -> RunStatus {
+        let status = json!({"run_id": uuid::Uuid::from_u128(1), "session_id": uuid::Uuid::from_u128(2), "session_name": "s",
+            "runner": "codex", "title": title, "state": "completed", "started_at_ms": from, "updated_at_ms": to,
+            "ended_at_ms": to, "frames": 9, "records": 3, "invalid_records": 0, "records_with_errors": 0, "tool_calls": 1,
+            "usage": {}, "warnings": {}, "pending_approvals": [], "final_text": answer});
+        serde_json::from_value(status).unwrap()
+    }
+
+    fn nameless(mut status: RunStatus) -> RunStatus {
+        status.session_name.clear();
+        status
+    }
+
+    /// Long enough not to have arrived at once.
+    const LONG: u64 = 10 * AT_ONCE_MS;
+
+    #[test]
+    fn runs_of_a_session_are_the_same_if_they_were_at_work_at_the_same_time() {
+        let seen = run(Some("Fix it"), Some("Done."), (LONG, 2 * LONG));
+        let stored = |title, answer, times| likeness(&run(title, answer, times), &seen);
+        assert_eq!(stored(None, Some(" Done.\n"), (LONG, 2 * LONG)), Some(Likeness::TimeAndEnd));
+        assert_eq!(stored(None, Some("Half"), (LONG, 2 * LONG)), Some(Likeness::Time));
+        // At least half of the shorter one.
+        let half = LONG + LONG / 2;
+        assert_eq!(stored(None, Some("x"), (half, half + LONG)), Some(Likeness::Time));
+        assert_eq!(stored(None, Some("x"), (half + 1, half + 1 + LONG)), None);
+        // The prompts contradict each other.
+        assert_eq!(stored(Some("Break it"), Some("Done."), (LONG, 2 * LONG)), None);
+        // A run that is still open.
+        let mut open = run(None, None, (LONG, LONG));
+        (open.state, open.ended_at_ms) = (RunState::Running, None);
+        assert_eq!(likeness(&open, &seen), Some(Likeness::Time));
+    }
+
+    #[test]
+    fn a_stream_without_times_of_its_own_counts_by_its_answer() {
+        let seen = run(Some("Fix it"), Some("Done."), (LONG, 2 * LONG));
+        let stored = |answer, took| likeness(&run(None, answer, (9 * LONG, 9 * LONG + took)), &seen);
+        assert_eq!(stored(Some("Done."), AT_ONCE_MS), Some(Likeness::End));
+        assert_eq!(stored(Some("Done."), AT_ONCE_MS + 1), None, "its times are its own");
+        assert_eq!(stored(Some("Other."), 0), None);
+        // Without an answer, what was done counts.
+        let mut failed = run(None, None, (9 * LONG, 9 * LONG));
+        let seen = run(Some("Fix it"), None, (LONG, 2 * LONG));
+        assert_eq!(likeness(&failed, &seen), Some(Likeness::End));
+        failed.tool_calls += 1;
+        assert_eq!(likeness(&failed, &seen), None);
+    }
+
+    #[test]
+    fn a_stream_without_a_session_needs_the_prompt_and_the_answer() {
+        let seen = run(Some("Fix it"), Some("Done."), (LONG, 2 * LONG));
+        let stored = |title, answer, from| likeness(&nameless(run(title, answer, (from, from + LONG))), &seen);
+        let end = 2 * LONG;
+        assert_eq!(stored(Some("Fix it"), Some("Done."), end + CLOSE_MS), Some(Likeness::End));
+        assert_eq!(stored(Some("Fix it"), Some("Done."), end + CLOSE_MS + 1), None);
+        assert_eq!(stored(None, Some("Done."), end + 1), None);
+        assert_eq!(stored(None, Some("Done."), LONG), Some(Likeness::TimeAndEnd));
+        assert_eq!(stored(None, None, LONG), None, "another run may be at work at that time");
+        // Neither names the session: only equal records count, which are compared elsewhere.
+        let both = nameless(seen.clone());
+        assert_eq!(likeness(&both, &both), None);
+    }
 }

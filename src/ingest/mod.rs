@@ -415,9 +415,16 @@ impl Ingest {
 
     /// Drops the stored runs that longer ones of this input replace. The longer ones must be stored.
     async fn drop_superseded(&mut self) {
-        for entry in self.repeats.iter_mut().flat_map(Repeats::take_superseded) {
+        for (entry, longer) in self.repeats.iter_mut().flat_map(Repeats::take_superseded) {
             tracing::info!(run = %entry.stream.id, "a run was sent again with more records; the longer run replaces \
                                                     the earlier one");
+            let labels = entry.status().labels.clone();
+            if !labels.is_empty()
+                && let Some(longer) = self.runs.find(longer)
+                && longer.status().labels.is_empty()
+            {
+                self.runs.label(&longer, labels).await;
+            }
             if let Err(error) = self.runs.drop_stream(&entry).await {
                 tracing::warn!(run = %entry.stream.id, %error, "a run that was replaced could not be dropped");
             }

@@ -71,8 +71,8 @@ pub(super) struct Repeats {
     /// The runs of this ingest that are dropped, and the stored runs that they repeat.
     dropped: HashSet<StreamId>,
     again: Vec<Arc<Entry>>,
-    /// Stored runs that longer ones replace once those are stored.
-    superseded: Vec<Arc<Entry>>,
+    /// Stored runs, and the longer ones that replace them once those are stored.
+    superseded: Vec<(Arc<Entry>, StreamId)>,
     /// Whether the last run that ended was a repetition. Only the first run of a whole document has a record.
     was_known: bool,
 }
@@ -227,6 +227,12 @@ impl Repeats {
         Self { counterparts: Some(Counterparts::default()), held_bytes: HISTORY_BYTES, ..Self::new(true) }
     }
 
+    /// Holds back at most so many bytes.
+    #[cfg(test)]
+    pub(super) fn holding(&mut self, bytes: u64) {
+        self.held_bytes = bytes;
+    }
+
     /// Whether a run begins that the log may have.
     fn begins(&self, frame: &Frame, runs: &Runs) -> bool {
         let is_first = frame.seq == 0 && frame.stream.kind == StreamKind::Session;
@@ -322,7 +328,7 @@ impl Repeats {
         let known = match (&mut self.counterparts, known) {
             // The log has all records of the run, but not its end.
             (Some(_), Some(known)) if was_cut(&known) && !counterparts::ends_cut(&held.frames) => {
-                self.superseded.push(known);
+                self.superseded.push((known, run));
                 None
             }
             (Some(counterparts), Some(known)) => {
@@ -331,7 +337,7 @@ impl Repeats {
             }
             (Some(counterparts), None) if !is_longer => match counterparts.find((runs, account), &held.frames) {
                 Some((known, true)) => {
-                    self.superseded.push(known);
+                    self.superseded.push((known, run));
                     None
                 }
                 found => found.map(|(known, _)| known),
@@ -359,7 +365,8 @@ impl Repeats {
         let Some(held) = self.held.remove(&run) else { return };
         self.bytes -= held.bytes;
         let is_replaced = |known: &Arc<Entry>| self.counterparts.is_some() || was_cut(known);
-        self.superseded.extend(held.behind.filter(|_| held.like.is_empty()).filter(is_replaced));
+        let replaced = held.behind.filter(|_| held.like.is_empty()).filter(is_replaced);
+        self.superseded.extend(replaced.map(|known| (known, run)));
         out.0.extend(held.frames);
         out.1.extend(held.artifacts);
     }
@@ -382,8 +389,8 @@ impl Repeats {
         self.counterparts.is_some() && !self.superseded.is_empty()
     }
 
-    /// The stored runs that longer ones replaced.
-    pub(super) fn take_superseded(&mut self) -> Vec<Arc<Entry>> {
+    /// The stored runs that longer ones replaced, with the longer ones.
+    pub(super) fn take_superseded(&mut self) -> Vec<(Arc<Entry>, StreamId)> {
         std::mem::take(&mut self.superseded)
     }
 }

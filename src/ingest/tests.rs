@@ -401,3 +401,26 @@ proptest! {
         });
     }
 }
+
+#[tokio::test]
+async fn a_run_of_a_session_file_is_held_back_up_to_a_bound() {
+    let runs = Arc::new(Runs::new(Arc::new(MemoryLog::new(1 << 30, 100)), Gate::new(GateMode::Off).unwrap()));
+    let factory = IngestFactory::new(runs.clone(), Settings::default());
+    let again = async |most: Option<u64>| {
+        let mut ingest = factory.ingest(runner("claude-code"), None, Arc::default()).of_history();
+        if let (Some(most), Some(repeats)) = (most, &mut ingest.repeats) {
+            repeats.holding(most);
+        }
+        let ingested = ingest.ingested();
+        ingest.feed(INPUT).await.unwrap();
+        ingest.finish().await.unwrap();
+        (ingested.runs()[0].clone(), ingested.repeated().len())
+    };
+    let (first, known) = again(None).await;
+    assert_eq!(known, 0, "the log was empty");
+    let frames = runs.log().read(first.id(), 0, 10_000).await.unwrap();
+    // The last frame decides, so it is never held back.
+    let held: u64 = frames[..frames.len() - 1].iter().map(|frame| weight(frame)).sum();
+    assert_eq!(again(Some(held)).await.1, 1);
+    assert_eq!(again(Some(held - 1)).await.1, 0, "a run that is too large is stored again");
+}

@@ -234,7 +234,8 @@ impl Runs {
         self.registry.begun_like(stream, record)
     }
 
-    /// The runs of the stream's session, and those whose runner named no session, of the same runner; at most `most`, newest first.
+    /// The runs of the stream's session, and those whose runner named no session, of the same runner; at most `most`, the newest
+    /// ones.
     pub fn of_session(&self, stream: &Stream, most: usize) -> Vec<Arc<Entry>> {
         self.registry.of_session(stream, most)
     }

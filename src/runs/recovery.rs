@@ -4,6 +4,7 @@
 //! and its runs end as interrupted. Never: reading the frames of an ended stream, except for the last frame of a run with a
 //! long final text; a proxy that does not start because a stream cannot be read, or cannot be closed yet.
 
+use super::labels::Labels;
 use super::retention::pruning::Pruning;
 use super::{Entry, RunStatus, Runs};
 use crate::log::{KeptStream, LogError};
@@ -117,7 +118,7 @@ impl Runs {
                 labels: known.labels,
                 ..status
             },
-            (Some(status), None) => RunStatus { frames: at, ..status },
+            (Some(status), None) => RunStatus { frames: at, labels: labels_of(kept), ..status },
         };
         status.frames = status.frames.max(kept.frames);
         let (run, runner, frames) = (status.run_id, status.runner, status.frames);
@@ -179,6 +180,11 @@ impl Encoder for LeftOpen {
     fn restore(&mut self, saved: &[u8]) -> bool {
         Reopened::restore(self.1.clone(), saved).map(|reopened| self.0 = reopened).is_some()
     }
+}
+
+/// The labels of a run whose status was not stored.
+pub(super) fn labels_of(kept: &KeptStream) -> Labels {
+    kept.labels.as_deref().and_then(|labels| serde_json::from_str(labels).ok()).unwrap_or_default()
 }
 
 /// The stored status, if it belongs to the stream's current state.

@@ -8,8 +8,7 @@
 //! meanwhile ([`Expected`]).
 
 use super::append::Touched;
-use super::labels::Labels;
-use super::recovery::known_status;
+use super::recovery::{known_status, labels_of};
 use super::{Entry, RunStatus, Runs};
 use crate::clock::Moment;
 use crate::log::{ByStream, DroppedStream, Gone, Heard, KeptStream, Loading, LogError, News, Run, StreamId};
@@ -103,11 +102,6 @@ impl Drop for Expected<'_> {
         let mut expected = self.order.expected();
         self.keys.iter().for_each(|key| drop(expected.remove(key)));
     }
-}
-
-/// The labels that were stored without a status.
-fn labels_of(kept: &KeptStream) -> Labels {
-    kept.labels.as_deref().and_then(|labels| serde_json::from_str(labels).ok()).unwrap_or_default()
 }
 
 impl Runs {

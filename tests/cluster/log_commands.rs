@@ -297,17 +297,21 @@ fn log_commands_read_what_is_too_long_for_a_header_or_a_message() {
     let why = "why ".repeat(10_000);
     let text = json!({"type": "text", "text": "0123456789".repeat(200_000)});
     for body in [run_with(&[], &why), run_with(&[text], "none")] {
-        assert_eq!(post(proxy.address, "/v1/ingest/claude-code", &[], body.as_bytes()).status, 201);
+        assert_eq!(post(proxy.address, "/v1/ingest/claude-code?label=team:web", &[], body.as_bytes()).status, 201);
     }
+    let mut other = crate::proxies::proxy(&servers, "other", &[]);
     let all = wait_until_alike(from_ref(&proxy));
+    assert_eq!(wait_until_alike(from_ref(&other)), all);
+    assert!(all.iter().all(|run| run["labels"] == json!({"team": "web"})), "{all:#?}");
     proxy.terminate();
+    other.terminate();
     let log = Log::at(&servers);
     let listed = log.list();
     assert_eq!(ids(&listed), ids(&all));
     assert_eq!(listed[1]["message"], why);
     for (listed, served) in listed.iter().zip(&all) {
         assert_eq!(log.log(&["show", listed["run_id"].as_str().unwrap()]).exits(0).json(), *listed);
-        for field in ["state", "frames", "usage", "message", "error_code", "started_at_ms", "ended_at_ms"] {
+        for field in ["state", "frames", "usage", "message", "error_code", "started_at_ms", "ended_at_ms", "labels"] {
             assert_eq!(listed[field], served[field], "{field}");
         }
     }

@@ -72,7 +72,7 @@ fn a_longer_input_replaces_an_interrupted_run() {
     let proxy = Proxy::start();
     let body = recording("claude-code", "parallel_tools.partial.ndjson");
     let half = body.len() / 2;
-    let cut = post(proxy.address, PATH, &[], &body[..half]).json();
+    let cut = post(proxy.address, &format!("{PATH}?label=team:web"), &[], &body[..half]).json();
     assert_eq!(cut["runs"][0]["state"], "interrupted");
     assert_eq!(post(proxy.address, PATH, &[], &body[..half]).json()["repeated_runs"], 1);
     let whole = post(proxy.address, PATH, &[], &body);
@@ -80,6 +80,8 @@ fn a_longer_input_replaces_an_interrupted_run() {
     let whole = whole.json();
     assert_eq!((&whole["repeated_runs"], &whole["runs"][0]["state"]), (&json!(0), &json!("completed")));
     assert_ne!(run_ids(&cut), run_ids(&whole));
+    let status = get(proxy.address, &format!("/v1/runs/{}", run_ids(&whole)[0]), &[]).json();
+    assert_eq!(status["labels"], json!({"team": "web"}), "what the client said of the run is kept");
     assert_eq!(run_count(proxy.address), 1);
     // A prefix of a stored run is a new run: nothing shows that it was meant to be the same.
     assert_eq!(post(proxy.address, PATH, &[], &body[..half]).status, 201);

@@ -1,12 +1,12 @@
 //! The log as a library: what is kept, what is dropped, and how errors are reported.
 
+use crate::every_kind;
 use crate::scratch::{Scratch, frames, run_of, wait};
 use framegate::clock::Clock;
 use framegate::log::sqlite::{Fsync, LAYOUT, Options};
 use framegate::log::{Checkpoint, CheckpointAt, FrameLog, Gone, LogError, SqliteLog, StreamId, stream_id};
 use framegate_translators::encode::EventId;
 use framegate_translators::frame::Frame;
-use framegate_translators::runners::RUNNERS;
 use std::io::{Seek, SeekFrom, Write};
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,61 +14,11 @@ use std::time::Duration;
 const PLAIN: (&str, &str) = ("claude-code", "text_plain.partial.ndjson");
 
 fn read_all(log: &SqliteLog, stream: StreamId) -> Vec<Arc<Frame>> {
-    wait(async {
-        let mut found = Vec::new();
-        loop {
-            let more = match log.read(stream, found.len() as u64, 7).await {
-                Err(LogError::Dropped { .. }) => return Vec::new(),
-                more => more.unwrap(),
-            };
-            if more.is_empty() {
-                return found;
-            }
-            found.extend(more);
-        }
-    })
+    wait(every_kind::frames::read_all(log, stream))
 }
 
 fn as_text(frames: &[Arc<Frame>]) -> Vec<String> {
     frames.iter().map(|frame| format!("{frame:?}")).collect()
-}
-
-#[test]
-fn appended_frames_survive_reopening_in_every_fsync_mode() {
-    for (nth, fsync) in
-        [Fsync::Always, Fsync::Interval(Duration::from_millis(10)), Fsync::Never].into_iter().enumerate()
-    {
-        let scratch = Scratch::new(&format!("again-{nth}"));
-        let options = Options { fsync, ..Options::new(scratch.path()) };
-        let samples = RUNNERS.iter().map(|runner| (runner.name, runner.sample.file));
-        let parts: Vec<Vec<Arc<Frame>>> = [("claude-code", "multi_turn_stdin.ndjson")]
-            .into_iter()
-            .chain(samples)
-            .enumerate()
-            .map(|(run, (runner, name))| frames(runner, name, 1 + run as u128))
-            .collect();
-        let log = SqliteLog::open(options.clone()).unwrap();
-        for frames in &parts {
-            for chunk in frames.chunks(5) {
-                wait(log.append(chunk, Vec::new())).unwrap();
-            }
-        }
-        drop(log);
-        let log = SqliteLog::open(options).unwrap();
-        let mut streams = 0;
-        for frames in &parts {
-            let mut ids: Vec<StreamId> = frames.iter().map(|frame| stream_id(frame)).collect();
-            ids.sort_by_key(|(_, id)| *id);
-            ids.dedup();
-            for id in ids {
-                let mine: Vec<_> = frames.iter().filter(|frame| stream_id(frame) == id).cloned().collect();
-                assert_eq!(as_text(&read_all(&log, id)), as_text(&mine));
-                streams += 1;
-            }
-        }
-        assert!(streams > 6, "{streams}");
-        assert_eq!(wait(log.streams()).unwrap().len(), streams);
-    }
 }
 
 #[test]

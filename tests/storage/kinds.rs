@@ -3,7 +3,7 @@
 use crate::every_kind::{Opened, Place, of_every_kind, runtime};
 use crate::scratch::Scratch;
 use framegate::artifacts::{ArtifactStore, MemoryStore};
-use framegate::log::sqlite::Options;
+use framegate::log::sqlite::{Fsync, Options};
 use framegate::log::{FrameLog, MemoryLog, SqliteLog};
 use std::sync::Arc;
 use tokio::runtime::Runtime;
@@ -37,19 +37,21 @@ struct File {
     scratch: Scratch,
     /// How many bytes of frames it keeps in memory besides.
     recent_bytes: u64,
+    fsync: Fsync,
     runtime: Runtime,
 }
 
 impl File {
-    fn new(recent_bytes: u64) -> Self {
+    fn new(recent_bytes: u64, fsync: Fsync) -> Self {
         let name = format!("kind-{recent_bytes}-{:?}", std::thread::current().id());
-        Self { scratch: Scratch::new(&name), recent_bytes, runtime: runtime() }
+        Self { scratch: Scratch::new(&name), recent_bytes, fsync, runtime: runtime() }
     }
 }
 
 impl Place for File {
     fn open(&self, _has_runs: bool) -> Opened {
-        let options = Options { recent_bytes: self.recent_bytes, ..Options::new(self.scratch.path()) };
+        let Self { recent_bytes, fsync, .. } = *self;
+        let options = Options { recent_bytes, fsync, ..Options::new(self.scratch.path()) };
         let log = Arc::new(SqliteLog::open(options).unwrap());
         Opened { log: log.clone(), store: log }
     }
@@ -64,9 +66,20 @@ mod memory {
 }
 
 mod file {
-    super::of_every_kind!(super::File::new(0), doc = "In a file.");
+    use super::{File, Fsync};
+
+    super::of_every_kind!(File::new(0, Fsync::Always), doc = "In a file, with a sync for each append.");
+}
+
+mod file_synced_at_intervals {
+    use super::{File, Fsync};
+    use std::time::Duration;
+
+    super::of_every_kind!(File::new(0, Fsync::Interval(Duration::from_millis(10))), doc = "With a sync for several.");
 }
 
 mod file_and_memory {
-    super::of_every_kind!(super::File::new(8_000), doc = "In a file, some of it in memory as well.");
+    use super::{File, Fsync};
+
+    super::of_every_kind!(File::new(8_000, Fsync::Never), doc = "Some of it in memory as well.");
 }

@@ -264,6 +264,12 @@ mod tests {
         let whole = folder.found(&[Target::Path(folder.0.clone())], &[]);
         let names: Vec<&str> = whole.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["a.jsonl", "b/c.jsonl.zst", "b/d/e.json.gz", "f.sse"]);
+        // The deepest folder that is searched, and the one below it.
+        let deep = format!("deep/{}", "d/".repeat(DEPTH));
+        folder.file(&format!("{deep}in.jsonl"));
+        folder.file(&format!("{deep}d/out.jsonl"));
+        let found = folder.found(&[Target::Path(folder.0.join("deep"))], &[]);
+        assert_eq!(found.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), [format!("{deep}in.jsonl")]);
         // A file that is named is read, whatever its name, and once.
         let named = Target::Path(folder.0.join("b/notes.txt"));
         assert_eq!(folder.found(&[named.clone(), named], &[]).len(), 1);

@@ -89,10 +89,10 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     for file in &files {
         progress.take(file, sink.take(file, &labels, runtime.handle()));
     }
-    progress.end(args.format)?;
+    progress.end(args.format, sink.place())?;
     let failed = unreadable.len() + progress.failed();
     if args.watch {
-        watch::follow(&sink, &files, &search, &labels, runtime.handle());
+        watch::follow(&sink, &files, &search, &labels, runtime.handle())?;
     }
     runtime.block_on(sink.close());
     Ok(exit(failed))
@@ -106,13 +106,17 @@ fn exit(failed: usize) -> ExitCode {
 fn open(args: &Args, runtime: &Runtime) -> anyhow::Result<(Sink, Option<Upkeep>)> {
     if let Some(url) = args.url.as_deref().filter(|url| !url.is_empty() && args.db.is_none()) {
         let proxy = bridge::running(url, args.token_file.as_deref(), args.ca_file.as_deref())?;
-        return Ok((Sink::Proxy(Box::new(proxy)), None));
+        return Ok((Sink::Proxy { proxy: Box::new(proxy), url: url.to_owned() }, None));
     }
     let mut config = Sources::new(args.config.clone(), std::env::vars_os())?.load()?;
     frame_log::choose(args.db.as_deref(), &mut config.log);
     let (runs, upkeep) = runtime.block_on(runs(&config, config.log.kind)).with_context(|| in_use(&config))?;
     let factory = IngestFactory::new(runs.clone(), serve::ingest_settings(&config)?);
-    Ok((Sink::Log { factory, runs }, Some(upkeep)))
+    let place = match config.log.kind {
+        LogKind::Jetstream => format!("the log {} at NATS servers", config.log.prefix),
+        _ => shown(&config.log.path),
+    };
+    Ok((Sink::Log { factory, runs, place }, Some(upkeep)))
 }
 
 /// What to do if the log cannot be opened.

@@ -128,11 +128,11 @@ impl Progress {
         }
     }
 
-    /// Prints the summary.
+    /// Prints the summary. `place` is where the runs are.
     ///
     /// # Errors
     /// Standard output cannot be written.
-    pub(super) fn end(&mut self, form: Form) -> anyhow::Result<()> {
+    pub(super) fn end(&mut self, form: Form, place: &str) -> anyhow::Result<()> {
         self.clear();
         let took = self.began.elapsed();
         let mut out = std::io::stdout().lock();
@@ -157,7 +157,8 @@ impl Progress {
                     failed => format!(", {failed} files could not be read"),
                 };
                 let rate = rate(self.total.bytes, took);
-                writeln!(out, "{} runs imported in {:.1} s ({rate}){failed}", self.total.new_runs, took.as_secs_f64())?;
+                let (new, seconds) = (self.total.new_runs, took.as_secs_f64());
+                writeln!(out, "{new} runs imported into {place} in {seconds:.1} s ({rate}){failed}")?;
             }
         }
         Ok(())

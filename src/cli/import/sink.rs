@@ -6,13 +6,13 @@ use super::find::Session;
 use crate::cli::bad::{BadRecords, no_run};
 use crate::cli::bridge::{Failure, Proxy};
 use crate::cli::input::{Input, shown};
+use crate::cli::recordings::first_time;
 use crate::client::Body;
 use crate::ingest::{Ingest, IngestFactory};
 use crate::runs::Runs;
 use crate::runs::labels::Labels;
 use bytes::Bytes;
 use framegate_translators::runners::runner;
-use framegate_translators::when::FirstTime;
 use futures_util::stream;
 use http_body_util::{BodyExt, StreamBody};
 use hyper::body::Frame;
@@ -28,9 +28,6 @@ use tokio::task::JoinHandle;
 
 /// How many bad records of a file are reported one by one; the rest are counted.
 const MOST_REPORTED: u64 = 3;
-
-/// How many bytes of a file are read ahead to find its first time.
-const LOOK_AHEAD_BYTES: usize = 1 << 20;
 
 /// How many bytes of records are decoded before their frames are stored together.
 const AT_ONCE_BYTES: usize = 1 << 20;
@@ -54,8 +51,8 @@ pub(super) struct Taken {
 
 /// Where sessions go.
 pub(super) enum Sink {
-    Log { factory: IngestFactory, runs: Arc<Runs> },
-    Proxy(Box<Proxy>),
+    Log { factory: IngestFactory, runs: Arc<Runs>, place: String },
+    Proxy { proxy: Box<Proxy>, url: String },
 }
 
 /// A file that is imported while it grows.
@@ -74,7 +71,7 @@ impl Stream {
             Self::Log(ingest) => runtime.block_on(ingest.feed(bytes)).map_err(|error| error.to_string()),
             Self::Proxy { pieces, .. } => pieces
                 .blocking_send(Ok(Bytes::copy_from_slice(bytes)))
-                .map_err(|_| "the proxy takes no more of this file for now".to_owned()),
+                .map_err(|_| "the proxy takes no more of this file".to_owned()),
         }
     }
 
@@ -89,8 +86,11 @@ impl Stream {
     }
 
     /// Ends the file for now.
-    pub(super) fn finish(self, runtime: &Handle) {
-        let ended = match self {
+    ///
+    /// # Errors
+    /// Why it was not taken to its end.
+    pub(super) fn finish(self, runtime: &Handle) -> Result<(), String> {
+        match self {
             Self::Log(ingest) => runtime.block_on(ingest.finish()).map(drop).map_err(|error| error.to_string()),
             Self::Proxy { pieces, sending } => {
                 drop(pieces);
@@ -99,9 +99,6 @@ impl Stream {
                     Err(error) => Err(error.to_string()),
                 }
             }
-        };
-        if let Err(why) = ended {
-            tracing::debug!(why, "a file was not taken to its end");
         }
     }
 }
@@ -114,7 +111,7 @@ impl Sink {
                 let ingest = factory.ingest(file.runner.and_then(runner), None, Arc::default());
                 Stream::Log(Box::new(ingest.labelled(labels.clone()).of_history()))
             }
-            Self::Proxy(proxy) => {
+            Self::Proxy { proxy, .. } => {
                 let (pieces, sending) = send(proxy, file, labels, runtime);
                 Stream::Proxy { pieces, sending }
             }
@@ -133,7 +130,15 @@ impl Sink {
                 let taken = into_log(factory, &mut input, file, labels, runtime);
                 taken.map_err(|why| cannot_read(&why))
             }
-            Self::Proxy(proxy) => to_proxy(proxy, input, file, labels, runtime).map_err(|why| cannot_read(&why)),
+            Self::Proxy { proxy, .. } => to_proxy(proxy, input, file, labels, runtime).map_err(|why| cannot_read(&why)),
+        }
+    }
+
+    /// Where that is, for messages.
+    pub(super) fn place(&self) -> &str {
+        match self {
+            Self::Log { place, .. } => place,
+            Self::Proxy { url, .. } => url,
         }
     }
 
@@ -155,14 +160,8 @@ fn into_log(
 ) -> Result<Taken, String> {
     let of_runner = file.runner.and_then(runner);
     let mut ingest = factory.ingest(of_runner, None, Arc::default()).labelled(labels.clone()).of_history();
-    let mut first = FirstTime::new(of_runner, None, factory.settings().limits);
-    let mut found = None;
-    let looked = input.look_ahead(LOOK_AHEAD_BYTES, |bytes| {
-        found = first.feed(bytes);
-        found.is_some()
-    });
-    looked.map_err(|error| error.to_string())?;
-    if let Some(unix_ms) = found.or_else(|| first.finish()) {
+    let first = first_time(input, of_runner, factory.settings().limits);
+    if let Some(unix_ms) = first.map_err(|error| error.to_string())? {
         ingest = ingest.recorded_at(unix_ms);
     }
     let ingested = ingest.ingested();

@@ -1,13 +1,14 @@
 //! `--watch`: follows the files of runners as they grow.
 //!
 //! Input: the files that were imported, and a search for new ones. Output: their further runs, as they happen. Never: a file that is read from its beginning because
-//! it has grown, unless it was silent for long; more open files than a bound; a wait for a single file.
+//! it has grown, unless it was silent for long or could not be taken; more open files than a bound.
 //!
 //! The files are looked at every second. That also works in folders of other machines, whose changes the system does not announce.
 
 use super::find::{Session, Unreadable};
 use super::sink::{Sink, Stream};
 use super::{has_changed, shown};
+use crate::cli::stop::Stop;
 use crate::clock::Moment;
 use crate::runs::labels::Labels;
 use std::collections::HashMap;
@@ -30,6 +31,9 @@ const SILENCE: Duration = Duration::from_secs(15 * 60);
 /// How many files are open at most. Those that were silent for longest are closed first.
 const MOST_OPEN: usize = 64;
 
+/// After how long a file is tried again that could not be taken.
+const RETRY: Duration = Duration::from_secs(60);
+
 /// How many bytes are read at once.
 const CHUNK_BYTES: usize = 256 << 10;
 
@@ -42,82 +46,124 @@ struct Growing {
     last: Moment,
 }
 
-/// Follows the files until the user interrupts.
+/// Follows the files until the user stops the command.
+///
+/// # Errors
+/// The signals cannot be listened for.
 pub(super) fn follow(
     sink: &Sink,
     imported: &[Session],
     search: &dyn Fn() -> (Vec<Session>, Unreadable),
     labels: &Labels,
     runtime: &Handle,
-) {
-    let mut known: HashMap<PathBuf, Session> =
-        imported.iter().map(|session| (session.path.clone(), session.clone())).collect();
-    let mut growing: HashMap<PathBuf, Growing> = HashMap::new();
-    tracing::info!(files = known.len(), "waiting for what runners write");
+) -> anyhow::Result<()> {
+    let mut stop = runtime.block_on(async { Stop::new() })?;
+    let known = imported.iter().map(|session| (session.path.clone(), session.clone())).collect();
+    let mut watched = Watched { known, growing: HashMap::new(), failed: HashMap::new(), sink, labels, runtime };
+    tracing::info!(files = imported.len(), "waiting for what runners write");
     for look in 0_u32.. {
-        let is_interrupted = runtime.block_on(async {
-            tokio::select! {
-                _ = tokio::signal::ctrl_c() => true,
-                () = tokio::time::sleep(EVERY) => false,
-            }
-        });
-        if is_interrupted {
+        if runtime.block_on(async { tokio::time::timeout(EVERY, stop.requested()).await.is_ok() }) {
             break;
         }
         if look.is_multiple_of(SEARCH_EVERY) {
-            for session in search().0 {
-                let before = known.insert(session.path.clone(), session.clone());
-                let is_new = before.is_none_or(|before| has_changed(&before, &session));
-                if is_new && !growing.contains_key(&session.path) {
-                    begin(sink, &session, labels, runtime, &mut growing);
-                }
-            }
+            search().0.into_iter().for_each(|session| watched.meet(session));
         }
-        let over: Vec<PathBuf> =
-            growing.iter_mut().filter_map(|(path, file)| (!go_on(path, file, runtime)).then(|| path.clone())).collect();
-        for path in over {
-            if let Some(file) = growing.remove(&path) {
-                file.stream.finish(runtime);
-            }
-        }
+        watched.go_on();
     }
-    growing.into_values().for_each(|file| file.stream.finish(runtime));
+    let paths: Vec<PathBuf> = watched.growing.keys().cloned().collect();
+    paths.iter().for_each(|path| watched.close(path));
+    Ok(())
 }
 
-fn begin(sink: &Sink, session: &Session, labels: &Labels, runtime: &Handle, growing: &mut HashMap<PathBuf, Growing>) {
-    if is_compressed(&session.path) {
-        // A compressed file is whole when it appears.
-        if let Err(why) = sink.take(session, labels, runtime) {
+/// The files that are watched.
+struct Watched<'w> {
+    /// All files, as they were found last.
+    known: HashMap<PathBuf, Session>,
+    growing: HashMap<PathBuf, Growing>,
+    /// When a file could not be taken.
+    failed: HashMap<PathBuf, Moment>,
+    sink: &'w Sink,
+    labels: &'w Labels,
+    runtime: &'w Handle,
+}
+
+impl Watched<'_> {
+    /// Takes a file that was found, if it is new or has changed, or if it could not be taken some time ago.
+    fn meet(&mut self, session: Session) {
+        let path = session.path.clone();
+        let before = self.known.insert(path.clone(), session.clone());
+        let is_due = match self.failed.get(&path) {
+            Some(since) => since.elapsed() >= RETRY,
+            None => before.is_none_or(|before| has_changed(&before, &session)),
+        };
+        if !is_due || self.growing.contains_key(&path) {
+            return;
+        }
+        self.failed.remove(&path);
+        if let Err(why) = self.begin(&session) {
             tracing::warn!("{why}");
+            self.failed.insert(path, Moment::now());
         }
-        return;
     }
-    if growing.len() >= MOST_OPEN
-        && let Some(silent) = growing.iter().min_by_key(|(_, file)| file.last).map(|(path, _)| path.clone())
-        && let Some(file) = growing.remove(&silent)
-    {
-        file.stream.finish(runtime);
-    }
-    match File::open(&session.path).and_then(|file| Ok((file.metadata()?.ino(), file))) {
-        Ok((inode, file)) => {
-            let stream = sink.open(session, labels, runtime);
-            growing.insert(session.path.clone(), Growing { file, inode, offset: 0, stream, last: Moment::now() });
+
+    fn begin(&mut self, session: &Session) -> Result<(), String> {
+        if is_compressed(&session.path) {
+            // A compressed file is whole when it appears.
+            return self.sink.take(session, self.labels, self.runtime).map(drop);
         }
-        Err(error) => tracing::warn!("cannot read {}: {error}", shown(&session.path)),
+        let silent = self.growing.iter().min_by_key(|(_, file)| file.last).map(|(path, _)| path.clone());
+        if let Some(silent) = silent.filter(|_| self.growing.len() >= MOST_OPEN) {
+            self.close(&silent);
+        }
+        let opened = File::open(&session.path).and_then(|file| Ok((file.metadata()?.ino(), file)));
+        let (inode, file) = opened.map_err(|error| format!("cannot read {}: {error}", shown(&session.path)))?;
+        let stream = self.sink.open(session, self.labels, self.runtime);
+        let file = Growing { file, inode, offset: 0, stream, last: Moment::now() };
+        self.growing.insert(session.path.clone(), file);
+        Ok(())
+    }
+
+    /// Passes on what was written to the open files.
+    fn go_on(&mut self) {
+        let mut over: Vec<(PathBuf, Result<(), String>)> = Vec::new();
+        for (path, file) in &mut self.growing {
+            match go_on(path, file, self.runtime) {
+                Ok(()) if file.last.elapsed() < SILENCE => {}
+                ended => over.push((path.clone(), ended)),
+            }
+        }
+        over.into_iter().for_each(|(path, ended)| self.end(&path, ended));
+    }
+
+    /// Takes what is left of a file, and ends it for now.
+    fn close(&mut self, path: &Path) {
+        let Some(file) = self.growing.get_mut(path) else { return };
+        let read = go_on(path, file, self.runtime);
+        self.end(path, read);
+    }
+
+    fn end(&mut self, path: &Path, ended: Result<(), String>) {
+        let Some(file) = self.growing.remove(path) else { return };
+        // If a proxy has refused, its answer says why.
+        let closed = file.stream.finish(self.runtime);
+        if let Err(why) = closed.and(ended) {
+            tracing::warn!("{}: {why}", shown(path));
+            self.failed.insert(path.to_owned(), Moment::now());
+        }
     }
 }
 
-/// Passes on what was written since. Returns whether the file stays open.
-fn go_on(path: &Path, file: &mut Growing, runtime: &Handle) -> bool {
-    match grown(path, file, runtime) {
-        Ok(true) => file.last = Moment::now(),
-        Ok(false) => file.stream.wait(runtime),
-        Err(why) => {
-            tracing::warn!("{}: {why}", shown(path));
-            return false;
-        }
+/// Passes on what was written since.
+///
+/// # Errors
+/// Why the file cannot be followed any more.
+fn go_on(path: &Path, file: &mut Growing, runtime: &Handle) -> Result<(), String> {
+    if grown(path, file, runtime)? {
+        file.last = Moment::now();
+    } else {
+        file.stream.wait(runtime);
     }
-    file.last.elapsed() < SILENCE
+    Ok(())
 }
 
 /// Whether the file has grown.

@@ -69,7 +69,8 @@ impl Registry {
         self.begun(session_key(stream), None, WITHOUT)
     }
 
-    /// The runs of the stream's session, and those whose runner named no session, of the same runner; at most `most`, newest first.
+    /// The runs of the stream's session, and those whose runner named no session, of the same runner; at most `most`, the newest
+    /// ones.
     pub(in crate::runs) fn of_session(&self, stream: &Stream, most: usize) -> Vec<Arc<Entry>> {
         let known = self.read();
         let keys: HashSet<Uuid> = [session_key(stream), Uuid::nil()].into_iter().collect();
@@ -77,8 +78,10 @@ impl Registry {
         let mut found: Vec<Arc<Entry>> = runs.filter_map(|id| known.by_id.get(id)).cloned().collect();
         drop(known);
         found.retain(|entry| entry.stream.provider == stream.provider);
-        found.sort_by_key(|entry| Reverse(entry.status().started_at_ms));
-        found.truncate(most);
+        if found.len() > most {
+            found.sort_by_key(|entry| Reverse(entry.status().started_at_ms));
+            found.truncate(most);
+        }
         found
     }
 

@@ -23,8 +23,8 @@ const TOOLS: (&str, &str) = ("claude-code", "parallel_tools.partial.ndjson");
 /// A recording with a long final text.
 const LONG: (&str, &str) = ("claude-code", "long_text_200k.ndjson");
 
-/// All frames of a stream that are there, as text; none if the stream is not.
-async fn stored(log: &dyn FrameLog, stream: StreamId) -> Vec<String> {
+/// All frames of a stream that are there; none if the stream is not.
+pub async fn read_all(log: &dyn FrameLog, stream: StreamId) -> Vec<Arc<Frame>> {
     let mut found = Vec::new();
     loop {
         let more = match log.read(stream, found.len() as u64, 7).await {
@@ -34,8 +34,13 @@ async fn stored(log: &dyn FrameLog, stream: StreamId) -> Vec<String> {
         if more.is_empty() {
             return found;
         }
-        found.extend(more.iter().map(|frame| format!("{frame:?}")));
+        found.extend(more);
     }
+}
+
+/// The same as text.
+async fn stored(log: &dyn FrameLog, stream: StreamId) -> Vec<String> {
+    read_all(log, stream).await.iter().map(|frame| format!("{frame:?}")).collect()
 }
 
 /// The streams of frames, with the frames of each as text.
