@@ -40,7 +40,7 @@ impl Counterparts {
     pub(super) fn may_have(&self, runs: &Runs, first: &Frame) -> bool {
         // Without the session's name, only equal records count.
         if first.stream.session.name.is_empty() {
-            return runs.has_runs_like(&first.stream);
+            return false;
         }
         let could_be = |entry: &Arc<Entry>| {
             let status = entry.status();

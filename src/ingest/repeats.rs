@@ -89,6 +89,8 @@ struct Held {
     records: u64,
     /// Whether a record so far belongs to this run only.
     is_unique: bool,
+    /// Whether the log may have the run from another output of the runner, so that its records need not be equal.
+    may_differ: bool,
 }
 
 /// A stored run, and how far it was read.
@@ -236,11 +238,12 @@ impl Repeats {
     /// Whether a run begins that the log may have.
     fn begins(&self, frame: &Frame, runs: &Runs) -> bool {
         let is_first = frame.seq == 0 && frame.stream.kind == StreamKind::Session;
-        let may_have = || match &self.counterparts {
-            Some(counterparts) => counterparts.may_have(runs, frame),
-            None => runs.has_runs_like(&frame.stream),
-        };
-        is_first && may_have()
+        is_first && (runs.has_runs_like(&frame.stream) || self.may_differ(frame, runs))
+    }
+
+    /// Whether the log may have the run that begins with this frame from another output of the runner.
+    fn may_differ(&self, first: &Frame, runs: &Runs) -> bool {
+        self.counterparts.as_ref().is_some_and(|counterparts| counterparts.may_have(runs, first))
     }
 
     /// Removes repeated runs and holds back runs that may turn out to be repeated. Returns everything else.
@@ -269,7 +272,8 @@ impl Repeats {
                 continue;
             }
             if self.begins(&frame, runs) {
-                self.held.insert(run, Held::default());
+                let may_differ = self.may_differ(&frame, runs);
+                self.held.insert(run, Held { may_differ, ..Held::default() });
             }
             let Some(held) = self.held.get_mut(&run) else {
                 out.0.push(frame);
@@ -286,9 +290,7 @@ impl Repeats {
             };
             if is_last(&frame) && stream_id(&frame) == run {
                 self.end(run, (runs, account), &mut out).await;
-            } else if (!is_like && (held.behind.is_some() || self.counterparts.is_none()))
-                || self.bytes > self.held_bytes
-            {
+            } else if (!is_like && (held.behind.is_some() || !held.may_differ)) || self.bytes > self.held_bytes {
                 self.release(run, &mut out);
             }
         }
