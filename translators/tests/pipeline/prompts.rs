@@ -1,0 +1,101 @@
+//! Every recording, as if the host had sent the prompt: each runner's first run has it once, before its content.
+
+use crate::support::*;
+use framegate_translators::encode::{EncoderOptions, write_ndjson};
+use framegate_translators::frame::{Body, Frame};
+use framegate_translators::framing::Limits;
+use framegate_translators::pipeline::Translator;
+use framegate_translators::redact::{Rules, Settings};
+use std::sync::Arc;
+
+const PROMPT: &str = "What the host asked";
+
+fn told(recording: &Recording) -> Vec<Frame> {
+    let mut ingest = ingest(recording.runner, Limits::default());
+    ingest.expect_prompt(PROMPT, &[]);
+    let mut frames: Vec<Frame> = ingest.feed(&recording.bytes, EPOCH_MS).collect();
+    frames.extend(ingest.finish(EPOCH_MS));
+    frames
+}
+
+/// The first run, and its messages before its content.
+fn first_run(frames: &[Frame]) -> Option<(String, Vec<String>)> {
+    let run = frames.iter().find(|frame| matches!(frame.body, Body::SessionStarted { .. }))?;
+    let Body::SessionStarted { input } = &run.body else { unreachable!() };
+    let of_run = frames.iter().filter(|frame| frame.stream.id == run.stream.id && frame.parent_tool_id.is_none());
+    let is_content = |body: &Body| {
+        matches!(
+            body,
+            Body::OutputTextDelta(_) | Body::ReasoningDelta(_) | Body::ToolStarted { .. } | Body::SessionEnded(_)
+        )
+    };
+    let before = of_run.take_while(|frame| !is_content(&frame.body));
+    let said = before.filter_map(|frame| match &frame.body {
+        Body::UserMessage(message) => Some(message.text.clone()),
+        _ => None,
+    });
+    Some((input.clone(), said.collect()))
+}
+
+#[test]
+fn a_run_has_its_prompt_once() {
+    let (mut given, mut repeated, mut read) = (0, 0, 0);
+    for recording in recordings() {
+        let plain = frames(recording.runner, &recording.bytes);
+        let told = told(&recording);
+        // A run that is read has its prompt from the host that began it.
+        if recording.runner.is_of_frames {
+            assert_eq!(format!("{told:?}"), format!("{plain:?}"), "{}", recording.name);
+            read += 1;
+            continue;
+        }
+        let Some((input, said)) = first_run(&plain) else { continue };
+        let (told_input, told_said) = first_run(&told).unwrap();
+        assert_eq!(told_input, if input.is_empty() { PROMPT.to_owned() } else { input }, "{}", recording.name);
+        if said.is_empty() {
+            assert_eq!(told_said, [PROMPT], "{}", recording.name);
+            given += 1;
+        } else {
+            assert_eq!(told_said, said, "{}", recording.name);
+            repeated += 1;
+        }
+        let count = |frames: &[Frame]| frames.iter().filter(|frame| matches!(frame.body, Body::UserMessage(_))).count();
+        let more = count(&told) - count(&plain);
+        assert_eq!(more, usize::from(said.is_empty()), "{}: another run has the prompt", recording.name);
+        well_formed(&told, &recording.name);
+    }
+    assert!(given > 100 && repeated > 20 && read > 10, "{given} {repeated} {read}");
+}
+
+#[test]
+fn every_contract_is_clean_with_the_prompt() {
+    for recording in recordings() {
+        for contract in json_contracts() {
+            let mut ingest = ingest(recording.runner, Limits::default());
+            ingest.expect_prompt(PROMPT, &[]);
+            let options = EncoderOptions { user_messages: true, ..EncoderOptions::default() };
+            let (mut translator, mut out) = (Translator::new(ingest, contract, options), Vec::new());
+            let mut sink =
+                |_: &Frame, events: &mut dyn Iterator<Item = framegate_translators::encode::EventRef<'_>>| {
+                    for event in events {
+                        write_ndjson(event, &mut out);
+                    }
+                };
+            translator.feed(&recording.bytes, EPOCH_MS, &mut sink);
+            translator.finish(EPOCH_MS, &mut sink);
+            assert_clean(contract, &out, &recording.name);
+        }
+    }
+}
+
+#[test]
+fn secrets_are_removed_from_a_prompt() {
+    let recording = recordings().find(|recording| recording.name.contains("bash_ok.partial")).unwrap();
+    let rules = Arc::new(Rules::new(Settings::default()).unwrap());
+    let mut ingest = ingest(recording.runner, Limits::default()).redacting(rules);
+    ingest.expect_prompt("Use sk-ant-api03-AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA-AAAAAAAA", &[]);
+    let frames: Vec<Frame> = ingest.feed(&recording.bytes, EPOCH_MS).collect();
+    let (input, said) = first_run(&frames).unwrap();
+    assert!(input.starts_with("Use ") && !input.contains("sk-ant-api03-AAAA"), "{input}");
+    assert_eq!(said, [input]);
+}
