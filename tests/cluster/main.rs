@@ -21,7 +21,7 @@ mod access;
 mod alike;
 mod bounds;
 mod chaos;
-#[path = "../cli/mod.rs"]
+#[path = "../cli/program.rs"]
 mod cli;
 #[path = "../serve/client.rs"]
 mod client;

@@ -193,7 +193,7 @@ pub(super) fn rule(contract: &Contract, name: &str) -> Option<&'static Rule> {
 fn assert_listed(contract: &Contract, finding: &Finding) {
     debug_assert!(
         rule(contract, finding.rule).is_some(),
-        "add the rule {:?} to the rules of {}, with a case in tests/cli_rules/",
+        "add the rule {:?} to the rules of {}, with a case in tests/cli/rules/",
         finding.rule,
         contract.name
     );

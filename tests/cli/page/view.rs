@@ -1,7 +1,7 @@
 //! `framegate view`: a proxy of its own, and a link that works once.
 
-use crate::cli::{Scratch, binary, path, run};
 use crate::client::{get, post};
+use crate::program::{Scratch, binary, path, run};
 use framegate_translators::runners::RUNNERS;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -151,7 +151,7 @@ fn a_file_that_is_not_understood_is_reported_and_the_others_are_shown() {
 
 #[test]
 fn a_pipe_is_shown_while_it_arrives() {
-    let text = String::from_utf8(crate::cli::bytes("bash_ok.partial.ndjson")).unwrap();
+    let text = String::from_utf8(crate::program::bytes("bash_ok.partial.ndjson")).unwrap();
     let half = text.split_inclusive('\n').take(6).collect::<String>();
     let mut command = binary();
     command.args(["view", "-"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -204,7 +204,7 @@ fn catches_interrupts(pid: u32) -> bool {
 fn secrets_are_redacted_and_a_browser_is_opened_only_if_asked() {
     let scratch = Scratch::new("view-open");
     let secret = format!("ghp_{}", &"A1b2C3d4E5f6G7h8I9j0".repeat(2)[..36]);
-    let text = String::from_utf8(crate::cli::bytes("text_plain.ndjson")).unwrap();
+    let text = String::from_utf8(crate::program::bytes("text_plain.ndjson")).unwrap();
     let (first, rest) = text.split_once('\n').unwrap();
     let session = serde_json::from_str::<Value>(first).unwrap()["session_id"].clone();
     let message = json!({"type": "assistant", "session_id": session, "message": {"id": "m", "role": "assistant",

@@ -1,6 +1,6 @@
 //! `sse.v1`.
 
-use crate::cases::*;
+use super::cases::*;
 use serde_json::{Value, json};
 
 pub const SUITES: &[Suite] = &[Suite { contract: "sse.v1", clean: sse_v1, number: number_sse, cases: SSE_V1 }];

@@ -1,10 +1,6 @@
 //! `framegate check`, the built binary: its input, its reports and its exit codes.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "test code")]
-
-mod cli;
-
-use cli::{Ran, Scratch, bytes, ndjson, path, run, run_without_reader};
+use crate::program::{Ran, Scratch, bytes, ndjson, path, run, run_without_reader};
 use serde_json::{Value, json};
 
 fn event(n: u64, kind: &str, payload: &Value) -> Value {

@@ -1,10 +1,6 @@
 //! Input that is unreadable, or partly so: the messages and the exit codes of a filter.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "test code")]
-
-mod cli;
-
-use cli::{Ran, Scratch, bytes, ndjson, path, run};
+use crate::program::{Ran, Scratch, bytes, ndjson, path, run};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::process::Command;

@@ -3,9 +3,6 @@
 //! The test compares the peak memory of the process, as reported by Linux, after a fifth of the input and after all of it. The
 //! input is sent through a pipe, which holds 64 KiB: when a write completes, the input up to 64 KiB before it has been read.
 
-#![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "test code")]
-
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};
 

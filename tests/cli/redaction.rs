@@ -1,10 +1,6 @@
 //! `framegate translate` and secrets, the built binary.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "test code")]
-
-mod cli;
-
-use cli::run;
+use crate::program::run;
 
 const SECRET: &str = "ghp_q7ZkVx2mPtWj8RbYn4LcGs6HdFu1AeKi3QoX";
 
@@ -12,7 +8,7 @@ fn input() -> String {
     format!("{{\"type\":\"{SECRET}\",\"session_id\":\"s\"}}\nno json: {SECRET}\n")
 }
 
-fn translate(args: &[&str]) -> cli::Ran {
+fn translate(args: &[&str]) -> crate::program::Ran {
     run(&[&["translate", "--from", "claude-code", "--log", "trace"], args].concat(), input()).exits(2)
 }
 

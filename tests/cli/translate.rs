@@ -1,10 +1,6 @@
 //! `framegate translate`, the built binary: a filter that streams, loses nothing, and is repeatable.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "test code")]
-
-mod cli;
-
-use cli::{Scratch, binary, bytes, path, recording, run};
+use crate::program::{Scratch, binary, bytes, path, recording, run};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::Stdio;
@@ -17,7 +13,7 @@ fn translate(contract: &str, more: &[&str]) -> Vec<String> {
     args.into_iter().map(str::to_owned).collect()
 }
 
-fn ran(contract: &str, more: &[&str], input: impl AsRef<[u8]>) -> cli::Ran {
+fn ran(contract: &str, more: &[&str], input: impl AsRef<[u8]>) -> crate::program::Ran {
     let args = translate(contract, more);
     run(&args.iter().map(String::as_str).collect::<Vec<_>>(), input)
 }

@@ -1,6 +1,6 @@
 //! Ways to break a stream, and the expected findings.
 
-use crate::cli::{ndjson, run};
+use crate::program::{ndjson, run};
 use serde_json::Value;
 use std::collections::BTreeSet;
 

@@ -1,6 +1,6 @@
 //! `acp.v1`.
 
-use crate::cases::*;
+use super::cases::*;
 use serde_json::{Value, json};
 
 pub const SUITES: &[Suite] = &[Suite { contract: "acp.v1", clean: acp_v1, number: number_acp, cases: ACP_V1 }];

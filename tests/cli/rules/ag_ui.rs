@@ -1,6 +1,6 @@
 //! `ag-ui.v1`.
 
-use crate::cases::*;
+use super::cases::*;
 use serde_json::{Value, json};
 
 pub const SUITES: &[Suite] = &[Suite { contract: "ag-ui.v1", clean: ag_ui_v1, number: number_ag_ui, cases: AG_UI_V1 }];

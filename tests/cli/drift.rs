@@ -1,11 +1,7 @@
 //! `framegate check --runner` and `translate --from auto`, the built binary: which runner wrote the input, and whether it still
 //! matches what is known of the runner.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "test code")]
-
-mod cli;
-
-use cli::{Scratch, run};
+use crate::program::{Scratch, run};
 use framegate_translators::framing::Limits;
 use framegate_translators::recognise::{Recogniser, Verdict, Window};
 use framegate_translators::runners::{FRAMES, RUNNERS};
@@ -33,7 +29,7 @@ fn clean() -> String {
     path("open-responses", "fastresponses__text.sse")
 }
 
-fn check(args: &[&str], input: &str) -> cli::Ran {
+fn check(args: &[&str], input: &str) -> crate::program::Ran {
     run(&[&["check", "--runner", "open-responses"], args].concat(), input)
 }
 

@@ -1,7 +1,5 @@
 //! `framegate completions` and `framegate man`: generated from the command line, for every command.
 
-#![allow(missing_docs, unreachable_pub, clippy::unwrap_used, clippy::panic, reason = "test code")]
-
 use std::process::{Command, Output};
 
 fn framegate(args: &[&str]) -> Output {

@@ -1,18 +1,8 @@
 //! `framegate log` on databases that a proxy wrote.
 
-#![allow(missing_docs, clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "test code")]
-
-mod cli;
-#[allow(dead_code, unreachable_pub, reason = "shared; not every test uses all")]
-#[path = "serve/client.rs"]
-mod client;
-#[allow(dead_code, unreachable_pub, reason = "shared; not every test uses all")]
-#[path = "serve/proxy.rs"]
-mod proxy;
-
-use cli::{Ran, Scratch, bytes, path, run};
-use client::{Upload, get, post};
-use proxy::Proxy;
+use crate::client::{Upload, get, post};
+use crate::program::{Ran, Scratch, bytes, path, run};
+use crate::proxy::Proxy;
 
 /// A database with the runs of three recordings, written by a proxy that has been killed.
 fn database(scratch: &Scratch) -> String {
@@ -21,7 +11,7 @@ fn database(scratch: &Scratch) -> String {
     for name in ["multi_turn_stdin.ndjson", "parallel_tools.partial.ndjson"] {
         assert_eq!(post(proxy.address, "/v1/ingest/claude-code", &[], &bytes(name)).status, 201);
     }
-    let codex = proxy::recording("codex", "exec-text-plain.ndjson");
+    let codex = crate::proxy::recording("codex", "exec-text-plain.ndjson");
     assert_eq!(post(proxy.address, "/v1/ingest/codex", &[], &codex).status, 201);
     db
 }
@@ -98,7 +88,7 @@ fn an_export_equals_what_the_proxy_serves_even_while_it_runs() {
     let records = |text: &[u8]| text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).count();
     let uploaded = records(&bytes("multi_turn_stdin.ndjson"))
         + records(&bytes("parallel_tools.partial.ndjson"))
-        + records(&proxy::recording("codex", "exec-text-plain.ndjson"));
+        + records(&crate::proxy::recording("codex", "exec-text-plain.ndjson"));
     assert_eq!(records(raw.as_bytes()), uploaded);
 }
 

@@ -1,6 +1,6 @@
 //! `ui-message-stream.v1`.
 
-use crate::cases::*;
+use super::cases::*;
 use serde_json::{Value, json};
 
 pub const SUITES: &[Suite] = &[Suite {

@@ -1,10 +1,6 @@
 //! `framegate stats`, and the statuses that `framegate run` writes for it.
 
-#![allow(missing_docs, clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "test code")]
-
-mod cli;
-
-use cli::{Scratch, run};
+use crate::program::{Scratch, run};
 use serde_json::{Value, json};
 
 /// The configuration with the fake agent as the upstream `agent`.

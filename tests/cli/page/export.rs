@@ -1,7 +1,7 @@
 //! `framegate export --html`: one file with the page and the runs.
 
-use crate::cli::{Ran, Scratch, bytes, path, run};
 use crate::client::post;
+use crate::program::{Ran, Scratch, bytes, path, run};
 use crate::proxy::{Proxy, recording};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

@@ -1,10 +1,6 @@
 //! `framegate contracts`, `runners`, `schema` and `rules`, the built binary.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "test code")]
-
-mod cli;
-
-use cli::{run, run_without_reader};
+use crate::program::{run, run_without_reader};
 use framegate_translators::contracts::CONTRACTS;
 use framegate_translators::runners::RUNNERS;
 use serde_json::Value;
@@ -90,7 +86,7 @@ fn the_typescript_declarations_are_printed_as_published() {
         let kept = std::fs::read_to_string(&path).unwrap_or_default();
         assert!(
             out == kept,
-            "{path} differs; FRAMEGATE_BLESS=1 cargo test -p framegate-translators --test published rewrites it"
+            "{path} differs; FRAMEGATE_BLESS=1 cargo test -p framegate-translators --test contracts published rewrites it"
         );
     }
     run(&["schema", "sse.v1", "run_started", "--typescript"], "")

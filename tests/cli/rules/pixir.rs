@@ -1,6 +1,6 @@
 //! `pixir.v1`.
 
-use crate::cases::*;
+use super::cases::*;
 use serde_json::{Value, json};
 
 pub const SUITES: &[Suite] = &[Suite { contract: "pixir.v1", clean: pixir_v1, number: number_pixir, cases: PIXIR_V1 }];

@@ -1,6 +1,6 @@
 //! `hecate.v1`.
 
-use crate::cases::*;
+use super::cases::*;
 use serde_json::{Value, json};
 
 pub const SUITES: &[Suite] =

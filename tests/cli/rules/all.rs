@@ -1,7 +1,7 @@
 //! Every contract has a case for each of its rules.
 
-use crate::cases::*;
-use crate::{
+use super::cases::*;
+use super::{
     acp, ag_ui, agent_manager, chat_completions, claude_code, frames, hecate, open_responses, pixir, sse,
     ui_message_stream,
 };
@@ -38,7 +38,7 @@ fn every_rule_fires_only_where_it_is_violated() {
         let name = listing.name;
         assert!(
             suites().any(|suite| suite.contract == name),
-            "add a file to tests/cli_rules/ with a case for each rule of {name}, and its SUITES to `suites` in all.rs"
+            "add a file to tests/cli/rules/ with a case for each rule of {name}, and its SUITES to `suites` in all.rs"
         );
         // Contracts that share their verifier share its rules: a rule may fire in one of them only.
         let rules = |contract: &Contract| contract.rules.iter().map(|rule| rule.name).collect::<Vec<_>>();
