@@ -133,7 +133,8 @@ cargo clippy --locked --no-default-features -- -D warnings
 # The translators without `jsonschema`.
 cargo clippy --package framegate-translators --locked --no-default-features -- -D warnings
 stage "documentation"
-RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps "${features[@]}" --locked
+# With the default features, whose dependencies are compiled by now.
+RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
 stage "packages"
 # Each package is unpacked and compiled on its own, with what the lints compiled of its dependencies.
 packages=$work/packages
