@@ -450,6 +450,8 @@ fn lists_and_envelopes_of_other_servers_are_read() {
         format!("id: {}\nevent: event\ndata: {wrapped}\n\n", event["sequence"])
     };
     let feed: String = [": ok\n".to_owned()].into_iter().chain(events.iter().map(block)).collect();
-    cli::run(&["check", "--contract", "hecate.v1"], &feed).exits(0).prints(&["0 errors, 0 warnings in 2 events"]);
-    cli::run(&["check", "--contract", "hecate.v1", "--strict"], &feed).exits(1);
+    crate::program::run(&["check", "--contract", "hecate.v1"], &feed)
+        .exits(0)
+        .prints(&["0 errors, 0 warnings in 2 events"]);
+    crate::program::run(&["check", "--contract", "hecate.v1", "--strict"], &feed).exits(1);
 }

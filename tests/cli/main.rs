@@ -15,6 +15,7 @@ mod check;
 #[path = "../serve/client.rs"]
 mod client;
 mod drift;
+mod import;
 mod list;
 mod log;
 #[cfg(target_os = "linux")]

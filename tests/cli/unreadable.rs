@@ -227,8 +227,11 @@ fn a_file_starts_at_its_first_recorded_time_and_time_never_runs_backwards() {
         assert!((second..second + 60_000).contains(of_file.last().unwrap()), "{from}: {of_file:?}");
         // A file as standard input is treated as a file.
         let input = std::fs::File::open(&file).unwrap();
-        let output =
-            cli::binary().args(["translate", "--from", from, "--to", "frames.v2"]).stdin(input).output().unwrap();
+        let output = crate::program::binary()
+            .args(["translate", "--from", from, "--to", "frames.v2"])
+            .stdin(input)
+            .output()
+            .unwrap();
         let line: Value = serde_json::from_slice(output.stdout.split(|byte| *byte == b'\n').next().unwrap()).unwrap();
         assert!((first..first + 60_000).contains(&line["timestamp_ms"].as_u64().unwrap()), "{line}");
     }
@@ -267,7 +270,7 @@ fn the_configuration_of_another_program_is_recognised() {
     let scratch = Scratch::new("unreadable-config");
     let folder = scratch.missing().replace("missing", "");
     scratch.file("config.toml", "baseURL = \"https://example.org\"\n[params]\na = 1\n");
-    let ran = cli::binary()
+    let ran = crate::program::binary()
         .current_dir(&folder)
         .args(["translate", "--from", "claude-code", "--to", "sse.v1", &path("bash_ok.ndjson")])
         .output()

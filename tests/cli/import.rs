@@ -1,27 +1,10 @@
 //! `framegate import`: the sessions that runners keep on a machine.
 
-#![allow(
-    missing_docs,
-    unreachable_pub,
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "test code"
-)]
-
-mod cli;
-#[allow(dead_code, reason = "shared; not every test uses all")]
-#[path = "serve/client.rs"]
-mod client;
-#[allow(dead_code, reason = "shared; not every test uses all")]
-#[path = "serve/proxy.rs"]
-mod proxy;
-
-use cli::{Ran, Scratch, binary};
+use crate::program::{Ran, Scratch, binary};
+use crate::proxy::Proxy;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use framegate_translators::runners::{RUNNERS, Runner};
-use proxy::Proxy;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
@@ -88,7 +71,10 @@ impl Machine {
     /// The runs of the database, without what differs between two imports of the same files.
     fn runs(&self, database: &str) -> Vec<Value> {
         let database = self.path(database);
-        let listed = cli::run(&["log", "--db", database.to_str().unwrap(), "list", "--json", "--limit", "100000"], "");
+        let listed = crate::program::run(
+            &["log", "--db", database.to_str().unwrap(), "list", "--json", "--limit", "100000"],
+            "",
+        );
         let mut runs = listed.exits(0).events();
         for run in &mut runs {
             // The time of the last frame may be that of a record outside the run.
@@ -245,7 +231,7 @@ fn a_running_proxy_takes_sessions_and_follows_those_that_grow() {
     let recordings = recorded(runner);
     fs::copy(&recordings[0].0, machine.session(runner, "first")).unwrap();
     let runs = || {
-        let listed = client::get(proxy.address, "/v1/runs?limit=1000", &[]).json();
+        let listed = crate::client::get(proxy.address, "/v1/runs?limit=1000", &[]).json();
         listed["data"].as_array().unwrap().clone()
     };
     let summary = machine.import(&["--url", &url, "--format", "json"]).exits(0).json();
