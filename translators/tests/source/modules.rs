@@ -41,8 +41,9 @@ fn paths(text: &str) -> impl Iterator<Item = &str> {
 fn forgotten(files: &[(PathBuf, String)]) -> Vec<&Path> {
     // Files at the top, and `main.rs` of folders, are programs.
     let parts = |path: &Path| path.components().count();
-    let modules = files.iter().map(|(path, _)| path.as_path()).filter(|path| parts(path) > 1);
-    modules.filter(|path| !(parts(path) == 2 && path.ends_with("main.rs")) && !is_named(path, files)).collect()
+    let is_program = |path: &Path| parts(path) == 1 || (parts(path) == 2 && path.ends_with("main.rs"));
+    let modules = files.iter().map(|(path, _)| path.as_path()).filter(|path| !is_program(path));
+    modules.filter(|path| !is_named(path, files)).collect()
 }
 
 #[test]

@@ -121,7 +121,8 @@ impl Pixir {
                 self.event(frame, "plan", &Plan { entries }, out);
             }
             // Terminal statuses are reserved for the run's end.
-            Body::StatusChanged { new_status, reason, .. } if !is_terminal(new_status) => {
+            // A status without a name is none.
+            Body::StatusChanged { new_status, reason, .. } if !is_terminal(new_status) && !new_status.is_empty() => {
                 self.status(new_status, reason.as_deref(), frame, out);
             }
             Body::ErrorReported(error) if error.retryable && error.attempt.is_some() => {

@@ -365,6 +365,7 @@ fn ephemeral_events() {
             error(false, Some(1)),
             changed("compacting"),
             changed("compacting"),
+            changed(""),
             changed("done"),
             changed("error"),
             changed("interrupted"),

@@ -87,7 +87,7 @@ impl Claude {
             self.log(LogLevel::Info, Some(format!("permission mode: {mode}")), normalizer);
         }
         let target = Target::main(self.runs.stream(normalizer));
-        let new = status.map(|status| SharedStr::from(&*status));
+        let new = status.filter(|status| !status.is_empty()).map(|status| SharedStr::from(&*status));
         let old = std::mem::replace(&mut self.runs.session(normalizer).status, new.clone());
         if old == new {
             return;

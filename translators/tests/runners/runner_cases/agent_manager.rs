@@ -104,3 +104,26 @@ fn an_opencode_error_line_may_contain_its_message_directly() {
     let line = json!({"type": "error", "timestamp": 1, "sessionID": "s", "error": {"code": "bad", "message": "flat"}});
     assert_eq!(errors("opencode", &[line]), [("bad".to_owned(), "flat".to_owned())]);
 }
+
+#[test]
+fn a_status_without_a_name_is_none() {
+    let status = |status: Value| json!({"type": "system", "subtype": "status", "session_id": "s", "status": status});
+    let changes = |runner: &str, records: &[Value]| -> Vec<String> {
+        let events = events_of(runner, "agent-manager.v1", records);
+        let change = |status: &Value| format!("{} {}", status["oldStatus"], status["newStatus"]).replace('"', "");
+        data(&events, "eventType", "status", "data").into_iter().map(change).collect()
+    };
+    let mut records = claude(None, json!({"subtype": "success", "is_error": false, "result": "Done."}));
+    let statuses = ["compacting", "", "compacting"].map(|word| status(json!(word)));
+    records.splice(1..1, statuses);
+    let expected =
+        ["starting running", "running compacting", "compacting running", "running compacting", "compacting complete"];
+    assert_eq!(changes("claude-code", &records), expected);
+
+    let mut frames = events_of("claude-code", "frames.v2", &records);
+    for frame in frames.iter_mut().filter(|frame| frame["new_status"] == "running") {
+        frame["new_status"] = json!("");
+    }
+    let expected = ["starting running", "running compacting", "compacting compacting", "compacting complete"];
+    assert_eq!(changes("frames", &frames), expected);
+}

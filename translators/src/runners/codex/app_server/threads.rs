@@ -360,7 +360,8 @@ impl Threads {
         let thread = self.thread(id);
         let Some(running) = thread.running.as_ref().filter(|running| running.own) else { return };
         let flags = status.items("activeFlags");
-        let waits = flags.into_iter().find_map(Json::str).map(|flag| SharedStr::from(super::snake(&flag)));
+        let mut flags = flags.into_iter().filter_map(Json::str).filter(|flag| !flag.is_empty());
+        let waits = flags.next().map(|flag| SharedStr::from(super::snake(&flag)));
         if waits != thread.waits {
             let word = |waits: &Option<SharedStr>| waits.clone().unwrap_or_else(|| SharedStr::from("running"));
             let body = Body::StatusChanged { old_status: word(&thread.waits), new_status: word(&waits), reason: None };
