@@ -282,6 +282,7 @@ fn usage(event: &Object<'_>) -> Option<Usage> {
         cost_usd: event.f64("cost_usd"),
         main_thread: None,
         running: None,
+        by_model: Vec::new(),
     })
 }
 

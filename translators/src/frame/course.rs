@@ -135,6 +135,29 @@ pub struct Usage {
     /// The session's running total, as the runner counts it. No contract emits it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub running: Option<Box<Figures>>,
+    /// For a run's total: the part of each model, if there are several and the runner gives their parts. No contract emits it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub by_model: Vec<ModelPart>,
+}
+
+/// The part of a run's total that belongs to one model.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelPart {
+    /// The model.
+    pub model: SharedStr,
+    /// Its figures.
+    pub figures: Figures,
+}
+
+impl ModelPart {
+    /// How many parts of a total are given at most. A total with more has none.
+    pub const MOST: usize = 32;
+
+    /// The parts for a total: none for a single model, which the total names itself, and none if there are too many.
+    pub fn several(parts: Vec<Self>) -> Vec<Self> {
+        if (2..=Self::MOST).contains(&parts.len()) { parts } else { Vec::new() }
+    }
 }
 
 impl Usage {
@@ -151,6 +174,7 @@ impl Usage {
             cost_usd: figures.cost_usd,
             main_thread: None,
             running: None,
+            by_model: Vec::new(),
         }
     }
 
@@ -170,8 +194,8 @@ impl Usage {
     pub fn raise_to(&mut self, least: &Figures) {
         let mut figures = self.figures();
         figures.raise_to(least);
-        let Self { scope, model, main_thread, running, .. } = std::mem::take(self);
-        *self = Self { main_thread, running, ..Self::of(scope, model, &figures) };
+        let Self { scope, model, main_thread, running, by_model, .. } = std::mem::take(self);
+        *self = Self { main_thread, running, by_model, ..Self::of(scope, model, &figures) };
     }
 }
 

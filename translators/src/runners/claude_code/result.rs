@@ -6,7 +6,7 @@
 use super::super::stops::Stop;
 use super::decoder::{Claude, is_retryable};
 use super::usage::{ModelUsage, Tokens, money};
-use crate::frame::{Body, ErrorReported, ErrorScope, Figures, SharedStr, Usage, UsageScope};
+use crate::frame::{Body, ErrorReported, ErrorScope, Figures, ModelPart, SharedStr, Usage, UsageScope};
 use crate::json::{Json, Object};
 use crate::normalizer::{Block, Covers, Normalizer, RunEnd, Target};
 use crate::sequence::StreamKey;
@@ -107,7 +107,12 @@ impl Claude {
         let of_run = self.runs.run(key).and_then(|run| run.model.clone());
         let alone =
             || reported.as_ref().and_then(|reported| reported.model.clone()).or_else(|| table.as_ref()?.model.clone());
-        let model = of_run.unwrap_or_else(alone);
+        let has_several = reported.as_ref().or(table.as_ref()).is_some_and(|usage| usage.parts.len() > 1);
+        let model = if has_several { None } else { of_run.unwrap_or_else(alone) };
+        // The parts of a running total are those of the run only if the total began with it.
+        let is_first = before == Figures::default();
+        let parts = reported.as_ref().or(table.as_ref().filter(|_| is_first)).map(|usage| usage.parts.clone());
+        let by_model = ModelPart::several(parts.unwrap_or_default());
         // The runner reports zeros for the main loop if a turn is stopped; its part is then unknown.
         let part = (!main.is_zero()).then(|| main.figures(None));
         if let Some(part) = &part {
@@ -123,7 +128,7 @@ impl Claude {
         }
         let covers = if is_all { Covers::Run(part) } else { Covers::MainThread };
         let kept = table.is_some().then(|| Box::new(running));
-        Some((Usage { running: kept, ..Usage::of(UsageScope::Run, model, &total) }, covers))
+        Some((Usage { running: kept, by_model, ..Usage::of(UsageScope::Run, model, &total) }, covers))
     }
 
     /// The running total before this result: that of the session's previous result in this input. In a new input, a session may

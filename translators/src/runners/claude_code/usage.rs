@@ -3,7 +3,7 @@
 //! Input: `usage` objects of messages, stream events and results, and the `modelUsage` tables of results. Output: usage frames.
 //! Never: a figure counted twice; a placeholder taken for a final figure; a zero for a missing figure.
 
-use crate::frame::{Figures, SharedStr, Usage, UsageScope};
+use crate::frame::{Figures, ModelPart, SharedStr, Usage, UsageScope};
 use crate::json::Object;
 
 /// The reported figures of one model call or run.
@@ -55,6 +55,7 @@ impl Tokens {
             cost_usd,
             main_thread: None,
             running: None,
+            by_model: Vec::new(),
         })
     }
 
@@ -85,6 +86,8 @@ pub(super) struct ModelUsage {
     pub(super) cost_usd: Option<f64>,
     /// The model, if there is exactly one.
     pub(super) model: Option<SharedStr>,
+    /// The figures of each model.
+    pub(super) parts: Vec<ModelPart>,
 }
 
 impl ModelUsage {
@@ -97,19 +100,22 @@ impl ModelUsage {
         let mut this = Self { cost_usd: Some(0.0), ..Self::default() };
         for (name, figures) in table.iter() {
             let Some(figures) = figures.object() else { continue };
-            this.cost_usd = this.cost_usd.zip(money(&figures, "costUSD")).map(|(sum, cost)| sum + cost);
-            let tokens = &mut this.tokens;
-            for (sum, key) in [
-                (&mut tokens.input, "inputTokens"),
-                (&mut tokens.output, "outputTokens"),
-                (&mut tokens.cache_read, "cacheReadInputTokens"),
-                (&mut tokens.cache_creation, "cacheCreationInputTokens"),
-                (&mut tokens.reasoning, "thinkingTokens"),
+            let cost_usd = money(&figures, "costUSD");
+            this.cost_usd = this.cost_usd.zip(cost_usd).map(|(sum, cost)| sum + cost);
+            let (tokens, mut own) = (&mut this.tokens, Tokens::default());
+            for (sum, own, key) in [
+                (&mut tokens.input, &mut own.input, "inputTokens"),
+                (&mut tokens.output, &mut own.output, "outputTokens"),
+                (&mut tokens.cache_read, &mut own.cache_read, "cacheReadInputTokens"),
+                (&mut tokens.cache_creation, &mut own.cache_creation, "cacheCreationInputTokens"),
+                (&mut tokens.reasoning, &mut own.reasoning, "thinkingTokens"),
             ] {
-                if let Some(figure) = figures.u64(key) {
+                *own = figures.u64(key);
+                if let Some(figure) = *own {
                     *sum = Some(sum.unwrap_or_default().saturating_add(figure));
                 }
             }
+            this.parts.push(ModelPart { model: name.into(), figures: own.figures(cost_usd) });
             this.model = (table.len() == 1).then(|| SharedStr::from(name));
         }
         this
@@ -138,6 +144,8 @@ mod tests {
         assert_eq!((one.model.as_deref(), one.cost_usd), (Some("a"), Some(0.5)));
         let two = read(r#"{"a":{"inputTokens":1,"costUSD":0.5},"b":{"inputTokens":4,"costUSD":0.25}}"#);
         assert_eq!((two.model, two.cost_usd, two.tokens.input), (None, Some(0.75), Some(5)));
+        let parts: Vec<_> = two.parts.iter().map(|part| (&*part.model, part.figures.input_tokens)).collect();
+        assert_eq!(parts, [("a", 1), ("b", 4)]);
         assert_eq!(read(r#"{"a":{"inputTokens":1}}"#).cost_usd, None);
         assert_eq!(read("{}").cost_usd, Some(0.0));
     }

@@ -77,6 +77,7 @@ impl Tokens {
             cost_usd: None,
             main_thread: None,
             running: None,
+            by_model: Vec::new(),
         }
     }
 

@@ -3,11 +3,21 @@
 //! Input: `stats` of results, the long `stats` of documents, and `tokens` of messages in chat files. Output: figures as frames have them:
 //! input outside the cache, output with reasoning. Never: the zeros that the runner writes if the provider gave no figures.
 
-use crate::frame::{Figures, SharedStr, Usage, UsageScope};
+use crate::frame::{Figures, ModelPart, SharedStr, Usage, UsageScope};
 use crate::json::{Json, Object};
 
 /// The `stats` of a `result`: all models, with those of subagents. `None` if nothing was counted.
 pub(super) fn of_result(stats: &Object<'_>) -> Option<Usage> {
+    let figures = of_short(stats)?;
+    let models = stats.object("models").unwrap_or_default();
+    let part =
+        |(name, model): (&str, Json<'_>)| Some(ModelPart { model: name.into(), figures: of_short(&model.object()?)? });
+    let by_model = ModelPart::several(models.iter().filter_map(part).collect());
+    Some(Usage { by_model, ..Usage::of(UsageScope::Run, only_model(&models), &figures) })
+}
+
+/// The figures of all models or of one; `None` if nothing was counted.
+fn of_short(stats: &Object<'_>) -> Option<Figures> {
     let (input, output) = (stats.u64("input_tokens"), stats.u64("output_tokens"));
     let total = stats.u64("total_tokens");
     if [input, output, total].into_iter().flatten().all(|count| count == 0) {
@@ -17,34 +27,35 @@ pub(super) fn of_result(stats: &Object<'_>) -> Option<Usage> {
     let cached = stats.u64("cached");
     // The runner does not name the reasoning; only the total has it.
     let reasoning = total.and_then(|total| total.checked_sub(input)?.checked_sub(output));
-    let figures = Figures {
+    Some(Figures {
         input_tokens: stats.u64("input").unwrap_or_else(|| input.saturating_sub(cached.unwrap_or_default())),
         output_tokens: output.saturating_add(reasoning.unwrap_or_default()),
         cache_read_tokens: cached,
         reasoning_tokens: reasoning,
         ..Figures::default()
-    };
-    let models = stats.object("models").unwrap_or_default();
-    Some(Usage::of(UsageScope::Run, only_model(&models), &figures))
+    })
 }
 
 /// The long `stats` of a document: the figures of all models, and those of the main thread. `None` if nothing was counted.
 pub(super) fn of_document(stats: &Object<'_>) -> Option<(Usage, Option<Figures>)> {
     let models = stats.object("models")?;
     let (mut all, mut main) = (Figures::default(), None::<Figures>);
-    let mut is_counted = false;
-    for (_, model) in models.iter() {
+    let mut parts = Vec::new();
+    for (name, model) in models.iter() {
         let Some(model) = model.object() else { continue };
         if let Some(figures) = model.object("tokens").and_then(|tokens| of_long(&tokens)) {
-            is_counted = true;
             all.add(&figures);
+            parts.push(ModelPart { model: name.into(), figures });
         }
         let of_main = model.object("roles").and_then(|roles| of_long(&roles.object("main")?.object("tokens")?));
         if let Some(figures) = of_main {
             main.get_or_insert_default().add(&figures);
         }
     }
-    is_counted.then(|| (Usage::of(UsageScope::Run, only_model(&models), &all), main))
+    (!parts.is_empty()).then(|| {
+        let by_model = ModelPart::several(parts);
+        (Usage { by_model, ..Usage::of(UsageScope::Run, only_model(&models), &all) }, main)
+    })
 }
 
 /// The `tokens` of a message in a chat file; `None` if nothing was counted.

@@ -141,5 +141,6 @@ fn usage(run: &Run, response: &Object<'_>) -> Option<Usage> {
         cost_usd: usage.f64("cost"),
         main_thread: None,
         running: None,
+        by_model: Vec::new(),
     })
 }

@@ -39,6 +39,7 @@ pub(super) fn of_step(step: &Object<'_>, model: Option<SharedStr>, old: bool) ->
         cost_usd: step.f64("cost").filter(|cost| *cost >= 0.0),
         main_thread: None,
         running: None,
+        by_model: Vec::new(),
     })))
 }
 
