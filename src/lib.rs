@@ -17,6 +17,7 @@ pub mod ingest;
 pub mod log;
 pub mod network;
 pub mod policy;
+pub mod prices;
 pub mod render;
 pub mod runs;
 pub mod shutdown;

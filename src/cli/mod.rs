@@ -21,6 +21,7 @@ mod list;
 mod named_upstream;
 mod names;
 mod output;
+mod prices;
 mod recordings;
 mod run;
 mod run_end;
@@ -108,6 +109,8 @@ enum Command {
     Import(import::Args),
     /// Print figures over runs: how they ended, time, tokens, cost, tools
     Stats(stats::Args),
+    /// Check a file of prices, or list the prices of models
+    Prices(prices::Args),
     /// List the contracts that clients can request
     Contracts(list::TableArgs),
     /// List the runners whose output is understood
@@ -156,6 +159,7 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Log(args) => frame_log::run(&args),
         Command::Import(args) => import::run(&args),
         Command::Stats(args) => stats::run(&args),
+        Command::Prices(args) => prices::run(&args),
         Command::Contracts(args) => list::contracts(&args),
         Command::Runners(args) => list::runners(&args),
         Command::Schema(args) => list::schema(&args),

@@ -129,7 +129,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let runs = Runs::new(log, gate)
         .with_view_bytes(config.server.view_bytes)
         .with_end_hold(EndHold::Ms(config.ingest.end_hold_ms))
-        .with_open_tools(config.ingest.max_open_tools);
+        .with_open_tools(config.ingest.max_open_tools)
+        .with_prices(super::prices::of(&config)?);
     let runs = Arc::new(runs);
     let host =
         Host { policy: Arc::new(config.approvals.policy()?), ..Host::new(runs.clone(), ingest_settings(&config)?) };
@@ -160,7 +161,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         let entries = ingested.entries();
         let code = ending.tell(&runs, &entries).await;
         if let Some(file) = &mut status_file {
-            file.write(&of_runs(&entries))?;
+            file.write(&of_runs(&runs, &entries))?;
         }
         anyhow::Ok(code)
     })?;

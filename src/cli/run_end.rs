@@ -52,7 +52,7 @@ impl Ending {
 
     /// Prints how the run ended, unless there is nothing to report, and returns the exit code.
     pub(super) async fn tell(&self, runs: &Runs, entries: &[Arc<Entry>]) -> u8 {
-        let statuses = of_runs(entries);
+        let statuses = of_runs(runs, entries);
         let code = self.code(&statuses);
         let mut lines = self.bad_records();
         if code != EXIT_CLEAN {
@@ -109,9 +109,9 @@ impl Ending {
 }
 
 /// The statuses of the entries that are runs.
-pub(super) fn of_runs(entries: &[Arc<Entry>]) -> Vec<RunStatus> {
-    let runs = entries.iter().filter(|entry| entry.stream.kind == StreamKind::Session);
-    runs.map(|entry| entry.status().clone()).collect()
+pub(super) fn of_runs(runs: &Runs, entries: &[Arc<Entry>]) -> Vec<RunStatus> {
+    let entries = entries.iter().filter(|entry| entry.stream.kind == StreamKind::Session);
+    entries.map(|entry| runs.shown_status(entry)).collect()
 }
 
 /// The last records of all streams, oldest first, as stored: redacted.

@@ -44,6 +44,7 @@ table::sections! {
     artifacts: Artifacts;
     prompts: Prompts;
     approvals: Approvals;
+    prices: Prices;
     gate: Gate;
     hecate: Hecate;
     telemetry: Telemetry;

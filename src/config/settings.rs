@@ -402,6 +402,15 @@ pub enum Unanswered {
 }
 
 settings! {
+    /// What tokens cost.
+    pub struct Prices {
+        /// TOML file of `[[price]]` tables whose prices go before those of the program (docs/costs.md). Empty: there is no
+        /// such file. A reload reads it again.
+        file: PathBuf = PathBuf::new() => reloads;
+    }
+}
+
+settings! {
     /// The schema check of outgoing events.
     pub struct Gate {
         /// What happens to an event that breaks its schema: off (nothing), warn (logged and counted), enforce (also

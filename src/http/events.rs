@@ -71,6 +71,7 @@ pub(super) async fn list(call: Call) -> Result<Response<Body>, Problem> {
     let mut runs = shared.runs.list(&filter, query.skip, limit + 1);
     let next_skip = (runs.len() > limit).then_some(query.skip + limit);
     runs.truncate(limit);
+    let runs = runs.into_iter().map(|run| run.with_cost(shared.runs.prices())).collect();
     #[derive(serde::Serialize)]
     struct List {
         object: &'static str,
@@ -85,8 +86,7 @@ pub(super) async fn status(call: Call) -> Result<Response<Body>, Problem> {
     call.query()?;
     let [run_id] = call.path.get()?;
     let entry = run_of(run_id, &call.shared)?;
-    let status = entry.status().clone();
-    Ok(json_response(&status))
+    Ok(json_response(&call.shared.runs.shown_status(&entry)))
 }
 
 /// `GET /v1/runs/{run_id}/events`.

@@ -99,7 +99,7 @@ pub(super) async fn ingest(call: Call) -> Result<Response<Body>, Problem> {
         if seen.is_nothing() {
             return Err(nothing(&seen, name));
         }
-        return Ok(made(counts(&seen, &ingested), &ingested));
+        return Ok(made(counts(&seen, &ingested), &ingested, &shared));
     };
     let lease = shared.stream()?;
     // A streamed response begins only once the runner is known, so that a refusal can still have its own status.
@@ -165,7 +165,10 @@ async fn again(
     kept.for_each(|entry| ingested.repeat(&entry));
     ingested.wake(0, Moment::now(), true);
     let mut response = match stream {
-        None => made(Counts { repeated_runs: runs_of(&ingested).len() as u64, ..before.counts }, &ingested),
+        None => {
+            let repeated_runs = runs_of(&ingested, shared).len() as u64;
+            made(Counts { repeated_runs, ..before.counts }, &ingested, shared)
+        }
         Some(negotiated) => followed(&ingested, &negotiated, shared.stream()?, shared),
     };
     *response.status_mut() = StatusCode::OK;
@@ -174,24 +177,24 @@ async fn again(
 }
 
 /// The JSON response to an ingest: 201, or 200 if the log already had all its runs.
-fn made(counts: Counts, ingested: &Ingested) -> Response<Body> {
+fn made(counts: Counts, ingested: &Ingested, shared: &Shared) -> Response<Body> {
     #[derive(serde::Serialize)]
     struct Answer {
         #[serde(flatten)]
         counts: Counts,
         runs: Vec<RunStatus>,
     }
-    let runs = runs_of(ingested);
+    let runs = runs_of(ingested, shared);
     let is_known = !runs.is_empty() && counts.repeated_runs >= runs.len() as u64;
     let mut response = json_response(&Answer { counts, runs });
     *response.status_mut() = if is_known { StatusCode::OK } else { StatusCode::CREATED };
     response
 }
 
-fn runs_of(ingested: &Ingested) -> Vec<RunStatus> {
+fn runs_of(ingested: &Ingested, shared: &Shared) -> Vec<RunStatus> {
     let entries = ingested.entries();
     let runs = entries.iter().filter(|entry| entry.stream.kind == StreamKind::Session);
-    runs.map(|entry| entry.status().clone()).collect()
+    runs.map(|entry| shared.runs.shown_status(entry)).collect()
 }
 
 fn counts(seen: &Seen, ingested: &Ingested) -> Counts {

@@ -6,6 +6,7 @@
 pub(super) mod ag_ui;
 pub(super) mod chat_completions;
 pub(super) mod control;
+mod costs;
 mod events;
 pub(super) mod figures;
 pub(super) mod operations;
@@ -64,7 +65,7 @@ pub(super) fn document(routes: &[Route]) -> Value {
         "components": {
             "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}},
             "parameters": parameters(),
-            "schemas": merged(&[shapes::schemas(), figures::schemas(), trace::schemas(), events::schemas()]),
+            "schemas": merged(&[shapes::schemas(), figures::schemas(), costs::schemas(), trace::schemas(), events::schemas()]),
             "responses": shapes::responses(),
         },
     })

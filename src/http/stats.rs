@@ -20,7 +20,7 @@ pub(super) async fn of_runs(call: Call) -> Result<Response<Body>, Problem> {
     let form = Form::preferred(accept)
         .ok_or_else(|| Problem::new(StatusCode::NOT_ACCEPTABLE, "the figures are application/json or text/csv"))?;
     let question = question(call.query()?)?;
-    let mut stats = Stats::new(question);
+    let mut stats = Stats::with_prices(question, call.shared.runs.prices().clone());
     let mut steps = 0;
     for entry in call.shared.runs.newest_first() {
         if call.shared.sees(&entry) {

@@ -12,7 +12,6 @@ use super::repeats::Once;
 use super::reply::{Body, json_response};
 use super::route::Call;
 use super::sessions::{self, Claim};
-use crate::runs::RunStatus;
 use crate::runs::labels::Labels;
 use crate::upstream::Mode;
 use framegate_translators::host::{Opening, PromptFile};
@@ -59,7 +58,7 @@ pub(super) async fn start(call: Call) -> Result<Response<Body>, Problem> {
             (claimed.start(sessions::Order { upstream, opening, labels }, |_| {}).await?, false)
         }
     };
-    let status: RunStatus = entry.status().clone();
+    let status = shared.runs.shown_status(&entry);
     let mut response = json_response(&status);
     *response.status_mut() = if is_repeat { StatusCode::OK } else { StatusCode::CREATED };
     if let Ok(location) = HeaderValue::from_str(&format!("/v1/runs/{}", status.run_id)) {

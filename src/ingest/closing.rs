@@ -6,8 +6,7 @@
 use super::{LOG_FULL, keep};
 use crate::clock::Moment;
 use crate::log::{LogError, StreamId, stream_id};
-use crate::runs::labels::Labels;
-use crate::runs::{Ingested, LOG_FAILED, Runs};
+use crate::runs::{Ingested, LOG_FAILED, Origin, Runs};
 use framegate_translators::frame::{Frame, StreamKind};
 use framegate_translators::normalizer::RunEnd;
 use std::collections::HashSet;
@@ -34,8 +33,8 @@ pub(super) async fn close_later(runs: Arc<Runs>, ingested: Ingested, frames: Vec
             pause = (pause * 2).min(most);
             continue;
         }
-        // The runs have begun before, so they have their labels.
-        match keep(&runs, &ingested, &frames, (Moment::now(), &Labels::default())).await {
+        // The runs have begun before, so they have what their origin has.
+        match keep(&runs, &ingested, &frames, (Moment::now(), &Origin::default())).await {
             Ok(()) => {
                 made = frames.len();
                 break;

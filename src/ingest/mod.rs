@@ -26,7 +26,7 @@ pub use pump::{Source, Stopped, pump, until_known};
 use crate::clock::{Arrival, Clock, Moment};
 use crate::log::{LogError, StreamId, stream_id};
 use crate::runs::labels::Labels;
-use crate::runs::{Ingested, LOG_FAILED, Runs};
+use crate::runs::{Ingested, LOG_FAILED, Origin, Runs};
 use bounds::{Account, Bounds};
 use closing::{close_later, cut_short};
 use cut::{LOG_FULL, is_cut, was_cut};
@@ -86,8 +86,8 @@ pub struct Ingest {
     identification: IdentificationReporter,
     account: Account,
     clock: Clock,
-    /// The labels of the runs that begin in this input.
-    labels: Labels,
+    /// What the runs that begin in this input get.
+    origin: Origin,
     /// The streams with ids of other proxies.
     known: KnownStreams,
     /// `None` if repeated runs are stored again.
@@ -112,7 +112,7 @@ impl Ingest {
             identification: IdentificationReporter::default(),
             account: Account::new(bounds),
             clock: Clock::System,
-            labels: Labels::default(),
+            origin: Origin::default(),
             known: KnownStreams::default(),
             repeats: None,
             fed: Arrival::now(Clock::System),
@@ -147,7 +147,13 @@ impl Ingest {
     /// Gives the runs that begin in this input these labels.
     #[must_use]
     pub fn labelled(self, labels: Labels) -> Self {
-        Self { labels, ..self }
+        Self { origin: Origin { labels, ..self.origin }, ..self }
+    }
+
+    /// The runs that begin in this input belong to an upstream.
+    #[must_use]
+    pub fn of_upstream(self, name: &str) -> Self {
+        Self { origin: Origin { upstream: Some(name.into()), ..self.origin }, ..self }
     }
 
     /// Assigns runs without a session of their own to this session.
@@ -312,7 +318,7 @@ impl Ingest {
         let kept = match allowed {
             Ok(()) => {
                 self.runs.store(artifacts).await;
-                keep(&self.runs, &self.ingested, &frames, (arrived, &self.labels)).await.map_err(IngestError::from)
+                keep(&self.runs, &self.ingested, &frames, (arrived, &self.origin)).await.map_err(IngestError::from)
             }
             Err(beyond) => Err(beyond.into()),
         };
@@ -445,7 +451,7 @@ impl Ingest {
     async fn close(&mut self, mut frames: Vec<Arc<Frame>>, arrived: Moment) -> Result<(), LogError> {
         frames.retain(|frame| self.account.admits(&frame.stream));
         self.store().await;
-        let kept = keep(&self.runs, &self.ingested, &frames, (arrived, &self.labels)).await;
+        let kept = keep(&self.runs, &self.ingested, &frames, (arrived, &self.origin)).await;
         self.account.close();
         match &kept {
             Err(error) if !cut_short(&self.runs, &self.ingested, &frames, error).await => {
@@ -485,14 +491,14 @@ fn pause(runs: &Runs, ingested: &Ingested, pauses: &[Pause]) {
     }
 }
 
-/// Keeps frames whose bytes have arrived then. Runs that begin with them get the labels.
+/// Keeps frames whose bytes have arrived then. Runs that begin with them get what the origin has.
 async fn keep(
     runs: &Runs,
     ingested: &Ingested,
     frames: &[Arc<Frame>],
-    (arrived, labels): (Moment, &Labels),
+    (arrived, origin): (Moment, &Origin),
 ) -> Result<(), LogError> {
-    let frames = runs.append_arrived(frames, arrived, labels).await?;
+    let frames = runs.append_arrived(frames, arrived, origin).await?;
     for group in frames.chunk_by(|one, other| stream_id(one) == stream_id(other)) {
         let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
         if let Some(entry) = runs.find(stream_id(last)) {

@@ -10,8 +10,7 @@
 use super::{Ingest, IngestError, keep, pause};
 use crate::clock::Moment;
 use crate::log::{LogError, stream_id, weight};
-use crate::runs::labels::Labels;
-use crate::runs::{Ingested, Runs};
+use crate::runs::{Ingested, Origin, Runs};
 use framegate_translators::artifacts::Artifact;
 use framegate_translators::frame::Frame;
 use framegate_translators::pipeline::Pause;
@@ -237,7 +236,7 @@ impl PipelinedAppend {
         }
         let batch = std::mem::take(&mut self.next);
         let mut append: Append =
-            Box::pin(append(self.ingest.runs.clone(), self.ingest.ingested(), self.ingest.labels.clone(), batch));
+            Box::pin(append(self.ingest.runs.clone(), self.ingest.ingested(), self.ingest.origin.clone(), batch));
         match poll_fn(|context| Poll::Ready(append.as_mut().poll(context))).await {
             Poll::Ready(kept) => self.over(kept),
             Poll::Pending => {
@@ -265,10 +264,10 @@ impl PipelinedAppend {
     }
 }
 
-async fn append(runs: Arc<Runs>, ingested: Ingested, labels: Labels, mut batch: Batch) -> Kept {
+async fn append(runs: Arc<Runs>, ingested: Ingested, origin: Origin, mut batch: Batch) -> Kept {
     runs.store(std::mem::take(&mut batch.artifacts)).await;
     let arrived = batch.arrived.unwrap_or_else(Moment::now);
-    let kept = keep(&runs, &ingested, &batch.frames, (arrived, &labels)).await;
+    let kept = keep(&runs, &ingested, &batch.frames, (arrived, &origin)).await;
     if kept.is_ok() {
         if !batch.frames.is_empty() {
             ingested.wake(batch.frames.len(), arrived, false);

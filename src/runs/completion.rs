@@ -49,6 +49,7 @@ impl Runs {
                 return Ok(false);
             }
             (status.turns, status.tools) = (read.turns, read.tools);
+            (status.usage, status.models) = (read.usage, read.models);
             status.failed_tool_calls = read.failed_tool_calls;
             status.title = status.title.take().or(read.title);
             status.model = status.model.take().or(read.model);
@@ -61,5 +62,5 @@ impl Runs {
 /// Whether the figures are missing and can be computed. An open run was read again when the proxy started.
 fn lacks_figures(entry: &Entry) -> bool {
     let status = entry.status();
-    status.ended && status.tools.is_none() && status.pruned_frames == 0
+    status.ended && (status.tools.is_none() || status.models.is_none()) && status.pruned_frames == 0
 }

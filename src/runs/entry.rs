@@ -25,6 +25,8 @@ pub(super) type ViewKey = (&'static str, EncoderOptions);
 pub struct Entry {
     /// The stream's description, known from its first frame on.
     pub stream: Arc<Stream>,
+    /// The configured name of the upstream whose run this is; `None` for input that a client sent, and for runs of an earlier process.
+    pub(super) upstream: Option<Arc<str>>,
     pub(super) tail: watch::Sender<Tail>,
     pub(super) status: Mutex<RunStatus>,
     pub(super) views: Mutex<HashMap<ViewKey, (SharedCheckpoints, Weak<View>)>>,
@@ -48,6 +50,7 @@ impl Entry {
         let tail = watch::Sender::new(Tail { frames: status.frames, ended: status.ended, ..Tail::default() });
         Self {
             stream,
+            upstream: None,
             tail,
             status: Mutex::new(status),
             views: Mutex::default(),

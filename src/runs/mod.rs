@@ -9,6 +9,7 @@
 //! what other proxies write; `view`, `follow`, `ingested` and `feed` serve readers.
 
 mod append;
+mod bill;
 mod checkpoints;
 mod closing;
 mod completion;
@@ -18,6 +19,8 @@ mod follow;
 mod ingested;
 pub mod labels;
 mod lag;
+pub mod model_calls;
+mod origin;
 mod pending_replay;
 mod recovery;
 mod registry;
@@ -35,17 +38,19 @@ pub use feed::{FeedEvent, FeedFollower, NoCursor, Position, Scope};
 pub use follow::Follower;
 pub use ingested::{FrameFollower, IngestFollower, Ingested};
 pub use lag::Lag;
+pub use origin::Origin;
 pub use retention::pruning::PruningBounds;
 pub use shared_log::LOG_FAILED;
 pub use status::{Exited, RunState, RunStatus, Waiting};
 pub use totals::Totals;
-pub use usage_total::UsageTotal;
+pub use usage_total::{ModelTotal, UsageTotal};
 pub use view::{Ask, Batch, FindingKind, Reader, Trace, TraceAsk, Traced, Wire};
 
 use crate::artifacts::ArtifactStore;
 use crate::clock::Moment;
 use crate::gate::Gate;
 use crate::log::{FrameLog, StreamId};
+use crate::prices::Prices;
 use crate::telemetry::Watcher;
 use crate::telemetry::metrics::{Kept, Metrics};
 use append::Turns;
@@ -104,6 +109,8 @@ pub struct Runs {
     totals: Arc<Totals>,
     /// Limit of tool calls open at the same time in one ingest.
     open_tools: usize,
+    /// What tokens cost.
+    prices: Prices,
 }
 
 impl Runs {
@@ -130,6 +137,7 @@ impl Runs {
             unclosed: Mutex::default(),
             totals: Arc::default(),
             open_tools: MAX_OPEN_TOOLS,
+            prices: Prices::default(),
         }
     }
 
@@ -143,6 +151,17 @@ impl Runs {
     #[must_use]
     pub fn with_open_tools(self, open_tools: usize) -> Self {
         Self { open_tools, ..self }
+    }
+
+    /// Computes costs with these prices.
+    #[must_use]
+    pub fn with_prices(self, prices: Prices) -> Self {
+        Self { prices, ..self }
+    }
+
+    /// What tokens cost.
+    pub fn prices(&self) -> &Prices {
+        &self.prices
     }
 
     /// How many tool calls may be open at the same time in one ingest.

@@ -1,12 +1,16 @@
 //! Run status: a summary of a run.
 
 use super::labels::Labels;
+use super::model_calls::ModelCalls;
 use super::registry::{openings, responses};
 use super::tool_figures::RunTools;
 use super::usage_total::UsageTotal;
+use crate::prices::ComputedCost;
 use framegate_translators::contracts::CONTRACTS;
 use framegate_translators::drift::DriftKind;
-use framegate_translators::frame::{Body, EndReason, Figures, Frame, ProviderStatus, Stream, StreamKind, Tool};
+use framegate_translators::frame::{
+    Body, EndReason, Figures, Frame, ProviderStatus, Stream, StreamKind, Tool, UsageScope,
+};
 use framegate_translators::runners::{RUNNERS, name_of};
 use framegate_translators::warnings::{Warning, Watch};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -110,8 +114,14 @@ pub struct RunStatus {
     /// Set only in the stored form: running calls with the places of their tools. Empty in memory.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) kept_calls: Vec<(Uuid, usize)>,
-    /// Tokens and cost.
+    /// Tokens, and the cost that the runner reported.
     pub usage: UsageTotal,
+    /// The model calls that the runner reported one by one, by model; absent if an older version stored the status.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub models: Option<ModelCalls>,
+    /// What the tokens cost. Set only in what clients get, since it depends on the prices of the time when they ask.
+    #[serde(default, skip_deserializing, skip_serializing_if = "Option::is_none")]
+    pub computed_cost: Option<Box<ComputedCost>>,
     /// How often each warning was raised, by its code.
     #[serde(deserialize_with = "warnings")]
     pub warnings: BTreeMap<Word, u64>,
@@ -244,6 +254,8 @@ impl RunStatus {
             tools: Some(RunTools::default()),
             kept_calls: Vec::new(),
             usage: UsageTotal::default(),
+            models: Some(ModelCalls::default()),
+            computed_cost: None,
             warnings: BTreeMap::new(),
             drift: BTreeMap::new(),
             events_checked: BTreeMap::new(),
@@ -316,6 +328,9 @@ impl RunStatus {
                     self.note_model(usage.model.as_deref());
                 }
                 self.usage.add(usage);
+                if let Some(models) = self.models.as_mut().filter(|_| usage.scope == UsageScope::Turn) {
+                    models.add(usage);
+                }
                 if let Some(running) = &usage.running {
                     self.running_total = Some(running.clone());
                 }

@@ -70,8 +70,12 @@ fn columns(figures: &Figures) -> impl Iterator<Item = (&'static str, String)> + 
         ("cache_creation_tokens", count(figures.cache_creation_tokens)),
         ("reasoning_tokens", count(figures.reasoning_tokens)),
         ("cost_usd", figures.cost_usd.map_or_else(String::new, |cost| cost.to_string())),
+        ("computed_cost_usd", figures.computed_cost_usd.map_or_else(String::new, |cost| cost.to_string())),
         ("runs_with_usage", count(figures.runs_with_usage)),
         ("runs_with_cost", count(figures.runs_with_cost)),
+        ("runs_with_computed_cost", count(figures.runs_with_computed_cost)),
+        ("runs_with_approximate_cost", count(figures.runs_with_approximate_cost)),
+        ("unpriced_runs", count(figures.unpriced_runs)),
         ("warnings", count(figures.warnings)),
     ]
     .into_iter()
@@ -94,7 +98,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn report(by: Vec<By>, data: Vec<Row>) -> Report {
-        Report::new(by, data, Figures::default(), Vec::new(), 0)
+        Report { by, data, ..Report::default() }
     }
 
     /// Reads CSV as RFC 4180 says: the cells of each line.
@@ -132,9 +136,13 @@ mod tests {
             cache_creation_tokens: Some(8),
             reasoning_tokens: Some(9),
             cost_usd: Some(0.25),
+            computed_cost_usd: Some(serde_json::from_str("0.0053").unwrap()),
             runs_with_usage: Some(10),
             runs_with_cost: Some(11),
-            warnings: Some(12),
+            runs_with_computed_cost: Some(12),
+            runs_with_approximate_cost: Some(13),
+            unpriced_runs: Some(14),
+            warnings: Some(15),
             ..Figures::default()
         };
         let serde_json::Value::Object(json) = serde_json::to_value(&all).unwrap() else { panic!("no object") };
@@ -143,7 +151,7 @@ mod tests {
             assert_eq!(text, json[name].to_string(), "{name}");
         }
         let line = read(&report(Vec::new(), Vec::new()).csv()).remove(1);
-        assert_eq!(line.join("|"), "|0|0|0|0|0|||0|||||||||||");
+        assert_eq!(line.join("|"), "|0|0|0|0|0|||0|||||||||||||||");
     }
 
     #[test]

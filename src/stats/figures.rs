@@ -3,6 +3,7 @@
 //! Input: the statuses of the runs. Output: their sums. Never: tokens or money counted twice (each run has one total,
 //! [`UsageTotal`](crate::runs::UsageTotal)); the time that an open run has taken so far.
 
+use crate::prices::{ComputedCost, Usd};
 use crate::runs::{RunState, RunStatus};
 use serde::{Deserialize, Serialize};
 
@@ -48,15 +49,27 @@ pub struct Figures {
     /// The part of `output_tokens` that was reasoning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning_tokens: Option<u64>,
-    /// Cost in US dollars.
+    /// The cost in US dollars that runners reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
+    /// The cost in US dollars, computed from tokens and prices. The sum is exact.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub computed_cost_usd: Option<Usd>,
     /// The runs that reported tokens; absent in rows by tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs_with_usage: Option<u64>,
     /// The runs that reported a cost; absent in rows by tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs_with_cost: Option<u64>,
+    /// The runs with a computed cost; absent in rows by tool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runs_with_computed_cost: Option<u64>,
+    /// Those of them whose computed cost is not exact; absent in rows by tool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runs_with_approximate_cost: Option<u64>,
+    /// The runs without a computed cost; absent in rows by tool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unpriced_runs: Option<u64>,
     /// Warnings about the runs; absent in rows by tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warnings: Option<u64>,
@@ -64,7 +77,7 @@ pub struct Figures {
 
 impl Figures {
     /// The figures of one run.
-    pub(super) fn of(run: &RunStatus) -> Self {
+    pub(super) fn of(run: &RunStatus, cost: &ComputedCost) -> Self {
         let is = |state: bool| u64::from(state);
         let usage = &run.usage;
         let cost_usd = usage.cost_usd.filter(|cost| cost.is_finite());
@@ -89,8 +102,12 @@ impl Figures {
             cache_creation_tokens: usage.cache_creation_tokens,
             reasoning_tokens: usage.reasoning_tokens,
             cost_usd,
+            computed_cost_usd: cost.usd(),
             runs_with_usage: Some(is(usage.input_tokens.is_some() || usage.output_tokens.is_some())),
             runs_with_cost: Some(is(cost_usd.is_some())),
+            runs_with_computed_cost: Some(is(cost.usd().is_some())),
+            runs_with_approximate_cost: Some(is(cost.is_approximate())),
+            unpriced_runs: Some(is(cost.usd().is_none())),
             warnings: Some(run.warnings.values().fold(0, |sum, count| sum.saturating_add(*count))),
         }
     }
@@ -139,9 +156,15 @@ impl Figures {
             (&mut self.reasoning_tokens, more.reasoning_tokens),
             (&mut self.runs_with_usage, more.runs_with_usage),
             (&mut self.runs_with_cost, more.runs_with_cost),
+            (&mut self.runs_with_computed_cost, more.runs_with_computed_cost),
+            (&mut self.runs_with_approximate_cost, more.runs_with_approximate_cost),
+            (&mut self.unpriced_runs, more.unpriced_runs),
             (&mut self.warnings, more.warnings),
         ] {
             plus(sum, more);
+        }
+        if let Some(cost) = more.computed_cost_usd {
+            self.computed_cost_usd = Some(self.computed_cost_usd.unwrap_or_default().plus(cost));
         }
         if let Some(cost) = more.cost_usd {
             // The sum of two numbers can be infinite, which JSON cannot express.

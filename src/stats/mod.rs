@@ -8,19 +8,23 @@ mod csv;
 mod figures;
 mod group;
 mod report;
+mod unpriced;
 mod zone;
 
 pub use figures::Figures;
 pub use group::By;
 pub use report::{Report, Row};
+pub use unpriced::{MOST_UNPRICED, UnpricedRuns};
 pub use zone::Zone;
 
+use crate::prices::{ComputedCost, Prices};
 use crate::runs::RunStatus;
 use crate::runs::labels::Label;
 use crate::runs::tool_figures::ToolFigures;
 use framegate_translators::frame::{SharedStr, ToolKind};
 use group::{Key, keys};
 use std::collections::{HashMap, HashSet};
+use unpriced::Reasons;
 use uuid::Uuid;
 
 /// How many rows an answer has, besides the one for all further groups.
@@ -71,13 +75,22 @@ pub struct Stats {
     /// The tools beyond the limit of a run or of the answer.
     other_tools: ToolFigures,
     runs_without_tools: u64,
+    prices: Prices,
+    unpriced: Reasons,
 }
 
 impl Stats {
-    /// Without runs.
+    /// Without runs, and with the prices of the program.
     pub fn new(question: Question) -> Self {
+        Self::with_prices(question, Prices::default())
+    }
+
+    /// Without runs.
+    pub fn with_prices(question: Question, prices: Prices) -> Self {
         Self {
             question,
+            prices,
+            unpriced: Reasons::default(),
             total: Figures::default(),
             rows: HashMap::new(),
             rest: None,
@@ -92,7 +105,11 @@ impl Stats {
         if !self.question.admits(run) {
             return 1;
         }
-        let whole = Figures::of(run);
+        let cost = run.cost(&self.prices);
+        if let ComputedCost::Unpriced(reason) = &cost {
+            self.unpriced.add(reason);
+        }
+        let whole = Figures::of(run, &cost);
         self.total.add(&whole);
         self.add_tools(run);
         if self.question.by.is_empty() {
@@ -153,7 +170,15 @@ impl Stats {
             other.calls.cmp(&one.calls).then_with(by_name)
         });
         tools.extend(Some(self.other_tools).filter(|tool| tool.calls > 0));
-        Report::new(self.question.by, data, self.total, tools, self.runs_without_tools)
+        Report {
+            by: self.question.by,
+            data,
+            total: self.total,
+            tools,
+            runs_without_tools: self.runs_without_tools,
+            unpriced: self.unpriced.list(),
+            ..Report::default()
+        }
     }
 }
 

@@ -3,16 +3,15 @@
 //! Input: the sums. Output: JSON, and back. Never: a key that does not belong to the question.
 
 use super::group::{Key, Part};
-use super::{By, Figures};
+use super::{By, Figures, UnpricedRuns};
 use crate::runs::tool_figures::ToolFigures;
 use serde::{Deserialize, Serialize};
-use std::borrow::Cow;
 
 /// The figures that answer a question.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Report {
-    /// Always `list`.
-    object: Cow<'static, str>,
+    /// What the answer is.
+    pub(super) object: Object,
     /// What makes a group.
     pub by: Vec<By>,
     /// The groups, in order; empty if nothing makes a group.
@@ -24,6 +23,17 @@ pub struct Report {
     /// Runs whose tools are not known, because an older version stored their status.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub runs_without_tools: u64,
+    /// The runs without a computed cost by the reason, the most frequent first.
+    #[serde(default)]
+    pub unpriced: Vec<UnpricedRuns>,
+}
+
+/// Always `list`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Object {
+    #[default]
+    List,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
@@ -34,18 +44,6 @@ fn is_zero(count: &u64) -> bool {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
 fn is_false(flag: &bool) -> bool {
     !flag
-}
-
-impl Report {
-    pub(super) fn new(
-        by: Vec<By>,
-        data: Vec<Row>,
-        total: Figures,
-        tools: Vec<ToolFigures>,
-        runs_without_tools: u64,
-    ) -> Self {
-        Self { object: Cow::Borrowed("list"), by, data, total, tools, runs_without_tools }
-    }
 }
 
 /// One group. What its runs do not have, such as a label, is absent.

@@ -44,7 +44,8 @@ fn what_no_run_reported_is_absent_and_what_one_reported_is_there() {
     assert_eq!(
         *total,
         json!({"runs": 1, "completed": 0, "failed": 0, "interrupted": 0, "open": 1, "turns": 1, "tool_calls": 0,
-            "failed_tool_calls": 0, "runs_with_usage": 0, "runs_with_cost": 0, "warnings": 0})
+            "failed_tool_calls": 0, "runs_with_usage": 0, "runs_with_cost": 0, "warnings": 0,
+            "runs_with_computed_cost": 0, "runs_with_approximate_cost": 0, "unpriced_runs": 1})
     );
     let usage = run(
         json!({"usage": {"input_tokens": 0, "output_tokens": 5, "cost_usd": 0.25}, "warnings": {"message.empty_content": 2}}),
@@ -85,6 +86,27 @@ fn a_run_counts_on_the_day_on_which_it_began() {
     assert_eq!(days("Z", Some(midnight), None), ["2026-11-25 2"]);
     assert_eq!(days("Z", Some(midnight + 1), Some(midnight + 23 * 3_600_000)), Vec::<String>::new());
     assert_eq!(days("Z", None, Some(midnight)), ["2026-11-24 1"]);
+}
+
+#[test]
+fn computed_costs_are_summed_exactly_and_reasons_are_counted() {
+    let usage = |input: u64| json!({"input_tokens": input, "output_tokens": 0, "model": "gpt-5.5"});
+    let at = 1_795_564_800_000_u64;
+    let priced = |input: u64| run(json!({"started_at_ms": at, "model": "gpt-5.5", "usage": usage(input)}));
+    // A size that costs more, of which the runner does not report the calls.
+    let approximate = run(json!({"started_at_ms": at, "model": "gpt-5.5", "usage": usage(300_000)}));
+    let unknown = run(json!({"started_at_ms": at, "model": "big", "usage": {"input_tokens": 1, "output_tokens": 1}}));
+    let report = report(by("model"), &[priced(1), priced(2), approximate, unknown, run(json!({}))]);
+    let total = &report["total"];
+    assert_eq!(total["computed_cost_usd"], json!(1.500015));
+    let counts =
+        ["runs_with_computed_cost", "runs_with_approximate_cost", "unpriced_runs"].map(|key| total[key].as_u64());
+    assert_eq!(counts, [Some(3), Some(1), Some(2)]);
+    assert_eq!(
+        report["unpriced"],
+        json!([{"reason": "no_price", "model": "big", "runs": 1}, {"reason": "no_usage", "runs": 1}])
+    );
+    assert_eq!(report["data"][0].get("computed_cost_usd"), None, "the row of big has no cost: {report:#}");
 }
 
 #[test]

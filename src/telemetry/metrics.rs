@@ -6,11 +6,13 @@
 //! This uses the `prometheus` crate rather than `prometheus-client`, which writes only OpenMetrics 1.0. A 0.0.4 scraper
 //! treats the counter names of that format as untyped. Without its default features the crate does not depend on protobuf.
 
+mod costs;
 mod meters;
 mod register;
 mod shared_log;
 mod upstreams;
 
+pub use costs::RunBill;
 pub use meters::{ClientMeter, IngestMeter};
 pub use upstreams::UpstreamMeter;
 
@@ -78,6 +80,7 @@ pub struct Metrics {
     spans_sent: IntCounter,
     spans_dropped: IntCounterVec,
     upstreams: upstreams::Families,
+    costs: costs::Costs,
     tasks: IntGauge,
     /// The rule names that redaction marks may contain.
     rules: OnceLock<Vec<String>>,
@@ -222,6 +225,7 @@ impl Metrics {
                 &["reason"],
             ),
             upstreams: upstreams::Families::new(&to),
+            costs: costs::Costs::new(&to),
             tasks: to.gauge("framegate_tasks", "Running tasks of the async runtime."),
             rules: OnceLock::new(),
             readers: Readers::default(),
@@ -303,6 +307,11 @@ impl Metrics {
         for (family, count) in families.into_iter().zip(records).filter(|(_, count)| *count > 0) {
             family.with_label_values(&[runner]).inc_by(count);
         }
+    }
+
+    /// Counts what a run that has ended used and cost.
+    pub fn run_ended(&self, bill: &RunBill<'_>) {
+        self.costs.ended(bill);
     }
 
     /// Sets the rule names that redaction marks may contain. Only the first call has an effect.

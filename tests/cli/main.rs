@@ -21,6 +21,7 @@ mod log;
 #[cfg(target_os = "linux")]
 mod memory;
 mod page;
+mod prices;
 mod program;
 #[allow(dead_code, reason = "shared; not every test uses all")]
 #[path = "../serve/proxy.rs"]

@@ -22,6 +22,7 @@ mod client_packages;
 mod clients;
 mod codings;
 mod cors;
+mod costs;
 mod dashboard;
 mod demo;
 #[cfg(feature = "jetstream")]

@@ -3,7 +3,8 @@
 use super::{Facts, Reader, ends, of_recordings};
 use serde_json::Value;
 
-pub(super) const READER: Reader = Reader { runner: "acp", read, least: [0, 100, 100] };
+pub(super) const READER: Reader =
+    Reader { runner: "acp", read, least: [0, 100, 100], least_costs: 0, is_by_list: |_| false };
 
 /// Scenarios in which only the client's lines say which answer ends which run.
 const WITHOUT_CLIENT: [&str; 3] = ["bad_requests", "unknown", "answer_without_reason"];

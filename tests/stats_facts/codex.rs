@@ -3,7 +3,8 @@
 use super::{Facts, Reader, ends, number, of_recordings};
 use serde_json::Value;
 
-pub(super) const READER: Reader = Reader { runner: "codex", read, least: [70, 60, 80] };
+pub(super) const READER: Reader =
+    Reader { runner: "codex", read, least: [70, 60, 80], least_costs: 20, is_by_list: |_| false };
 
 fn read(manifest: &Value) -> Vec<(String, Facts)> {
     of_recordings(manifest, |name, recording| facts(name, &recording["facts"]))

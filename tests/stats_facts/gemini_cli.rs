@@ -3,7 +3,8 @@
 use super::{Facts, Reader, number, of_recordings};
 use serde_json::Value;
 
-pub(super) const READER: Reader = Reader { runner: "gemini-cli", read, least: [60, 60, 0] };
+pub(super) const READER: Reader =
+    Reader { runner: "gemini-cli", read, least: [60, 60, 0], least_costs: 40, is_by_list: |_| false };
 
 fn read(manifest: &Value) -> Vec<(String, Facts)> {
     of_recordings(manifest, |_, recording| facts(recording))

@@ -9,6 +9,7 @@ mod acp;
 mod claude_code;
 mod codex;
 mod copilot;
+mod costs;
 mod gemini_cli;
 mod open_responses;
 mod opencode;
@@ -46,6 +47,10 @@ struct Reader {
     read: fn(&Value) -> Vec<(String, Facts)>,
     /// How many recordings have tokens, calls and ends at least: a manifest that is not understood must not pass.
     least: [usize; 3],
+    /// How many recordings have tokens of a model with a price at least.
+    least_costs: usize,
+    /// Whether the cost that the runner reports in a recording is that of its tokens at list prices.
+    is_by_list: fn(&str) -> bool,
 }
 
 /// The facts of each entry of `recordings`, which most manifests have.

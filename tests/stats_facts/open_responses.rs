@@ -3,7 +3,8 @@
 use super::{Facts, Reader, ends, number, of_recordings};
 use serde_json::Value;
 
-pub(super) const READER: Reader = Reader { runner: "open-responses", read, least: [60, 0, 100] };
+pub(super) const READER: Reader =
+    Reader { runner: "open-responses", read, least: [60, 0, 100], least_costs: 0, is_by_list: |_| false };
 
 fn read(manifest: &Value) -> Vec<(String, Facts)> {
     of_recordings(manifest, |name, recording| facts(name, &recording["facts"]))

@@ -62,14 +62,15 @@ impl Source for Database {
 
     fn list(&self, limit: usize, sink: &mut dyn FnMut(&Listed) -> anyhow::Result<()>) -> anyhow::Result<()> {
         let sql = "SELECT run_id, runner, coalesce(state, ''), frames, started_at, \
-                   CASE session_name WHEN '' THEN session_id ELSE session_name END FROM runs ORDER BY stream DESC LIMIT ?1";
+                   CASE session_name WHEN '' THEN session_id ELSE session_name END, \
+                   (SELECT status FROM streams WHERE key = runs.stream) FROM runs ORDER BY stream DESC LIMIT ?1";
         let mut statement = self.connection.prepare(sql)?;
         let mut rows = statement.query([i64::try_from(limit).unwrap_or(i64::MAX)])?;
         while let Some(row) = rows.next()? {
             let text = |column: usize| row.get::<_, Option<String>>(column).map(Option::unwrap_or_default);
             let (run, provider, state) = (text(0)?, text(1)?, text(2)?);
-            let (frames, started, session) = (row.get(3)?, text(4)?, text(5)?);
-            sink(&Listed { run, provider, state, frames, started, session })?;
+            let (frames, started, session, status) = (row.get(3)?, text(4)?, text(5)?, row.get(6)?);
+            sink(&Listed { run, provider, state, frames, started, session, status })?;
         }
         Ok(())
     }

@@ -17,6 +17,7 @@ mod verify;
 
 pub(super) use source::{Source, choose, open};
 
+use super::prices;
 use crate::config::{Config, LogKind, Sources};
 use anyhow::bail;
 use file::Database;
@@ -65,8 +66,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     choose(args.db.as_deref(), &mut config.log);
     let out = &mut std::io::BufWriter::new(std::io::stdout().lock());
     let code = match &args.command {
-        Command::List(list) => show::list(list, &*open(&config)?, out)?,
-        Command::Show(run) => show::show(run, &*open(&config)?, out)?,
+        Command::List(list) => show::list(list, &*open(&config)?, &prices::of(&config)?, out)?,
+        Command::Show(run) => show::show(run, &*open(&config)?, &prices::of(&config)?, out)?,
         Command::Export(export) => export::run(export, &*open(&config)?, out)?,
         Command::Import(import) => import::run(import, &config, out)?,
         Command::Verify => open(&config)?.verify(out)?,

@@ -35,6 +35,8 @@ pub(in crate::cli) struct Listed {
     pub(super) frames: i64,
     pub(super) started: String,
     pub(super) session: String,
+    /// Its status as JSON; `None` if there is none.
+    pub(super) status: Option<String>,
 }
 
 /// Takes the frames of a stream, one by one.

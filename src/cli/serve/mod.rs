@@ -13,6 +13,7 @@ use super::{EXIT_CLEAN, EXIT_CONFIGURATION, LogArgs, threads};
 use crate::clock::Clock;
 use crate::config::{self, LogKind, Sources};
 use crate::http::{Listening, ServeError, Server, Settings};
+use crate::prices::Prices;
 use crate::runs::Runs;
 use crate::{demo, telemetry};
 use anyhow::Context;
@@ -58,7 +59,7 @@ Exit codes:
   78   the configuration is invalid; starting again does not help until it is corrected";
 
 pub(super) fn run(args: &Args, log_args: &LogArgs) -> anyhow::Result<ExitCode> {
-    let (sources, config, mut settings) = match configured(args, log_args) {
+    let (sources, config, mut settings, prices) = match configured(args, log_args) {
         Ok(configured) => configured,
         Err(error) => return Ok(unusable(&error)),
     };
@@ -74,7 +75,8 @@ pub(super) fn run(args: &Args, log_args: &LogArgs) -> anyhow::Result<ExitCode> {
     // The demo leaves no files.
     let kind = if args.demo { LogKind::Memory } else { config.log.kind };
     let runs = engine::runs(&config, runtime.block_on(engine::storage(&config, kind))?, &settings.encoder)?;
-    let reload = Reload { sources, config, log: log_args.clone() };
+    let runs = runs.with_prices(prices.clone());
+    let reload = Reload { sources, config, log: log_args.clone(), prices };
     let otlp = reload.config.otlp.clone();
     // The demo is for showing to others, so it redacts whatever the configuration says.
     let demo_rules = if args.demo { settings.ingest.redaction.clone().or(default_rules()?) } else { None };
@@ -97,7 +99,7 @@ pub(super) fn run(args: &Args, log_args: &LogArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// Reads the configuration, and sets up logging.
-fn configured(args: &Args, log_args: &LogArgs) -> anyhow::Result<(Sources, config::Config, Settings)> {
+fn configured(args: &Args, log_args: &LogArgs) -> anyhow::Result<(Sources, config::Config, Settings, Prices)> {
     let mut sources = Sources::new(args.config.clone(), std::env::vars_os())?;
     let listen = args.listen.iter().map(|listen| ("server.listen".to_owned(), listen.clone()));
     sources.flags.extend(listen);
@@ -115,7 +117,8 @@ fn configured(args: &Args, log_args: &LogArgs) -> anyhow::Result<(Sources, confi
     if args.demo && settings.upstreams.iter().all(|upstream| upstream.name != demo::UPSTREAM) {
         settings.upstreams.extend(demo::upstream().context("cannot offer the demo's agent")?);
     }
-    Ok((sources, config, settings))
+    let prices = super::prices::of(&config)?;
+    Ok((sources, config, settings, prices))
 }
 
 /// Reports a configuration that cannot be used. Starting again is useless until it changes.

@@ -5,9 +5,10 @@
 //! wrong.
 
 use super::settings::live;
-use crate::cli::LogArgs;
+use crate::cli::{LogArgs, prices};
 use crate::config::{Config, Sources};
 use crate::http::Control;
+use crate::prices::Prices;
 use crate::telemetry;
 
 /// The sources of the configuration, and the configuration that is active.
@@ -15,6 +16,8 @@ pub(super) struct Reload {
     pub(super) sources: Sources,
     pub(super) config: Config,
     pub(super) log: LogArgs,
+    /// The prices, which the runs share.
+    pub(super) prices: Prices,
 }
 
 impl Reload {
@@ -25,7 +28,7 @@ impl Reload {
                 new.contradictions().iter().for_each(|message| tracing::warn!("{message}"));
                 let changes = self.config.changes(&new);
                 let changed = changes.reloaded.join(", ");
-                tracing::info!(changed, "the configuration was reloaded, including tokens and certificates");
+                tracing::info!(changed, "the configuration was reloaded, including tokens, certificates and prices");
                 if !changes.restart.is_empty() {
                     let settings = changes.restart.join(", ");
                     tracing::warn!(settings, "these changed settings need a restart; their old values stay in effect");
@@ -43,7 +46,10 @@ impl Reload {
         let new = self.sources.load()?;
         // Settings that need a restart keep their old values here: a server started without TLS still has none.
         let usable = self.config.reloaded(new.clone());
-        control.set(live(&usable)?)?;
+        let live = live(&usable)?;
+        let prices = prices::of(&usable)?;
+        control.set(live)?;
+        self.prices.replace(&prices);
         telemetry::set_filter(&self.log.over(&usable.telemetry).filter)?;
         Ok(new)
     }

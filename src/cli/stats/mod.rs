@@ -14,7 +14,8 @@ use crate::compression::Decompressing;
 use crate::config::Sources;
 use crate::runs::RunStatus;
 use crate::runs::labels::{Label, Labels};
-use crate::stats::{By, MOST_ROWS, Question, Report, Stats, Zone};
+use crate::stats::{By, MOST_ROWS, Question, Report, Stats, UnpricedRuns, Zone};
+use crate::visible;
 use anyhow::{Context, anyhow, bail};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use std::io::{BufRead, BufReader, IsTerminal, Read, Write};
@@ -156,14 +157,14 @@ fn answer(args: &Args, question: Question) -> anyhow::Result<(Report, u64)> {
         let report = runtime.block_on(proxy.get(&path(&question)))?;
         return Ok((serde_json::from_value(report).context("the answer is not that of a framegate proxy")?, 0));
     }
-    let mut stats = Stats::new(question);
+    let mut config = Sources::new(args.config.clone(), std::env::vars_os())?.load()?;
+    let mut stats = Stats::with_prices(question, super::prices::of(&config)?);
     let mut unreadable = 0;
     if let Some(file) = &args.from {
         each_line(file, &mut |status| {
             stats.add(&status);
         })?;
     } else {
-        let mut config = Sources::new(args.config.clone(), std::env::vars_os())?.load()?;
         frame_log::choose(args.db.as_deref(), &mut config.log);
         frame_log::statuses::each(&*frame_log::open(&config)?, &mut |status| match status {
             Some(status) => {
@@ -223,8 +224,39 @@ fn notes(report: &Report, unreadable: u64) -> Vec<String> {
     if is_cut {
         notes.push(format!("only {MOST_ROWS} groups have a row of their own; the last row sums all others"));
     }
+    if let Some(unpriced) = report.total.unpriced_runs.filter(|runs| *runs > 0) {
+        notes.push(format!("{unpriced} runs have no computed cost: {}", reasons(report)));
+    }
+    if let Some(approximate) = report.total.runs_with_approximate_cost.filter(|runs| *runs > 0) {
+        notes.push(format!(
+            "the computed cost of {approximate} runs is not exact, because their runners do not report every model call with its \
+             model; docs/costs.md explains it"
+        ));
+    }
     notes
 }
+
+/// Why runs have no computed cost: the most frequent reasons.
+fn reasons(report: &Report) -> String {
+    let shown = |unpriced: &UnpricedRuns| {
+        let reason = match (&unpriced.model, &*unpriced.reason) {
+            (Some(model), _) => format!("no price for {}", visible::line(model)),
+            (None, _) if unpriced.rest => "no price for other models".to_owned(),
+            (None, "no_usage") => "no usage reported".to_owned(),
+            (None, "no_model") => "no model named".to_owned(),
+            (None, other) => visible::line(other).into_owned(),
+        };
+        format!("{reason} ({})", unpriced.runs)
+    };
+    let mut reasons: Vec<String> = report.unpriced.iter().take(REASONS).map(shown).collect();
+    if report.unpriced.len() > REASONS {
+        reasons.push("and others (--format json lists all)".to_owned());
+    }
+    reasons.join(", ")
+}
+
+/// How many reasons for which runs have no cost a note names.
+const REASONS: usize = 5;
 
 #[cfg(test)]
 mod tests {

@@ -63,7 +63,7 @@ fn head(by: By) -> &'static str {
 type Shown = fn(&Figures) -> String;
 
 /// The columns of the table for people.
-const FIGURES: [(&str, Shown); 14] = [
+const FIGURES: [(&str, Shown); 16] = [
     ("RUNS", |figures| short_count(figures.runs)),
     ("COMPLETED", |figures| short_count(figures.completed)),
     ("FAILED", |figures| short_count(figures.failed)),
@@ -77,6 +77,8 @@ const FIGURES: [(&str, Shown); 14] = [
     ("CACHED", |figures| or_nothing(figures.cache_read_tokens, short_count)),
     ("OUTPUT", |figures| or_nothing(figures.output_tokens, short_count)),
     ("COST", |figures| figures.cost_usd.map_or_else(String::new, dollars)),
+    ("COMPUTED", |figures| figures.computed_cost_usd.map_or_else(String::new, |cost| dollars(cost.to_f64()))),
+    ("UNPRICED", |figures| figures.unpriced_runs.filter(|runs| *runs > 0).map_or_else(String::new, short_count)),
     ("WARNINGS", |figures| or_nothing(figures.warnings, short_count)),
 ];
 

@@ -1,6 +1,6 @@
 //! The description of `GET /v1/stats`, and the schemas of its answer.
 
-use super::{body, described, merged, problems};
+use super::{body, costs, described, merged, problems};
 use crate::runs::labels::{KEY_BYTES, MOST_LABELS, VALUE_BYTES};
 use crate::runs::tool_figures::MOST_TOOLS as TOOLS_OF_RUN;
 use crate::stats::{By, MOST_ROWS, MOST_TOOLS};
@@ -108,7 +108,6 @@ pub(super) fn schemas() -> Value {
         "cache_read_tokens": count("Input tokens read from the cache."),
         "cache_creation_tokens": count("Input tokens written to the cache."),
         "reasoning_tokens": count("The part of `output_tokens` that was reasoning."),
-        "cost_usd": {"type": "number", "description": "Cost in US dollars."},
         "runs_with_usage": count("The runs that reported tokens."),
         "runs_with_cost": count("The runs that reported a cost."),
         "warnings": count("Warnings about the runs."),
@@ -128,9 +127,9 @@ pub(super) fn schemas() -> Value {
     let list = |name: &str| json!({"type": "array", "items": {"$ref": format!("#/components/schemas/{name}")}});
     json!({
         "ToolFigures": tool,
-        "StatsFigures": {"type": "object", "required": required, "properties": figures,
+        "StatsFigures": {"type": "object", "required": required, "properties": merged(&[figures.clone(), costs::figures()]),
             "description": "Sums over a group of runs. A figure that no run of the group reported is absent."},
-        "StatsRow": {"type": "object", "required": required, "properties": merged(&[keys, figures]),
+        "StatsRow": {"type": "object", "required": required, "properties": merged(&[keys, figures, costs::figures()]),
             "description": "One group. What its runs do not have, and what none of them reported, is absent."},
         "Stats": {"type": "object", "required": ["object", "by", "data", "total", "tools"], "properties": {
             "object": {"const": "list"},
@@ -139,6 +138,7 @@ pub(super) fn schemas() -> Value {
             "total": {"$ref": "#/components/schemas/StatsFigures"},
             "tools": list("ToolFigures"),
             "runs_without_tools": count("Runs whose tools are not known, because an older version stored their status; absent if there are none."),
+            "unpriced": costs::unpriced(),
         }},
     })
 }

@@ -1,7 +1,7 @@
 //! Shared parts of operations: parameters, bodies, errors.
 
-use super::figures;
 use super::merged;
+use super::{costs, figures};
 use crate::auth::Scope;
 use crate::catalogue::without_user_messages;
 use framegate_translators::contracts::CONTRACTS;
@@ -142,16 +142,13 @@ pub(super) fn schemas() -> Value {
             &["run_id", "session_id", "runner", "state", "started_at_ms", "updated_at_ms", "frames", "records",
                 "invalid_records", "records_with_errors", "tool_calls", "usage", "warnings", "validation_failures",
                 "pending_approvals", "approvals"],
-            &merged(&[figures::of_run(), json!({
+            &merged(&[figures::of_run(), costs::of_run(), json!({
                 "run_id": uuid, "session_id": uuid, "session_name": text, "response_id": text, "runner": {"enum": runners},
                 "title": {"type": "string", "maxLength": 120, "description": "The first prompt, on one line."},
                 "model": {"type": "string", "description": "The model that the run named last."},
                 "state": run_state(),
                 "started_at_ms": millis, "updated_at_ms": millis, "ended_at_ms": millis,
                 "frames": count, "pruned_frames": count, "records": count, "invalid_records": count, "records_with_errors": count,
-                "usage": {"type": "object", "description": "Figures that no record reported are absent.", "properties": {
-                    "input_tokens": count, "output_tokens": count, "cache_read_tokens": count,
-                    "cache_creation_tokens": count, "reasoning_tokens": count, "cost_usd": {"type": "number"}}},
                 "warnings": counts, "drift": counts, "events_checked": counts, "validation_failures": counts,
                 "events_withheld": counts, "pending_approvals": {"type": "array", "items": text},
                 "approvals": {"type": "array", "items": waiting},

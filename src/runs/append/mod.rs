@@ -8,9 +8,8 @@ mod resequence;
 
 pub(super) use resequence::Turns;
 
-use super::labels::Labels;
 use super::shared_log::ATTEMPTS;
-use super::{Entry, RunStatus, Runs, status};
+use super::{Entry, Origin, RunStatus, Runs, status};
 use crate::clock::Moment;
 use crate::log::{ByStream, LogError, StreamId, Summary, stream_id, weight};
 use framegate_translators::artifacts::Artifact;
@@ -32,14 +31,16 @@ pub(super) struct Touched {
     warned: Vec<(Warning, u64)>,
     /// The status as it is stored with the frames; only in a log that several proxies share.
     stored: Option<String>,
+    /// The upstream of the stream, if it is new.
+    upstream: Option<Arc<str>>,
 }
 
 impl Touched {
-    fn new(entry: Option<Arc<Entry>>, first: &Frame, labels: &Labels) -> Self {
+    fn new(entry: Option<Arc<Entry>>, first: &Frame, origin: &Origin) -> Self {
         let status = match &entry {
             Some(entry) => RunStatus { not_kept: None, ..entry.status().clone() },
             None if first.stream.kind == StreamKind::Session => {
-                RunStatus { labels: labels.clone(), ..RunStatus::new(first) }
+                RunStatus { labels: origin.labels.clone(), ..RunStatus::new(first) }
             }
             None => RunStatus::new(first),
         };
@@ -51,6 +52,7 @@ impl Touched {
             status,
             warned: Vec::new(),
             stored: None,
+            upstream: origin.upstream.clone(),
         }
     }
 
@@ -97,10 +99,10 @@ impl Runs {
     /// # Errors
     /// The log's error; no frame was kept.
     pub async fn append<'f>(&self, frames: &'f [Arc<Frame>]) -> Result<Cow<'f, [Arc<Frame>]>, LogError> {
-        self.append_arrived(frames, Moment::now(), &Labels::default()).await
+        self.append_arrived(frames, Moment::now(), &Origin::default()).await
     }
 
-    /// Like [`Runs::append`], for frames whose bytes arrived at `arrived`. Runs that begin with these frames get the labels.
+    /// Like [`Runs::append`], for frames whose bytes arrived at `arrived`. Runs that begin with these frames get what the origin has.
     ///
     /// # Errors
     /// As for [`Runs::append`].
@@ -108,7 +110,7 @@ impl Runs {
         &self,
         frames: &'f [Arc<Frame>],
         arrived: Moment,
-        labels: &Labels,
+        origin: &Origin,
     ) -> Result<Cow<'f, [Arc<Frame>]>, LogError> {
         if frames.is_empty() {
             return Ok(Cow::Borrowed(frames));
@@ -118,7 +120,7 @@ impl Runs {
         let (frames, grown) = loop {
             self.forget_dropped().await;
             let frames = resequence::resequenced(frames, &|id| self.find(id));
-            let touched = self.touched(&frames, labels);
+            let touched = self.touched(&frames, origin);
             let begun = Moment::now();
             let kept = self.append_once(&frames, touched, arrived).await;
             if let Err((LogError::Sequence { .. }, touched)) = &kept
@@ -148,6 +150,7 @@ impl Runs {
         for frame in frames.iter() {
             status::tell_bounds(frame);
             self.totals.frame(frame);
+            self.count_cost(frame);
         }
         self.forget_dropped().await;
         // One pass over the frames, however many streams they belong to.
@@ -214,7 +217,10 @@ impl Runs {
                 self.registry.learn(&entry, &known.status);
                 entry
             }
-            None => self.registry.insert(Entry::new(known.stream, known.status.clone())),
+            None => {
+                let entry = Entry::new(known.stream, known.status.clone());
+                self.registry.insert(Entry { upstream: known.upstream, ..entry })
+            }
         };
         for (warning, seq) in known.warned {
             self.metrics.warned(known.status.runner, warning);
@@ -225,7 +231,7 @@ impl Runs {
     }
 
     /// The streams that the frames belong to, with their statuses after the frames.
-    fn touched(&self, frames: &[Arc<Frame>], labels: &Labels) -> Vec<Touched> {
+    fn touched(&self, frames: &[Arc<Frame>], origin: &Origin) -> Vec<Touched> {
         // Usually there is only one stream, and a `Touched` is large.
         let mut touched: Vec<Touched> = Vec::with_capacity(1);
         let mut places: ByStream<usize> = ByStream::default();
@@ -236,7 +242,7 @@ impl Runs {
             let at = match touched.get(last).filter(|known| known.id == id) {
                 Some(_) => last,
                 None => *places.entry(id).or_insert_with(|| {
-                    touched.push(Touched::new(self.find(id), frame, labels));
+                    touched.push(Touched::new(self.find(id), frame, origin));
                     touched.len() - 1
                 }),
             };

@@ -161,7 +161,8 @@ impl CommandUpstream {
             conversation.offer(offer);
         }
         conversation.open(&opening);
-        let mut ingest = self.host.factory.ingest(Some(self.runner), None, restriction).labelled(labels.clone());
+        let ingest = self.host.factory.ingest(Some(self.runner), None, restriction);
+        let mut ingest = ingest.labelled(labels.clone()).of_upstream(&self.name);
         ingest.expect_prompt(&opening.prompt, &opening.files);
         let mut writer = Writer::new(started.input);
         if invocation.input == Input::Prompt {

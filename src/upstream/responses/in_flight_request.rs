@@ -155,6 +155,11 @@ impl InFlightRequest {
             mut stop,
             mut answer,
         } = self;
+        let name = &upstream.settings().name;
+        let make = move |framing: Option<Framing>, said: &Said| {
+            let (ingest, meter) = make(framing, said);
+            (ingest.of_upstream(name), meter)
+        };
         let counted = |meter| {
             let of_upstream = runs.metrics().upstream(&upstream.settings().name);
             Counted { meter, of_upstream, runs: runs.clone() }

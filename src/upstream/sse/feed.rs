@@ -139,7 +139,8 @@ impl Feed {
     }
 
     fn new_ingest(settings: &Settings, host: &Host) -> Ingest {
-        let ingest = host.factory.ingest(Some(settings.runner), Some(Framing::Sse), Arc::default()).unfollowed();
+        let ingest = host.factory.ingest(Some(settings.runner), Some(Framing::Sse), Arc::default());
+        let ingest = ingest.unfollowed().of_upstream(&settings.name);
         if settings.contract.is_some() { ingest.of_another_proxy() } else { ingest }
     }
 

@@ -64,6 +64,21 @@ class Catalogue(TypedDict):
     runners: list[CatalogueRunnersItem]
 
 
+class ComputedCost(TypedDict):
+    """What the run's tokens cost by the price table of the proxy: an amount, or the reason why there is none."""
+
+    approximate: NotRequired[list[Literal["models_not_reported", "call_sizes_not_reported"]]]
+    """Why the amount is not exact; absent if it is."""
+    message: NotRequired[str]
+    """The same for people."""
+    models: NotRequired[list[str]]
+    """The models without a price."""
+    unpriced: NotRequired[Literal["no_usage", "no_model", "no_price"]]
+    """Why there is no amount."""
+    usd: NotRequired[float]
+    """US dollars."""
+
+
 class IngestResult(TypedDict):
     invalid_records: int
     """Records that are not JSON, not UTF-8, or too large."""
@@ -83,6 +98,46 @@ class InterruptAccepted(TypedDict):
 
 class MessageAccepted(TypedDict):
     session_id: str
+
+
+class ModelFigures(TypedDict):
+    """Calls of a model whose inputs have a size between the same limits."""
+
+    above_input_tokens: NotRequired[int]
+    """The size that the whole input of each of these calls exceeds, in tokens: 32000, 100000, 128000, 200000, 256000, 272000. Absent for smaller calls."""
+    cache_creation_tokens: NotRequired[int]
+    """Input tokens written to the cache; absent if there are none."""
+    cache_read_tokens: NotRequired[int]
+    """Input tokens read from the cache; absent if there are none."""
+    calls: int
+    """Calls that the runner reported one by one."""
+    input_tokens: int
+    """Input tokens read outside the cache."""
+    model: NotRequired[str]
+    """The model as the runner spells it; absent if the runner does not name it."""
+    output_tokens: int
+    """Output tokens, including reasoning."""
+    reasoning_tokens: NotRequired[int]
+    """The part of `output_tokens` that was reasoning; absent if there are none."""
+    rest: NotRequired[bool]
+    """True in the last entry if it sums what is beyond the first 32 entries of a run; its model is `other`."""
+
+
+class ModelTotal(TypedDict):
+    """The part of a run's total that belongs to one model."""
+
+    cache_creation_tokens: int
+    """Input tokens written to the cache."""
+    cache_read_tokens: int
+    """Input tokens read from the cache."""
+    input_tokens: int
+    """Input tokens read outside the cache."""
+    model: str
+    """The model as the runner spells it."""
+    output_tokens: int
+    """Output tokens, including reasoning."""
+    reasoning_tokens: int
+    """The part of `output_tokens` that was reasoning."""
 
 
 class Problem(TypedDict):
@@ -138,18 +193,24 @@ class RunStatusExit(TypedDict):
 
 
 class RunStatusUsage(TypedDict):
-    """Figures that no record reported are absent."""
+    """Tokens, and the cost that the runner reported. Figures that no record reported are absent."""
 
+    by_model: NotRequired[list[ModelTotal]]
+    """The part of each model, if the runner's own total has several and gives their parts."""
     cache_creation_tokens: NotRequired[int]
     cache_read_tokens: NotRequired[int]
     cost_usd: NotRequired[float]
+    """US dollars, as the runner reported them."""
     input_tokens: NotRequired[int]
+    model: NotRequired[str]
+    """The model of all these tokens, if the runner's own total names one."""
     output_tokens: NotRequired[int]
     reasoning_tokens: NotRequired[int]
 
 
 class RunStatus(TypedDict):
     approvals: list[RunStatusApprovalsItem]
+    computed_cost: NotRequired[ComputedCost]
     damaged: NotRequired[str]
     """The unreadable part of the run; its events end there."""
     drift: NotRequired[dict[str, int]]
@@ -170,6 +231,8 @@ class RunStatus(TypedDict):
     message: NotRequired[str]
     model: NotRequired[str]
     """The model that the run named last."""
+    models: NotRequired[list[ModelFigures]]
+    """The model calls that the runner reported one by one, by model; absent if an older version stored the status."""
     not_kept: NotRequired[Literal["log_full", "log_failed"]]
     """Why the latest frames are not stored. The run does not end before they are."""
     pending_approvals: list[str]
@@ -195,7 +258,7 @@ class RunStatus(TypedDict):
     updated_at_ms: int
     """Unix epoch milliseconds."""
     usage: RunStatusUsage
-    """Figures that no record reported are absent."""
+    """Tokens, and the cost that the runner reported. Figures that no record reported are absent."""
     validation_failures: dict[str, int]
     warnings: dict[str, int]
 
@@ -230,6 +293,16 @@ class StartRun(TypedDict):
     """The name of a configured upstream."""
 
 
+class StatsUnpricedItem(TypedDict):
+    model: NotRequired[str]
+    """The model without a price; absent with the other reasons."""
+    reason: Literal["no_usage", "no_model", "no_price"]
+    rest: NotRequired[bool]
+    """True in the last entry if it sums the models beyond the first 100."""
+    runs: int
+    """A run with several models without a price is in the entry of each."""
+
+
 class Stats(TypedDict):
     by: list[Literal["day", "runner", "model", "session", "label", "tool"]]
     data: list[StatsRow]
@@ -238,6 +311,8 @@ class Stats(TypedDict):
     """Runs whose tools are not known, because an older version stored their status; absent if there are none."""
     tools: list[ToolFigures]
     total: StatsFigures
+    unpriced: NotRequired[list[StatsUnpricedItem]]
+    """The runs without a computed cost by the reason, the most frequent first."""
 
 
 class StatsFigures(TypedDict):
@@ -249,8 +324,10 @@ class StatsFigures(TypedDict):
     """Input tokens read from the cache."""
     completed: int
     """Runs that succeeded."""
+    computed_cost_usd: NotRequired[float]
+    """The cost in US dollars, computed from tokens and prices."""
     cost_usd: NotRequired[float]
-    """Cost in US dollars."""
+    """The cost in US dollars that runners reported."""
     duration_ms: NotRequired[int]
     """The time from the first to the last frame of the runs that have ended, in milliseconds."""
     failed: int
@@ -269,6 +346,10 @@ class StatsFigures(TypedDict):
     """The part of `output_tokens` that was reasoning."""
     runs: int
     """The runs of the group."""
+    runs_with_approximate_cost: NotRequired[int]
+    """Those of them whose computed cost is not exact."""
+    runs_with_computed_cost: NotRequired[int]
+    """The runs with a computed cost."""
     runs_with_cost: NotRequired[int]
     """The runs that reported a cost."""
     runs_with_usage: NotRequired[int]
@@ -279,6 +360,8 @@ class StatsFigures(TypedDict):
     """The time of the tool calls that ran to their end, in milliseconds. Calls at the same time count separately."""
     turns: NotRequired[int]
     """Model calls of the main threads."""
+    unpriced_runs: NotRequired[int]
+    """The runs without a computed cost."""
     warnings: NotRequired[int]
     """Warnings about the runs."""
 
@@ -292,8 +375,10 @@ class StatsRow(TypedDict):
     """Input tokens read from the cache."""
     completed: int
     """Runs that succeeded."""
+    computed_cost_usd: NotRequired[float]
+    """The cost in US dollars, computed from tokens and prices."""
     cost_usd: NotRequired[float]
-    """Cost in US dollars."""
+    """The cost in US dollars that runners reported."""
     day: NotRequired[str]
     """The day on which the runs began, as YYYY-MM-DD."""
     duration_ms: NotRequired[int]
@@ -322,6 +407,10 @@ class StatsRow(TypedDict):
     """Their runner."""
     runs: int
     """The runs of the group."""
+    runs_with_approximate_cost: NotRequired[int]
+    """Those of them whose computed cost is not exact."""
+    runs_with_computed_cost: NotRequired[int]
+    """The runs with a computed cost."""
     runs_with_cost: NotRequired[int]
     """The runs that reported a cost."""
     runs_with_usage: NotRequired[int]
@@ -336,6 +425,8 @@ class StatsRow(TypedDict):
     """The time of the tool calls that ran to their end, in milliseconds. Calls at the same time count separately."""
     turns: NotRequired[int]
     """Model calls of the main threads."""
+    unpriced_runs: NotRequired[int]
+    """The runs without a computed cost."""
     warnings: NotRequired[int]
     """Warnings about the runs."""
 

@@ -52,6 +52,20 @@ export interface Catalogue {
   }[];
 }
 
+/** What the run's tokens cost by the price table of the proxy: an amount, or the reason why there is none. */
+export interface ComputedCost {
+  /** Why the amount is not exact; absent if it is. */
+  approximate?: ("models_not_reported" | "call_sizes_not_reported")[];
+  /** The same for people. */
+  message?: string;
+  /** The models without a price. */
+  models?: string[];
+  /** Why there is no amount. */
+  unpriced?: "no_usage" | "no_model" | "no_price";
+  /** US dollars. */
+  usd?: number;
+}
+
 export interface IngestResult {
   /** Records that are not JSON, not UTF-8, or too large. */
   invalid_records: number;
@@ -71,6 +85,44 @@ export interface InterruptAccepted {
 
 export interface MessageAccepted {
   session_id: string;
+}
+
+/** Calls of a model whose inputs have a size between the same limits. */
+export interface ModelFigures {
+  /** The size that the whole input of each of these calls exceeds, in tokens: 32000, 100000, 128000, 200000, 256000, 272000. Absent for smaller calls. */
+  above_input_tokens?: number;
+  /** Input tokens written to the cache; absent if there are none. */
+  cache_creation_tokens?: number;
+  /** Input tokens read from the cache; absent if there are none. */
+  cache_read_tokens?: number;
+  /** Calls that the runner reported one by one. */
+  calls: number;
+  /** Input tokens read outside the cache. */
+  input_tokens: number;
+  /** The model as the runner spells it; absent if the runner does not name it. */
+  model?: string;
+  /** Output tokens, including reasoning. */
+  output_tokens: number;
+  /** The part of `output_tokens` that was reasoning; absent if there are none. */
+  reasoning_tokens?: number;
+  /** True in the last entry if it sums what is beyond the first 32 entries of a run; its model is `other`. */
+  rest?: boolean;
+}
+
+/** The part of a run's total that belongs to one model. */
+export interface ModelTotal {
+  /** Input tokens written to the cache. */
+  cache_creation_tokens: number;
+  /** Input tokens read from the cache. */
+  cache_read_tokens: number;
+  /** Input tokens read outside the cache. */
+  input_tokens: number;
+  /** The model as the runner spells it. */
+  model: string;
+  /** Output tokens, including reasoning. */
+  output_tokens: number;
+  /** The part of `output_tokens` that was reasoning. */
+  reasoning_tokens: number;
 }
 
 export interface Problem {
@@ -119,6 +171,7 @@ export interface RunStatus {
     seq: number;
     tool_name: string;
   }[];
+  computed_cost?: ComputedCost;
   /** The unreadable part of the run; its events end there. */
   damaged?: string;
   drift?: { [key: string]: number };
@@ -142,6 +195,8 @@ export interface RunStatus {
   message?: string;
   /** The model that the run named last. */
   model?: string;
+  /** The model calls that the runner reported one by one, by model; absent if an older version stored the status. */
+  models?: ModelFigures[];
   /** Why the latest frames are not stored. The run does not end before they are. */
   not_kept?: "log_full" | "log_failed";
   pending_approvals: string[];
@@ -166,12 +221,17 @@ export interface RunStatus {
   turns?: number;
   /** Unix epoch milliseconds. */
   updated_at_ms: number;
-  /** Figures that no record reported are absent. */
+  /** Tokens, and the cost that the runner reported. Figures that no record reported are absent. */
   usage: {
+    /** The part of each model, if the runner's own total has several and gives their parts. */
+    by_model?: ModelTotal[];
     cache_creation_tokens?: number;
     cache_read_tokens?: number;
+    /** US dollars, as the runner reported them. */
     cost_usd?: number;
     input_tokens?: number;
+    /** The model of all these tokens, if the runner's own total names one. */
+    model?: string;
     output_tokens?: number;
     reasoning_tokens?: number;
   };
@@ -217,6 +277,16 @@ export interface Stats {
   runs_without_tools?: number;
   tools: ToolFigures[];
   total: StatsFigures;
+  /** The runs without a computed cost by the reason, the most frequent first. */
+  unpriced?: {
+    /** The model without a price; absent with the other reasons. */
+    model?: string;
+    reason: "no_usage" | "no_model" | "no_price";
+    /** True in the last entry if it sums the models beyond the first 100. */
+    rest?: boolean;
+    /** A run with several models without a price is in the entry of each. */
+    runs: number;
+  }[];
 }
 
 /** Sums over a group of runs. A figure that no run of the group reported is absent. */
@@ -227,7 +297,9 @@ export interface StatsFigures {
   cache_read_tokens?: number;
   /** Runs that succeeded. */
   completed: number;
-  /** Cost in US dollars. */
+  /** The cost in US dollars, computed from tokens and prices. */
+  computed_cost_usd?: number;
+  /** The cost in US dollars that runners reported. */
   cost_usd?: number;
   /** The time from the first to the last frame of the runs that have ended, in milliseconds. */
   duration_ms?: number;
@@ -247,6 +319,10 @@ export interface StatsFigures {
   reasoning_tokens?: number;
   /** The runs of the group. */
   runs: number;
+  /** Those of them whose computed cost is not exact. */
+  runs_with_approximate_cost?: number;
+  /** The runs with a computed cost. */
+  runs_with_computed_cost?: number;
   /** The runs that reported a cost. */
   runs_with_cost?: number;
   /** The runs that reported tokens. */
@@ -257,6 +333,8 @@ export interface StatsFigures {
   tool_duration_ms?: number;
   /** Model calls of the main threads. */
   turns?: number;
+  /** The runs without a computed cost. */
+  unpriced_runs?: number;
   /** Warnings about the runs. */
   warnings?: number;
 }
@@ -271,7 +349,9 @@ export interface StatsRow {
   cache_read_tokens?: number;
   /** Runs that succeeded. */
   completed: number;
-  /** Cost in US dollars. */
+  /** The cost in US dollars, computed from tokens and prices. */
+  computed_cost_usd?: number;
+  /** The cost in US dollars that runners reported. */
   cost_usd?: number;
   /** The day on which the runs began, as YYYY-MM-DD. */
   day?: string;
@@ -301,6 +381,10 @@ export interface StatsRow {
   runner?: string;
   /** The runs of the group. */
   runs: number;
+  /** Those of them whose computed cost is not exact. */
+  runs_with_approximate_cost?: number;
+  /** The runs with a computed cost. */
+  runs_with_computed_cost?: number;
   /** The runs that reported a cost. */
   runs_with_cost?: number;
   /** The runs that reported tokens. */
@@ -315,6 +399,8 @@ export interface StatsRow {
   tool_duration_ms?: number;
   /** Model calls of the main threads. */
   turns?: number;
+  /** The runs without a computed cost. */
+  unpriced_runs?: number;
   /** Warnings about the runs. */
   warnings?: number;
 }

@@ -113,7 +113,8 @@ impl Source for Servers {
 
     fn list(&self, limit: usize, sink: &mut dyn FnMut(&Listed) -> anyhow::Result<()>) -> anyhow::Result<()> {
         self.runs().take(limit).try_for_each(|kept| {
-            let status: Option<RunStatus> = self.status_of(kept).and_then(|status| serde_json::from_str(&status).ok());
+            let text = self.status_of(kept);
+            let status: Option<RunStatus> = text.as_deref().and_then(|status| serde_json::from_str(status).ok());
             let (stream, session) = (&kept.stream, &kept.stream.session);
             sink(&Listed {
                 run: stream.id.to_string(),
@@ -122,6 +123,7 @@ impl Source for Servers {
                 frames: i64::try_from(kept.frames).unwrap_or(i64::MAX),
                 started: status.map_or_else(String::new, |status| rfc3339_millis(status.started_at_ms)),
                 session: if session.name.is_empty() { session.id.to_string() } else { session.name.to_string() },
+                status: text.map(Cow::into_owned),
             })
         })
     }

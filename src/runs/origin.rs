@@ -1,0 +1,13 @@
+//! What the proxy knows about the runs of an input before it reads them.
+
+use super::labels::Labels;
+use std::sync::Arc;
+
+/// What runs get when they begin.
+#[derive(Clone, Debug, Default)]
+pub struct Origin {
+    /// What the client that sent or started them says about them.
+    pub labels: Labels,
+    /// The configured name of the upstream that they belong to; `None` for input that a client sends.
+    pub upstream: Option<Arc<str>>,
+}
