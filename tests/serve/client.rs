@@ -97,8 +97,8 @@ impl Upload {
 
 pub fn connect(address: SocketAddr) -> TcpStream {
     let stream = TcpStream::connect(address).unwrap();
-    // A test that hangs would report nothing.
-    stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    // A test that hangs would report nothing. Runners that are started may take long while other tests run.
+    stream.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
     stream.set_nodelay(true).unwrap();
     stream
 }
