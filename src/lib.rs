@@ -20,6 +20,7 @@ pub mod policy;
 pub mod prices;
 pub mod render;
 pub mod runs;
+pub mod search;
 pub mod shutdown;
 pub mod stats;
 pub mod storage;

@@ -25,6 +25,7 @@ mod prices;
 mod recordings;
 mod run;
 mod run_end;
+mod search;
 mod serve;
 mod shell;
 mod stats;
@@ -109,6 +110,8 @@ enum Command {
     Import(import::Args),
     /// Print figures over runs: how they ended, time, tokens, cost, tools
     Stats(stats::Args),
+    /// Search prompts, answers, and the inputs and outputs of tools
+    Search(search::Args),
     /// Check a file of prices, or list the prices of models
     Prices(prices::Args),
     /// List the contracts that clients can request
@@ -159,6 +162,7 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Log(args) => frame_log::run(&args),
         Command::Import(args) => import::run(&args),
         Command::Stats(args) => stats::run(&args),
+        Command::Search(args) => search::run(&args),
         Command::Prices(args) => prices::run(&args),
         Command::Contracts(args) => list::contracts(&args),
         Command::Runners(args) => list::runners(&args),

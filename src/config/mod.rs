@@ -45,6 +45,7 @@ table::sections! {
     prompts: Prompts;
     approvals: Approvals;
     prices: Prices;
+    search: Search;
     gate: Gate;
     hecate: Hecate;
     telemetry: Telemetry;

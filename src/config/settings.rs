@@ -411,6 +411,20 @@ settings! {
 }
 
 settings! {
+    /// Full-text search.
+    pub struct Search {
+        /// Index the texts of runs, so that they can be searched.
+        enabled: bool = true;
+        /// The file of the index. Empty: beside the database of log.path, or in memory if the log is no database.
+        path: PathBuf = PathBuf::new();
+        /// How many bytes of a prompt, an answer or a tool's input are indexed; words after them are not found.
+        text_bytes: usize = 256 << 10, in 1024..=64 << 20;
+        /// Maximum time of a search, in milliseconds. Beyond it: 503.
+        timeout_ms: u64 = 10_000, in 1..=600_000;
+    }
+}
+
+settings! {
     /// The schema check of outgoing events.
     pub struct Gate {
         /// What happens to an event that breaks its schema: off (nothing), warn (logged and counted), enforce (also

@@ -56,6 +56,7 @@ mod routes;
 mod run_status;
 mod schemas;
 mod sdk_errors;
+mod search;
 mod security_headers;
 mod segment;
 mod sessions;
@@ -83,6 +84,7 @@ pub use tls::{Tls, TlsError};
 
 use crate::auth::Caller;
 use crate::runs::Runs;
+use crate::search::Search;
 use crate::shutdown::Shutdown;
 use crate::upstream::responses::Starting;
 use crate::upstream::sse::SseUpstream;
@@ -187,12 +189,19 @@ impl Server {
             threads: Arc::new(threads),
             one_time: Arc::new(one_time),
             control,
+            search: None,
             shutdown,
             closing: CancellationToken::new(),
             caller: Caller::nobody(),
             address,
         };
         Ok(Self { listener, feeds, shared: Arc::new(shared) })
+    }
+
+    /// Adds a search over the runs.
+    #[must_use]
+    pub fn with_search(self, search: Arc<Search>) -> Self {
+        Self { shared: Arc::new(Shared { search: Some(search), ..Shared::clone(&self.shared) }), ..self }
     }
 
     /// The address on which it listens. If port 0 was requested, this has the assigned port.

@@ -12,6 +12,7 @@ pub(super) mod figures;
 pub(super) mod operations;
 pub(super) mod page;
 pub(super) mod responses;
+pub(super) mod search;
 mod shapes;
 pub(super) mod trace;
 pub(super) mod ui_message_stream;
@@ -65,7 +66,7 @@ pub(super) fn document(routes: &[Route]) -> Value {
         "components": {
             "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}},
             "parameters": parameters(),
-            "schemas": merged(&[shapes::schemas(), figures::schemas(), costs::schemas(), trace::schemas(), events::schemas()]),
+            "schemas": merged(&[shapes::schemas(), figures::schemas(), costs::schemas(), search::schemas(), trace::schemas(), events::schemas()]),
             "responses": shapes::responses(),
         },
     })
@@ -73,7 +74,7 @@ pub(super) fn document(routes: &[Route]) -> Value {
 
 /// Every query parameter and header.
 pub(super) fn parameters() -> Value {
-    merged(&[shapes::parameters(), figures::parameters()])
+    merged(&[shapes::parameters(), figures::parameters(), search::parameters()])
 }
 
 fn path_parameters(route: &Route) -> Value {

@@ -8,6 +8,7 @@ use super::problem::Problem;
 use crate::config::unknown;
 use crate::runs::RunState;
 use crate::runs::labels::{Label, LabelError, Labels, MOST_LABELS};
+use crate::search::Kind;
 use crate::stats::{By, Zone};
 use framegate_translators::contracts::Contract;
 use framegate_translators::runners::RUNNERS;
@@ -26,6 +27,11 @@ pub(super) struct Query {
     pub(super) skip: usize,
     pub(super) session_id: Option<Uuid>,
     pub(super) task_id: Option<String>,
+    pub(super) run_id: Option<Uuid>,
+    /// The words of a search.
+    pub(super) q: Option<String>,
+    /// The kinds of texts that a search finds; empty for all.
+    pub(super) kinds: Vec<Kind>,
     pub(super) runner: Option<&'static str>,
     pub(super) state: Option<RunState>,
     /// Labels, each key once.
@@ -80,10 +86,12 @@ impl Query {
             "after" | "after_sequence" => self.after = Some(value),
             "limit" => self.limit = Some(number(key, &value, 1)?),
             "skip" => self.skip = number(key, &value, 0)?,
-            "session_id" => {
-                let id = Uuid::try_parse(&value);
-                self.session_id = Some(id.map_err(|_| format!("{key} must be a UUID, as in GET /v1/runs"))?);
+            "session_id" | "run_id" => {
+                let id = Uuid::try_parse(&value).map_err(|_| format!("{key} must be a UUID, as in GET /v1/runs"))?;
+                *(if key == "run_id" { &mut self.run_id } else { &mut self.session_id }) = Some(id);
             }
+            "q" => self.q = Some(value),
+            "kind" => self.kinds = Kind::list(&value)?,
             "task_id" => self.task_id = Some(value),
             "event_type" => self.event_type = Some(value),
             "label" => {

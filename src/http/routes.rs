@@ -7,14 +7,14 @@
 
 use super::openapi::{
     self, ag_ui as agui, chat_completions as chat, control as messages, figures, operations, page as pages,
-    responses as sdk, trace as traces, ui_message_stream as ui, upstreams as starting,
+    responses as sdk, search as finding, trace as traces, ui_message_stream as ui, upstreams as starting,
 };
 use super::problem::Problem;
 use super::reply::Body;
 use super::route::{Access, Answer, Call, Route};
 use super::{
     ag_ui, artifacts, chat_completions, control, events, feeds, hecate, ingest, models, own_access, page, probes,
-    responses, responses_api, run_status, schemas, stats, trace, ui_message_stream, upstreams,
+    responses, responses_api, run_status, schemas, search, stats, trace, ui_message_stream, upstreams,
 };
 use crate::auth::Scope;
 use hyper::{Method, Response};
@@ -98,6 +98,7 @@ pub(super) static ROUTES: &[Route] = &[
         "session_id",
         "label",
     ]),
+    get("/v1/search", READ, |call| Box::pin(search::of_runs(call)), finding::search).query(finding::PARAMETERS),
     get("/v1/artifacts/{artifact_id}", READ, |call| Box::pin(artifacts::content(call)), operations::artifact),
     // The Responses API: the rest of the query is for the upstream.
     post(responses_api::PATH, CONTROL, |call| Box::pin(responses_api::create(call)), sdk::create).query(&[

@@ -18,6 +18,7 @@ use super::silent::Silent;
 use super::threads::Threads;
 use crate::auth::Caller;
 use crate::runs::{Entry, Runs};
+use crate::search::Search;
 use crate::shutdown::Shutdown;
 use crate::upstream::{Host, Upstreams};
 use framegate_translators::frame::StreamKind;
@@ -52,6 +53,8 @@ pub(super) struct Shared {
     /// The token that can be fetched with a code.
     pub(super) one_time: Arc<OneTime>,
     pub(super) control: Control,
+    /// The search over the runs; `None` if it is off.
+    pub(super) search: Option<Arc<Search>>,
     pub(super) shutdown: Arc<Shutdown>,
     /// Cancelled when connections that have not begun a request must end.
     pub(super) closing: CancellationToken,

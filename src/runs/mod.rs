@@ -10,6 +10,7 @@
 
 mod append;
 mod bill;
+mod changed;
 mod checkpoints;
 mod closing;
 mod completion;
@@ -33,6 +34,7 @@ mod totals;
 mod usage_total;
 mod view;
 
+pub use changed::Changed;
 pub use entry::Entry;
 pub use feed::{FeedEvent, FeedFollower, NoCursor, Position, Scope};
 pub use follow::Follower;
@@ -103,6 +105,8 @@ pub struct Runs {
     closing: watch::Sender<bool>,
     metrics: Arc<Metrics>,
     watcher: Option<Arc<dyn Watcher>>,
+    /// Notes which streams change, if a part of the proxy follows that.
+    changed: OnceLock<Arc<Changed>>,
     /// Streams whose closing frames the log did not accept when the proxy started.
     unclosed: Mutex<Vec<Arc<Entry>>>,
     /// The running totals from which later ingests continue.
@@ -134,6 +138,7 @@ impl Runs {
             closing: watch::Sender::default(),
             metrics: Arc::default(),
             watcher: None,
+            changed: OnceLock::new(),
             unclosed: Mutex::default(),
             totals: Arc::default(),
             open_tools: MAX_OPEN_TOOLS,
@@ -162,6 +167,17 @@ impl Runs {
     /// What tokens cost.
     pub fn prices(&self) -> &Prices {
         &self.prices
+    }
+
+    /// The streams that change from now on.
+    pub fn changed(&self) -> Arc<Changed> {
+        self.changed.get_or_init(Arc::default).clone()
+    }
+
+    fn mark_changed(&self, id: StreamId) {
+        if let Some(changed) = self.changed.get() {
+            changed.mark(id);
+        }
     }
 
     /// How many tool calls may be open at the same time in one ingest.

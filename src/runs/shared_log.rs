@@ -251,6 +251,7 @@ impl Runs {
         }
         entry.pruning().gone = Some(gone);
         entry.status().pruned_frames = gone.frames;
+        self.mark_changed(id);
         self.feed.forget_pruned(id, gone.frames);
     }
 

@@ -28,6 +28,7 @@ mod program;
 mod proxy;
 mod redaction;
 mod rules;
+mod search;
 mod shell;
 mod stats;
 mod translate;

@@ -61,6 +61,7 @@ mod resuming;
 mod schemas;
 mod scripted;
 mod sdks;
+mod search;
 mod secrecy;
 mod sent_twice;
 mod slow;

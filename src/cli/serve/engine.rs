@@ -11,11 +11,13 @@ use crate::log::jetstream::{JetstreamLog, JetstreamOptions, Role, StorageKind};
 use crate::log::sqlite::{self, Fsync};
 use crate::log::{FrameLog, MemoryLog, SqliteLog};
 use crate::runs::{PruningBounds, Runs};
+use crate::search;
 use anyhow::anyhow;
 use framegate_translators::artifacts::Bounds;
 use framegate_translators::encode::EncoderOptions;
 use framegate_translators::normalizer::EndHold;
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::task::AbortOnDropHandle;
@@ -108,6 +110,25 @@ impl Upkeep {
         });
         Self([keeping, closing, completing, hearing, orphans, unattended].map(AbortOnDropHandle::new))
     }
+}
+
+/// The options of the search, from the settings; `None` if it is off.
+pub(in crate::cli) fn search_options(config: &Config, kind: LogKind) -> Option<search::Options> {
+    let settings = &config.search;
+    let beside = || {
+        let mut name = config.log.path.as_os_str().to_owned();
+        name.push("-search");
+        PathBuf::from(name)
+    };
+    let path = match kind {
+        // The demo leaves no files.
+        LogKind::Memory => None,
+        _ if !settings.path.as_os_str().is_empty() => Some(settings.path.clone()),
+        LogKind::Sqlite => Some(beside()),
+        LogKind::Jetstream => None,
+    };
+    let patience = Duration::from_millis(settings.timeout_ms);
+    settings.enabled.then_some(search::Options { path, text_bytes: settings.text_bytes, patience })
 }
 
 /// The interval of dropping old frames and of storing the counters of runs.

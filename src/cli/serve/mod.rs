@@ -15,6 +15,7 @@ use crate::config::{self, LogKind, Sources};
 use crate::http::{Listening, ServeError, Server, Settings};
 use crate::prices::Prices;
 use crate::runs::Runs;
+use crate::search::Search;
 use crate::{demo, telemetry};
 use anyhow::Context;
 use engine::Upkeep;
@@ -85,10 +86,12 @@ pub(super) fn run(args: &Args, log_args: &LogArgs) -> anyhow::Result<ExitCode> {
         let (runs, spans) = watched(runs, &otlp)?;
         let runs = Arc::new(runs);
         let upkeep = Upkeep::start(&runs);
+        let search = engine::search_options(&reload.config, kind).map(|options| Search::start(runs.clone(), &options));
+        let (search, indexing) = search.transpose().context("the search cannot start")?.unzip();
         let place = place_of(kind, &reload.config.log);
-        let served = serve((listening, settings), runs.clone(), demo_rules, reload, &place).await;
+        let served = serve((listening, settings), (runs.clone(), search), demo_rules, reload, &place).await;
         runs.keep_counts().await;
-        drop(upkeep);
+        drop((upkeep, indexing));
         runs.leave_log().await;
         if let Some(spans) = spans {
             spans.stop().await;
@@ -174,7 +177,7 @@ impl Untold {
 
 async fn serve(
     (listening, settings): (Listening, Settings),
-    runs: Arc<Runs>,
+    (runs, search): (Arc<Runs>, Option<Search>),
     demo: Option<Arc<Rules>>,
     mut reload: Reload,
     place: &str,
@@ -185,7 +188,10 @@ async fn serve(
     let mut interrupt = signal(SignalKind::interrupt()).context("cannot listen for signals")?;
     let terminal = Terminal::at_start();
     let mut hangup = signal(SignalKind::hangup()).context("cannot listen for signals")?;
-    let server = Server::on(listening, settings, runs.clone())?;
+    let mut server = Server::on(listening, settings, runs.clone())?;
+    if let Some(search) = search {
+        server = server.with_search(Arc::new(search));
+    }
     let address = server.address();
     // Written at once. A caller that only wants the address reads no further than the first line.
     say(&format!("framegate listens on {scheme}://{address}\n{place}\n"))?;

@@ -3,7 +3,7 @@
 //! Input: what makes a group, and which runs count. Output: a table for people on a terminal, tab-separated values in a pipe, JSON or
 //! CSV. Never: a control character of a run's text on the terminal; runs that are left out without a note on stderr.
 
-mod moment;
+pub(super) mod moment;
 mod table;
 
 use super::bridge::Place;

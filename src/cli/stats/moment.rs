@@ -17,7 +17,7 @@ const UNITS: [(char, u64); 4] = [('m', 60_000), ('h', 3_600_000), ('d', 86_400_0
 ///
 /// # Errors
 /// The text has another form.
-pub(super) fn read(text: &str, zone: Zone, now_ms: u64) -> Result<u64, String> {
+pub(in crate::cli) fn read(text: &str, zone: Zone, now_ms: u64) -> Result<u64, String> {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if is_number(text) && text.len() >= SHORTEST_MS {
         return text.parse().map_err(|_| wrong(text));

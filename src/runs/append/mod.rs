@@ -227,6 +227,7 @@ impl Runs {
             known.status.tell(warning, seq);
         }
         entry.adopt(known.status, arrived);
+        self.mark_changed(entry.id());
         (entry, before)
     }
 

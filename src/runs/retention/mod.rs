@@ -63,6 +63,7 @@ impl Runs {
         entry.dropped.store(true, Ordering::Release);
         // Wakes the readers that wait for more frames, so that they see the flag.
         entry.tail.send_modify(|_| {});
+        self.mark_changed(entry.id());
         self.feed.forget(entry, at_ms);
     }
 

@@ -140,6 +140,7 @@ impl Runs {
         }
         entry.pruning().gone = Some(gone);
         entry.status().pruned_frames = to;
+        self.mark_changed(entry.id());
         self.feed.forget_pruned(entry.id(), to);
         let artifacts = entry.artifact_refs().before(to);
         if let Some(store) = self.artifacts().filter(|_| !artifacts.is_empty())
