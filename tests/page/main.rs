@@ -65,6 +65,7 @@ programs! {
     browsers_page_hostile: "hostile.test.mjs",
     browsers_page_live: "live.test.mjs",
     browsers_page_runs: "runs.test.mjs",
+    browsers_page_search: "search.test.mjs",
     browsers_page_timeline: "timeline.test.mjs",
     browsers_page_trace: "trace.test.mjs",
 }

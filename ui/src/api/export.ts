@@ -121,6 +121,7 @@ export class ExportSource implements Source {
     return new Blob([bytes], { type: found.mime_type });
   }
 
+  search = unavailable;
   stats = unavailable;
   statsCsv = unavailable;
   catalogue = unavailable;

@@ -25,6 +25,8 @@ import type {
   StartRun,
   Stats,
   StatsQuery,
+  TextPage,
+  TextQuery,
   TracePage,
   TraceQuery,
 } from "./source";
@@ -135,6 +137,10 @@ export class ProxySource implements Source {
     const headers = { accept: "application/json" };
     const response = await this.#http.response({ method: "GET", path, query: { ...query }, headers, isRepeatable: true, ...options });
     return parseExact(await response.text()) as TracePage;
+  }
+
+  search(query: TextQuery, options?: CallOptions): Promise<TextPage> {
+    return this.#get("/v1/search", { ...query }, options);
   }
 
   stats({ by, ...query }: StatsQuery, options?: CallOptions): Promise<Stats> {

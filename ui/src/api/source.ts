@@ -192,6 +192,36 @@ export interface IngestOptions extends CallOptions {
   onProgress?: (sent: number) => void;
 }
 
+export const TEXT_KINDS = ["prompt", "answer", "reasoning", "tool_input", "tool_output", "error"] as const;
+export type TextKind = (typeof TEXT_KINDS)[number];
+
+export interface TextHit {
+  kind: TextKind;
+  run_id: string | null;
+  stream_kind: "session" | "task";
+  stream_id: string;
+  runner: string;
+  title?: string;
+  first_frame: number;
+  last_frame: number;
+  timestamp_ms: number;
+  excerpt: { text: string; is_match: boolean }[];
+}
+
+export interface TextPage {
+  data: TextHit[];
+  next: string | null;
+  is_complete: boolean;
+}
+
+export interface TextQuery {
+  q: string;
+  kind?: TextKind;
+  runner?: string;
+  after?: string;
+  limit?: number;
+}
+
 export interface Source {
   readonly kind: "proxy" | "export";
 
@@ -204,6 +234,8 @@ export interface Source {
   frames(runId: string, query: FramesQuery, options?: CallOptions): Promise<Frame[]>;
   trace(runId: string, query: TraceQuery, options?: CallOptions): Promise<TracePage>;
   stats(query: StatsQuery, options?: CallOptions): Promise<Stats>;
+  /** Texts of all runs that have the words, newest first. */
+  search(query: TextQuery, options?: CallOptions): Promise<TextPage>;
   /** The rows of `stats` as CSV. */
   statsCsv(query: StatsQuery, options?: CallOptions): Promise<string>;
   catalogue(options?: CallOptions): Promise<Catalogue>;

@@ -6,6 +6,7 @@ import { signal } from "@preact/signals";
 export type Route =
   | { view: "runs"; query: Query }
   | { view: "stats"; query: Query }
+  | { view: "search"; query: Query }
   | { view: "conversation"; runId: string; query: Query }
   | { view: "timeline"; runId: string; query: Query }
   | { view: "trace"; runId: string; query: Query }
@@ -23,7 +24,7 @@ export function parseRoute(fragment: string): Route {
   const [first, runId, view, argument, ...more] = parts;
   if (more.length > 0) return { view: "unknown", path, query };
   if (first === undefined || (first === "runs" && runId === undefined)) return { view: "runs", query };
-  if (first === "stats" && runId === undefined) return { view: "stats", query };
+  if ((first === "stats" || first === "search") && runId === undefined) return { view: first, query };
   if (first !== "runs" || runId === undefined) return { view: "unknown", path, query };
   if (view === undefined) return { view: "conversation", runId, query };
   if (argument === undefined && (view === "timeline" || view === "trace")) return { view, runId, query };
@@ -35,6 +36,7 @@ export function parseRoute(fragment: string): Route {
 export const paths = {
   runs: (query?: Record<string, string | undefined>) => href(["runs"], query),
   stats: (query?: Record<string, string | undefined>) => href(["stats"], query),
+  search: (query?: Record<string, string | undefined>) => href(["search"], query),
   conversation: (runId: string, query?: Record<string, string | undefined>) => href(["runs", runId], query),
   timeline: (runId: string, query?: Record<string, string | undefined>) => href(["runs", runId, "timeline"], query),
   trace: (runId: string, query?: Record<string, string | undefined>) => href(["runs", runId, "trace"], query),

@@ -8,6 +8,7 @@ import { Empty, Failure, Loading } from "../components/states";
 import { toast, Toasts } from "../components/toast";
 import { ConversationView } from "../views/conversation/view";
 import { RunsView } from "../views/runs/view";
+import { SearchView } from "../views/search/view";
 import { DropFiles } from "../views/start/drop";
 import { StatsView } from "../views/stats/view";
 import { TimelineView } from "../views/timeline/view";
@@ -45,7 +46,12 @@ export function Shell({ source, notice }: { source: Source; notice: string | und
     () => [
       { keys: "?", does: "Show the keys", run: () => setHelp(true) },
       { keys: "g r", does: "Go to the runs", run: () => go(paths.runs()) },
-      ...(source.kind === "proxy" ? [{ keys: "g s", does: "Go to the statistics", run: () => go(paths.stats()) }] : []),
+      ...(source.kind === "proxy"
+        ? [
+            { keys: "g s", does: "Go to the statistics", run: () => go(paths.stats()) },
+            { keys: "g f", does: "Find texts of all runs", run: () => go(paths.search()) },
+          ]
+        : []),
       { keys: "t", does: "Change the theme", run: () => setTheme(nextTheme()) },
     ],
     [source],
@@ -84,6 +90,8 @@ function View({ route: shown }: { route: Route }) {
       return <RunsView query={shown.query} />;
     case "stats":
       return <StatsView query={shown.query} />;
+    case "search":
+      return <SearchView query={shown.query} />;
     case "conversation":
       return <ConversationView key={shown.runId} runId={shown.runId} query={shown.query} />;
     case "tool":
@@ -119,13 +127,18 @@ function Header({ source, access, onHelp }: { source: Source; access: Access | u
         framegate
       </a>
       <nav class="nav" aria-label="Main">
-        <a href={paths.runs()} aria-current={view === "stats" ? undefined : view === "runs" ? "page" : "true"}>
+        <a href={paths.runs()} aria-current={view === "stats" || view === "search" ? undefined : view === "runs" ? "page" : "true"}>
           Runs
         </a>
         {source.kind === "proxy" && (
-          <a href={paths.stats()} aria-current={view === "stats" ? "page" : undefined}>
-            Statistics
-          </a>
+          <>
+            <a href={paths.search()} aria-current={view === "search" ? "page" : undefined}>
+              Search
+            </a>
+            <a href={paths.stats()} aria-current={view === "stats" ? "page" : undefined}>
+              Statistics
+            </a>
+          </>
         )}
       </nav>
       <div class="header-end">
