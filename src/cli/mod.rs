@@ -44,7 +44,7 @@ use std::process::ExitCode;
 
 /// The input was read and no problem was found.
 pub const EXIT_CLEAN: u8 = 0;
-/// `check` found problems.
+/// `check` found problems, or `search` found nothing.
 pub const EXIT_FINDINGS: u8 = 1;
 /// The work could not be done: invalid arguments, or a file that cannot be read.
 pub const EXIT_FAILED: u8 = 2;

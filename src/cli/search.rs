@@ -6,7 +6,7 @@
 use super::names::{self, RunnerName};
 use super::serve::engine;
 use super::stats::moment;
-use super::{EXIT_CLEAN, EXIT_FAILED, bridge, frame_log};
+use super::{EXIT_CLEAN, EXIT_FINDINGS, bridge, frame_log};
 use crate::clock::Clock;
 use crate::config::{LogKind, Sources};
 use crate::search::{Kind, PAGE, Page, Question, Search, cursor};
@@ -103,7 +103,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         let _ = writeln!(std::io::stderr(), "note: {note}");
     }
     let is_empty = page["data"].as_array().is_none_or(Vec::is_empty);
-    Ok(ExitCode::from(if is_empty { EXIT_FAILED } else { EXIT_CLEAN }))
+    Ok(ExitCode::from(if is_empty { EXIT_FINDINGS } else { EXIT_CLEAN }))
 }
 
 async fn answer(args: &Args) -> anyhow::Result<Value> {
