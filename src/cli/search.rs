@@ -9,12 +9,13 @@ use super::stats::moment;
 use super::{EXIT_CLEAN, EXIT_FINDINGS, bridge, frame_log};
 use crate::clock::Clock;
 use crate::config::{LogKind, Sources};
-use crate::search::{Kind, PAGE, Page, Question, Search, cursor};
+use crate::search::{Kind, PAGE, Page, Question, Search, Segment, cursor};
 use crate::stats::Zone;
 use crate::visible;
 use anyhow::{Context, anyhow, bail};
 use framegate_translators::encode::EncoderOptions;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde::Deserialize;
 use serde_json::Value;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
@@ -87,23 +88,41 @@ fn kinds(text: &str) -> Result<Kinds, String> {
     Kind::list(text).map(Kinds)
 }
 
+/// What is read of a page.
+#[derive(Deserialize)]
+struct Answer {
+    data: Vec<Text>,
+    next: Option<String>,
+    is_complete: bool,
+}
+
+#[derive(Deserialize)]
+struct Text {
+    kind: String,
+    run_id: Option<Uuid>,
+    runner: String,
+    title: Option<String>,
+    timestamp_ms: i64,
+    excerpt: Vec<Segment>,
+}
+
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if args.limit == 0 || args.limit > PAGE.1 {
         bail!("--limit is {}; use 1 to {}", args.limit, PAGE.1);
     }
     let page = super::threads::runtime(1)?.block_on(answer(args))?;
+    let answer = Answer::deserialize(&page).context("the proxy has sent an answer of another form")?;
     let text = match args.json {
         true => serde_json::to_string_pretty(&page)? + "\n",
-        false => lines(&page, std::io::stdout().is_terminal()),
+        false => lines(&answer, std::io::stdout().is_terminal()),
     };
     let mut out = std::io::stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush())?;
-    for note in notes(&page) {
+    for note in notes(&answer) {
         // If stderr is closed, the note cannot be delivered.
         let _ = writeln!(std::io::stderr(), "note: {note}");
     }
-    let is_empty = page["data"].as_array().is_none_or(Vec::is_empty);
-    Ok(ExitCode::from(if is_empty { EXIT_FINDINGS } else { EXIT_CLEAN }))
+    Ok(ExitCode::from(if answer.data.is_empty() { EXIT_FINDINGS } else { EXIT_CLEAN }))
 }
 
 async fn answer(args: &Args) -> anyhow::Result<Value> {
@@ -168,25 +187,21 @@ fn path(question: &Question) -> String {
 }
 
 /// Each text on a line of its own, with a line about its run before it.
-fn lines(page: &Value, is_terminal: bool) -> String {
+fn lines(page: &Answer, is_terminal: bool) -> String {
     let (bold, plain) = if is_terminal { ("\u{1b}[1m", "\u{1b}[0m") } else { ("", "") };
     let mut out = String::new();
-    for hit in page["data"].as_array().into_iter().flatten() {
-        let text = |key: &str| hit[key].as_str().unwrap_or_default();
-        let time = hit["timestamp_ms"].as_i64().and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok());
+    for text in &page.data {
+        let time = jiff::Timestamp::from_millisecond(text.timestamp_ms).ok();
         let time = time.map_or_else(|| "-".to_owned(), |time| time.strftime("%Y-%m-%d %H:%M").to_string());
-        out.push_str(&format!(
-            "{time}  {}  {}  {}  {}\n  ",
-            text("run_id"),
-            text("runner"),
-            text("kind"),
-            visible::line(text("title"))
-        ));
-        for segment in hit["excerpt"].as_array().into_iter().flatten() {
-            let text = visible::line(segment["text"].as_str().unwrap_or_default()).into_owned();
-            match segment["is_match"].as_bool() {
-                Some(true) => out.extend([bold, &text, plain]),
-                _ => out.push_str(&text),
+        let run = text.run_id.map_or_else(|| "-".to_owned(), |run| run.to_string());
+        let (runner, kind) = (visible::line(&text.runner), visible::line(&text.kind));
+        let title = visible::line(text.title.as_deref().unwrap_or_default());
+        out.push_str(&format!("{time}  {run}  {runner}  {kind}  {title}\n  "));
+        for segment in &text.excerpt {
+            let shown = visible::line(&segment.text);
+            match segment.is_match {
+                true => out.extend([bold, &shown, plain]),
+                false => out.push_str(&shown),
             }
         }
         out.push('\n');
@@ -194,9 +209,8 @@ fn lines(page: &Value, is_terminal: bool) -> String {
     out
 }
 
-fn notes(page: &Value) -> Vec<String> {
-    let next = page["next"].as_str().map(|next| format!("there may be more: --after {next}"));
-    let is_behind = page["is_complete"] == Value::Bool(false);
-    let behind = is_behind.then(|| "the proxy has not indexed all texts yet".to_owned());
+fn notes(page: &Answer) -> Vec<String> {
+    let next = page.next.as_ref().map(|next| format!("there may be more: --after {next}"));
+    let behind = (!page.is_complete).then(|| "the proxy has not indexed all texts yet".to_owned());
     next.into_iter().chain(behind).collect()
 }

@@ -13,7 +13,7 @@ const WORDS: usize = 40;
 const SEGMENT_CHARS: usize = 400;
 
 /// A piece of an excerpt.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Segment {
     /// The text. Line breaks and other white space are as in the original.
     pub text: String,

@@ -254,7 +254,7 @@ impl Indexer {
 fn tags(entry: &Entry) -> String {
     let stream = &entry.stream;
     let run = stream.origin_run.filter(|_| stream.kind != StreamKind::Session).unwrap_or(stream.id);
-    format!("{} {} {}", run_tag(run), session_tag(stream.session.id), runner_tag(&entry.status().runner))
+    format!("{} {} {}", run_tag(run), session_tag(stream.session.id), runner_tag(entry.status().runner))
 }
 
 /// The word by which the texts of a run are selected.
