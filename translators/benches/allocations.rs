@@ -16,7 +16,7 @@ mod work;
 
 fn main() {
     println!("{:44} {:>11} {:>10} {:>8} {:>16}", "allocations", "", "per event", "per KB", "bytes per event");
-    work::each(&mut |stage| {
+    work::each(None, &mut |stage| {
         if stage.warm {
             (stage.run)();
         }

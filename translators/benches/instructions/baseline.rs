@@ -35,6 +35,13 @@ impl Baseline {
         self.counts.iter().find(|count| count.name == name)
     }
 
+    /// The stages of one runner or session; all stages if there is no name.
+    pub(crate) fn only(mut self, name: Option<&str>) -> Self {
+        let is_its = |count: &Count| name.is_none_or(|name| count.name.split(' ').next() == Some(name));
+        self.counts.retain(is_its);
+        self
+    }
+
     /// Reads the stored baseline; returns a message if that fails.
     pub(crate) fn read() -> Result<Self, String> {
         let path = Self::path();

@@ -25,10 +25,10 @@ fn a_stage_ends_here() {
     black_box(2_u8);
 }
 
-/// Runs all stages, and prints the result of each on stdout.
-pub(crate) fn counted() {
+/// Runs the stages, and prints the result of each on stdout.
+pub(crate) fn counted(only: Option<&str>) {
     println!("machine {}", machine());
-    work::each(&mut |stage| {
+    work::each(only, &mut |stage| {
         if stage.warm {
             black_box((stage.run)());
         }
@@ -50,16 +50,16 @@ fn machine() -> String {
     std::env::consts::ARCH.to_owned() + &features.collect::<String>()
 }
 
-/// Counts all stages; returns a message if that fails.
-pub(crate) fn with_valgrind() -> Result<Baseline, String> {
+/// Counts the stages of one runner or session, or all of them; returns a message if that fails.
+pub(crate) fn with_valgrind(only: Option<&str>) -> Result<Baseline, String> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("instructions-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
-    let counted = in_folder(&folder);
+    let counted = in_folder(&folder, only);
     let _ = std::fs::remove_dir_all(&folder);
     counted
 }
 
-fn in_folder(folder: &Path) -> Result<Baseline, String> {
+fn in_folder(folder: &Path, only: Option<&str>) -> Result<Baseline, String> {
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--quiet"])
         .args(["--dump-line=no", "--compress-strings=yes"])
@@ -68,6 +68,7 @@ fn in_folder(folder: &Path) -> Result<Baseline, String> {
         .arg(format!("--callgrind-out-file={}", folder.join("counts").display()))
         .arg(std::env::current_exe().unwrap())
         .arg(COUNTED)
+        .args(only)
         // The environment is stored on the stack: its length shifts the addresses that follow it.
         .env_clear()
         .output()

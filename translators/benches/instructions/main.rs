@@ -4,8 +4,8 @@
 //! [`TOLERANCE`], or if a frame of a long session costs more than one of a short session.
 //!
 //! `cargo bench -p framegate-translators --bench instructions` counts (with valgrind) and compares. `… --bench instructions --
-//! --write` stores the counts as the new baseline. `cargo test --benches` runs the stages without counting, and checks that
-//! each has a baseline.
+//! --write` stores the counts as the new baseline. `… -- --only gemini-cli` counts the stages of one runner or session.
+//! `cargo test --benches` runs the stages without counting, and checks that each has a baseline.
 //!
 //! Counts depend on the compiler and on the processor's features, so the baseline names both. If another compiler made the
 //! baseline, [`TOLERANCE_ELSEWHERE`] applies, which only finds gross errors. On another kind of processor the counts are not
@@ -38,6 +38,8 @@ const TOLERANCE: f64 = 0.05;
 const TOLERANCE_ELSEWHERE: f64 = 0.25;
 /// How much more a frame of a long session may cost than one of a short session.
 const TOLERANCE_OF_LENGTH: f64 = 0.10;
+/// The argument before the name of the only runner or session to count.
+const ONLY: &str = "--only";
 /// The target for the cost of one more contract for the same frames, as a share of the whole path of the first. It is only
 /// reported.
 const AIM_OF_ONE_MORE: f64 = 0.35;
@@ -45,14 +47,20 @@ const AIM_OF_ONE_MORE: f64 = 0.35;
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let has = |word: &str| args.iter().any(|arg| arg == word);
+    let after = |word: &str| args.iter().skip_while(|arg| *arg != word).nth(1).map(String::as_str);
     if has(count::COUNTED) {
-        count::counted();
+        count::counted(after(count::COUNTED));
         return ExitCode::SUCCESS;
     }
     if !has("--bench") {
         return uncounted();
     }
-    let counts = match count::with_valgrind() {
+    let only = after(ONLY);
+    if only.is_some() && has("--write") {
+        eprintln!("--write stores the counts of all stages: leave {ONLY} out");
+        return ExitCode::from(2);
+    }
+    let counts = match count::with_valgrind(only) {
         Ok(counts) => counts,
         Err(error) => {
             eprintln!("{error}");
@@ -64,7 +72,7 @@ fn main() -> ExitCode {
         println!("wrote {} counts as the new baseline: {}", counts.counts.len(), Baseline::path().display());
     }
     let known = match Baseline::read() {
-        Ok(known) => known,
+        Ok(known) => known.only(only),
         Err(error) => {
             eprintln!("{error}");
             return ExitCode::from(2);
@@ -78,7 +86,7 @@ fn main() -> ExitCode {
 /// Runs every stage once, and checks that the baseline has the same stages.
 fn uncounted() -> ExitCode {
     let mut names = Vec::new();
-    work::each(&mut |stage| {
+    work::each(None, &mut |stage| {
         let counts = (stage.run)();
         assert!(counts.events > 0, "{} produces no events", stage.name);
         names.push(stage.name.to_owned());

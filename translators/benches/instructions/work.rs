@@ -127,12 +127,13 @@ pub(crate) struct Stage<'a> {
     pub(crate) run: &'a mut dyn FnMut() -> Counts,
 }
 
-/// Calls `sink` with each part, always in the same order.
-pub(crate) fn each(sink: &mut dyn FnMut(Stage<'_>)) {
-    for runner in RUNNERS {
+/// Calls `sink` with each part, always in the same order. `only` is a runner or a session; `None` means all of them.
+pub(crate) fn each(only: Option<&str>, sink: &mut dyn FnMut(Stage<'_>)) {
+    let is_wanted = |name: &str| only.is_none_or(|only| only == name);
+    for runner in RUNNERS.iter().filter(|runner| is_wanted(runner.name)) {
         stages_of(runner, sink);
     }
-    for session in sessions::all() {
+    for session in sessions::all().filter(|session| is_wanted(session.name)) {
         length_of(session, sink);
     }
 }
