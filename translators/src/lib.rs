@@ -49,6 +49,7 @@ mod derived;
 pub mod frame;
 mod hash;
 pub mod json;
+mod rfc3339;
 mod saved;
 
 pub mod framing;

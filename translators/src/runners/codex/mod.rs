@@ -22,6 +22,7 @@ use crate::decode::{Decoder, Record};
 use crate::frame::Provider;
 use crate::normalizer::Normalizer;
 use crate::redact::Pieces;
+use crate::rfc3339::unix_ms;
 
 /// The runner.
 pub(super) const RUNNER: Runner = Runner {
@@ -114,10 +115,7 @@ impl Decoder for Codex {
 
 /// The time of a session file's line or of an app-server notification, in Unix epoch milliseconds.
 fn time_of(record: &Record<'_>) -> Option<u64> {
-    let of_line = || {
-        let time: jiff::Timestamp = record.fields.str("timestamp")?.parse().ok()?;
-        u64::try_from(time.as_millisecond()).ok()
-    };
+    let of_line = || unix_ms(&record.fields.str("timestamp")?);
     record.fields.u64("emittedAtMs").or_else(of_line)
 }
 

@@ -25,6 +25,7 @@ use super::{History, Runner, Surface, sample};
 use crate::decode::Record;
 use crate::frame::Provider;
 use crate::redact::Pieces;
+use crate::rfc3339::unix_ms;
 
 /// The runner.
 pub(super) const RUNNER: Runner = Runner {
@@ -68,6 +69,5 @@ pub(super) const RUNNER: Runner = Runner {
 
 /// The time of a record, in Unix epoch milliseconds.
 fn time_of(record: &Record<'_>) -> Option<u64> {
-    let time: jiff::Timestamp = record.fields.str("timestamp")?.parse().ok()?;
-    u64::try_from(time.as_millisecond()).ok()
+    unix_ms(&record.fields.str("timestamp")?)
 }

@@ -21,6 +21,7 @@ use super::{History, Runner, Surface, sample};
 use crate::decode::Record;
 use crate::frame::Provider;
 use crate::redact::Pieces;
+use crate::rfc3339::unix_ms;
 
 /// The runner.
 pub(super) const RUNNER: Runner = Runner {
@@ -71,6 +72,5 @@ fn time_of(record: &Record<'_>) -> Option<u64> {
     let fields = &record.fields;
     let text = fields.str("timestamp").or_else(|| fields.str("startTime"));
     let text = text.or_else(|| fields.object("$set")?.str("lastUpdated"))?;
-    let time: jiff::Timestamp = text.parse().ok()?;
-    u64::try_from(time.as_millisecond()).ok()
+    unix_ms(&text)
 }

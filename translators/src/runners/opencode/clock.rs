@@ -5,6 +5,7 @@
 
 use crate::decode::Record;
 use crate::json::{Json, Object};
+use crate::rfc3339::unix_ms;
 
 /// The time of a record of any surface, in Unix epoch milliseconds.
 pub(super) fn time_of(record: &Record<'_>) -> Option<u64> {
@@ -36,10 +37,7 @@ fn times_of<'f>(fields: &Object<'f>) -> Option<Object<'f>> {
 
 /// A time in Unix epoch milliseconds, from a number of milliseconds or an ISO 8601 string.
 pub(super) fn timestamp(value: Json<'_>) -> Option<u64> {
-    value.u64().or_else(|| {
-        let time: jiff::Timestamp = value.str()?.parse().ok()?;
-        u64::try_from(time.as_millisecond()).ok()
-    })
+    value.u64().or_else(|| unix_ms(&value.str()?))
 }
 
 /// The last time that a part reports, in Unix epoch milliseconds.

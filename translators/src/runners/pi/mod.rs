@@ -26,6 +26,7 @@ use crate::decode::Record;
 use crate::frame::Provider;
 use crate::json::Object;
 use crate::redact::Pieces;
+use crate::rfc3339::unix_ms;
 
 /// The runner.
 pub(super) const RUNNER: Runner = Runner {
@@ -68,6 +69,5 @@ fn time_of(record: &Record<'_>) -> Option<u64> {
 
 /// When an entry of a session file was written, in Unix epoch milliseconds.
 fn written_ms(entry: &Object<'_>) -> Option<u64> {
-    let time: jiff::Timestamp = entry.str("timestamp")?.parse().ok()?;
-    u64::try_from(time.as_millisecond()).ok()
+    unix_ms(&entry.str("timestamp")?)
 }

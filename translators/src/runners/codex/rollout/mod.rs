@@ -17,6 +17,7 @@ use super::usage::{Meter, Tokens};
 use crate::frame::SharedStr;
 use crate::json::{Json, Object};
 use crate::normalizer::{Normalizer, RunEnd, STREAM_ENDED, Target};
+use crate::rfc3339::unix_ms;
 use crate::sequence::{StreamKey, uuid_of};
 use uuid::Uuid;
 
@@ -86,8 +87,7 @@ const SILENT: &[&str] =
 impl Rollout {
     /// Decodes a line of a session file.
     pub(super) fn record(&mut self, word: &str, payload: Json<'_>, fields: &Object<'_>, normalizer: &mut Normalizer) {
-        let time = fields.str("timestamp").and_then(|time| time.parse::<jiff::Timestamp>().ok());
-        if let Some(ms) = time.and_then(|time| u64::try_from(time.as_millisecond()).ok()) {
+        if let Some(ms) = fields.str("timestamp").and_then(|time| unix_ms(&time)) {
             normalizer.set_time(ms);
         }
         self.has_calls = true;
