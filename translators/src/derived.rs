@@ -8,21 +8,25 @@ use uuid::{Builder, Uuid};
 
 /// The id of `name` within `namespace`.
 pub(crate) fn uuid_v5(namespace: &Uuid, name: &[u8]) -> Uuid {
-    of(Sha1::new().chain_update(namespace.as_bytes()).chain_update(name))
+    let short = in_one_block([namespace.as_bytes(), name]);
+    short.unwrap_or_else(|| of(Sha1::new().chain_update(namespace.as_bytes()).chain_update(name)))
 }
 
 /// The id of the name formed by `prefix` and a decimal number.
 pub(crate) fn numbered(namespace: &Uuid, prefix: &str, number: u64) -> Uuid {
+    let short = in_one_block([namespace.as_bytes(), prefix.as_bytes(), decimal(number, &mut [0; 20])]);
+    short.unwrap_or_else(|| uuid_v5(namespace, format!("{prefix}{number}").as_bytes()))
+}
+
+/// The id of a message of these pieces; `None` if it does not fit into one block.
+fn in_one_block<const PIECES: usize>(pieces: [&[u8]; PIECES]) -> Option<Uuid> {
     let mut block = [0; BLOCK];
     let mut end = 0;
-    for piece in [namespace.as_bytes(), prefix.as_bytes(), decimal(number, &mut [0; 20])] {
-        let Some(room) = block.get_mut(end..end + piece.len()).filter(|_| end + piece.len() <= LONGEST) else {
-            return uuid_v5(namespace, format!("{prefix}{number}").as_bytes());
-        };
-        room.copy_from_slice(piece);
+    for piece in pieces {
+        block.get_mut(end..end + piece.len()).filter(|_| end + piece.len() <= LONGEST)?.copy_from_slice(piece);
         end += piece.len();
     }
-    of_block(block, end)
+    Some(of_block(block, end))
 }
 
 /// The block size of the hash in bytes.
@@ -76,6 +80,15 @@ mod tests {
     fn the_example_of_the_rfc() {
         let id = uuid_v5(&Uuid::NAMESPACE_DNS, b"www.example.com");
         assert_eq!(id.to_string(), "2ed6657d-e927-568b-95e1-2665a8aea6a2");
+    }
+
+    #[test]
+    fn an_id_does_not_depend_on_the_number_of_blocks() {
+        for length in 0..80 {
+            let name = vec![b'n'; length];
+            let long = of(Sha1::new().chain_update(Uuid::NAMESPACE_DNS.as_bytes()).chain_update(&name));
+            assert_eq!(uuid_v5(&Uuid::NAMESPACE_DNS, &name), long, "{length}");
+        }
     }
 
     #[test]
