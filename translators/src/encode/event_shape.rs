@@ -15,18 +15,27 @@ pub struct Key {
     name: &'static str,
     /// The text after another field: `,"name":`.
     text: &'static str,
+    /// The same text with zeros behind it; all zeros if it is longer.
+    block: [u8; BLOCK],
 }
+
+/// Nearly all keys with their punctuation are shorter, so that a copy of constant size suffices.
+const BLOCK: usize = 32;
 
 impl Key {
     /// A placeholder for values without a key, such as list items.
     pub(crate) const NONE: &'static Self = {
-        static NONE: Key = Key { name: "", text: "" };
+        static NONE: Key = Key { name: "", text: "", block: [0; BLOCK] };
         &NONE
     };
 
     /// A key, with its text after another field. Use [`key!`].
     pub(crate) const fn new(name: &'static str, text: &'static str) -> Self {
-        Self { name, text }
+        let mut block = [0; BLOCK];
+        if let Some((front, _)) = block.split_at_mut_checked(text.len()) {
+            front.copy_from_slice(text.as_bytes());
+        }
+        Self { name, text, block }
     }
 
     /// The key's name.
@@ -34,9 +43,21 @@ impl Key {
         self.name
     }
 
-    /// The text after another field.
-    pub(super) fn text(&self) -> &'static str {
-        self.text
+    /// Appends the text after another field.
+    #[inline]
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        if self.text.len() > BLOCK {
+            out.extend_from_slice(self.text.as_bytes());
+            return;
+        }
+        // A copy of constant size is cheaper than one of a few bytes.
+        out.extend_from_slice(&self.block);
+        out.truncate(out.len() - BLOCK + self.text.len());
+    }
+
+    /// Appends the text of a first field.
+    pub(super) fn write_first(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(self.text.as_bytes().get(1..).unwrap_or_default());
     }
 }
 

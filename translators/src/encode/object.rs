@@ -10,6 +10,9 @@ use uuid::Uuid;
 /// The range of a value longer than this, in bytes, is recorded, so that its end need not be searched for again.
 const LONG: usize = 64;
 
+/// The length of a UUID in its canonical spelling.
+const UUID: usize = uuid::fmt::Hyphenated::LENGTH;
+
 const END: Field = Field { key: Key::NONE, kind: Kind::End };
 
 /// An object that is being written. The keys are constants and need no escapes.
@@ -98,7 +101,12 @@ impl<'a> ObjectWriter<'a> {
 
     /// Writes a UUID field.
     pub(crate) fn id(&mut self, key: &'static Key, id: &Uuid) {
-        self.plain(key, Kind::Uuid, id.as_hyphenated().encode_lower(&mut Uuid::encode_buffer()));
+        self.key(key, Kind::Uuid);
+        let mut quoted = [b'"'; UUID + 2];
+        if let Some(text) = quoted.get_mut(1..=UUID) {
+            id.as_hyphenated().encode_lower(text);
+        }
+        self.out.extend_from_slice(&quoted);
     }
 
     /// Writes fields that were serialised before.
@@ -174,9 +182,7 @@ impl<'a> ObjectWriter<'a> {
 
     fn key(&mut self, key: &'static Key, kind: Kind) {
         self.notes.field(Field { key, kind });
-        let text = key.text().as_bytes();
-        let text = if std::mem::take(&mut self.first) { text.get(1..).unwrap_or_default() } else { text };
-        self.out.extend_from_slice(text);
+        if std::mem::take(&mut self.first) { key.write_first(self.out) } else { key.write(self.out) }
     }
 
     /// Writes text that needs no escapes.

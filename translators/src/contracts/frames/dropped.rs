@@ -38,6 +38,6 @@ pub(super) fn v2(dropped: &Dropped<'_>, out: &mut Events) {
 fn write(dropped: &Dropped<'_>, version: Version, body: Body, seq: u64, out: &mut Events) {
     let (stream, timestamp_ms) = (dropped.stream.clone(), dropped.at_ms);
     let frame = Frame { stream, seq, timestamp_ms, parent_tool_id: None, given_id: None, body };
-    let shared = wire::shared_fields(&frame.stream, version);
+    let shared = wire::Shared::new(&frame.stream, version);
     out.object(frame.body.kind(), EventId::Number(seq), |map| wire::write(map, &frame, &shared, seq, version));
 }

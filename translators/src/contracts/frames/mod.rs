@@ -13,13 +13,13 @@ mod wire;
 mod withheld;
 
 use super::{Contract, SseStyle};
-use crate::encode::{Encoder, EncoderOptions, EventId, Events, PreparedFields, Pruned, StreamEncoder, encoder};
+use crate::encode::{Encoder, EncoderOptions, EventId, Events, Pruned, StreamEncoder, encoder};
 use crate::frame::{Body, Frame, ProviderEvent, ProviderStatus, RecordErrors, SharedStr, Stream};
 use crate::frame_schemas;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use tails::Tails;
-use wire::Version;
+use wire::{Shared, Version};
 
 /// `frames.v1`.
 pub(super) const V1: Contract = Contract {
@@ -67,11 +67,11 @@ pub(super) const V2: Contract = Contract {
 const PRUNED: &str = "framegate.events_pruned";
 
 fn new_v1(stream: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn Encoder>> {
-    Some(encoder(FramesV1 { next_seq: 0, tails: Tails::default(), shared: wire::shared_fields(stream, Version::V1) }))
+    Some(encoder(FramesV1 { next_seq: 0, tails: Tails::default(), shared: Shared::new(stream, Version::V1) }))
 }
 
 fn new_v2(stream: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn Encoder>> {
-    Some(encoder(FramesV2 { shared: wire::shared_fields(stream, Version::V2) }))
+    Some(encoder(FramesV2 { shared: Shared::new(stream, Version::V2) }))
 }
 
 #[derive(Clone, Serialize, Deserialize)]
@@ -80,8 +80,8 @@ struct FramesV1 {
     next_seq: u64,
     /// Output that is held until its beginning is known.
     tails: Tails,
-    /// The constant fields of the envelope.
-    shared: PreparedFields,
+    /// What its frames share.
+    shared: Shared,
 }
 
 /// The state of [`FramesV1`]. Usually no output is held.
@@ -107,7 +107,7 @@ impl From<V1State> for FramesV1 {
             V1State::Plain(next_seq) => (next_seq, Tails::default()),
             V1State::WithTails(next_seq, tails) => (next_seq, tails),
         };
-        Self { next_seq, tails, shared: PreparedFields::default() }
+        Self { next_seq, tails, shared: Shared::default() }
     }
 }
 
@@ -188,9 +188,9 @@ fn in_v1(frame: &Frame) -> bool {
 
 #[derive(Clone, Serialize, Deserialize)]
 struct FramesV2 {
-    /// The constant fields of the envelope.
+    /// What its frames share.
     #[serde(skip)]
-    shared: PreparedFields,
+    shared: Shared,
 }
 
 impl StreamEncoder for FramesV2 {

@@ -3,10 +3,11 @@
 use crate::contracts::wire::as_object;
 use crate::encode::{ObjectWriter, PreparedFields, key};
 use crate::frame::{
-    Attachment, BlockDelta, BlockText, Body, Figures, Frame, PlanEntry, ProviderEvent, SkillEvent, Stream, TaskEvent,
-    Tool, ToolCall,
+    Attachment, BlockDelta, BlockText, Body, Figures, Frame, PlanEntry, ProviderEvent, ProviderStatus, RecordErrors,
+    SkillEvent, Stream, TaskEvent, Tool, ToolCall,
 };
 use data_encoding::HEXLOWER;
+use std::sync::LazyLock;
 use uuid::Uuid;
 
 /// The version of the envelope and fields.
@@ -16,20 +17,36 @@ pub(super) enum Version {
     V2,
 }
 
-/// The envelope fields that all frames of a stream share.
-pub(super) fn shared_fields(stream: &Stream, version: Version) -> PreparedFields {
-    PreparedFields::new(|map| {
-        // In v2 an alias of the stream's id, for readers of v1.
-        map.id(key!("session_id"), &stream.id);
-        if version == Version::V2 {
-            map.word(key!("stream_kind"), stream.kind.as_str());
-            map.id(key!("stream_id"), &stream.id);
-        }
-    })
+/// The fields that frames of a stream share, serialised once.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Shared {
+    /// The constant fields of the envelope.
+    envelope: PreparedFields,
+    /// What a `provider_event` begins with if its record was read.
+    record: PreparedFields,
+}
+
+/// What a `provider_event` has behind its data if that is the whole record, without errors.
+static FLAWLESS: LazyLock<PreparedFields> =
+    LazyLock::new(|| PreparedFields::new(|map| flaws(map, None, &RecordErrors::NONE, &RecordErrors::NONE)));
+
+impl Shared {
+    pub(super) fn new(stream: &Stream, version: Version) -> Self {
+        let envelope = PreparedFields::new(|map| {
+            // In v2 an alias of the stream's id, for readers of v1.
+            map.id(key!("session_id"), &stream.id);
+            if version == Version::V2 {
+                map.word(key!("stream_kind"), stream.kind.as_str());
+                map.id(key!("stream_id"), &stream.id);
+            }
+        });
+        let record = PreparedFields::new(|map| provider(map, stream, ProviderStatus::Event));
+        Self { envelope, record }
+    }
 }
 
 /// Writes a frame's fields.
-pub(super) fn write(map: &mut ObjectWriter<'_>, frame: &Frame, shared: &PreparedFields, seq: u64, version: Version) {
+pub(super) fn write(map: &mut ObjectWriter<'_>, frame: &Frame, shared: &Shared, seq: u64, version: Version) {
     write_as(map, &frame.id(), frame, shared, seq, version);
 }
 
@@ -38,23 +55,23 @@ pub(super) fn write_as(
     map: &mut ObjectWriter<'_>,
     id: &Uuid,
     frame: &Frame,
-    shared: &PreparedFields,
+    shared: &Shared,
     seq: u64,
     version: Version,
 ) {
     let v2 = version == Version::V2;
     map.id(key!("id"), id);
-    map.prepared(shared);
+    map.prepared(&shared.envelope);
     map.entry(key!("timestamp_ms"), &frame.timestamp_ms);
     map.entry(key!("seq"), &seq);
     map.word(key!("type"), frame.body.kind());
     if let (true, Some(parent)) = (v2, frame.parent_tool_id) {
         map.id(key!("parent_tool_id"), &parent);
     }
-    body(map, frame, v2);
+    body(map, frame, shared, v2);
 }
 
-fn body(map: &mut ObjectWriter<'_>, frame: &Frame, v2: bool) {
+fn body(map: &mut ObjectWriter<'_>, frame: &Frame, shared: &Shared, v2: bool) {
     match &frame.body {
         Body::SessionStarted { input } => {
             map.text(key!("input"), input);
@@ -133,7 +150,7 @@ fn body(map: &mut ObjectWriter<'_>, frame: &Frame, v2: bool) {
             tool_ids(map, tool, v2);
             map.text(key!("error"), error)
         }
-        Body::ProviderEvent(record) => provider_event(map, frame.stream.provider.name, record, v2),
+        Body::ProviderEvent(record) => provider_event(map, &frame.stream, record, shared, v2),
         Body::CheckpointCreated { checkpoint_id, label, created_at_ms, files, auto, tool_name } => {
             map.id(key!("checkpoint_id"), checkpoint_id);
             map.text(key!("label"), label);
@@ -270,14 +287,32 @@ fn tool_call(map: &mut ObjectWriter<'_>, call: &ToolCall, v2: bool) {
     if v2 { map.raw(key!("args"), call.args.get()) } else { map.raw(key!("args"), as_object(&call.args).get()) }
 }
 
-fn provider_event(map: &mut ObjectWriter<'_>, provider: &str, record: &ProviderEvent, v2: bool) {
-    map.text(key!("provider"), provider);
-    map.word(key!("status"), record.status.as_str());
+/// The first fields of a `provider_event`.
+fn provider(map: &mut ObjectWriter<'_>, stream: &Stream, status: ProviderStatus) {
+    map.text(key!("provider"), stream.provider.name);
+    map.word(key!("status"), status.as_str());
+}
+
+/// What `data` does not have of a record, and what is wrong with the record.
+fn flaws(map: &mut ObjectWriter<'_>, raw: Option<&[u8]>, errors: &RecordErrors, response_errors: &RecordErrors) {
+    map.text_or_null(key!("raw"), raw.map(String::from_utf8_lossy).as_deref());
+    map.entry(key!("errors"), errors);
+    map.entry(key!("response_errors"), response_errors);
+}
+
+fn provider_event(map: &mut ObjectWriter<'_>, stream: &Stream, record: &ProviderEvent, shared: &Shared, v2: bool) {
+    match record.status {
+        ProviderStatus::Event => map.prepared(&shared.record),
+        status => provider(map, stream, status),
+    }
     map.text_or_null(key!("event_name"), record.event_name.as_deref());
     map.raw(key!("data"), record.data.as_deref().unwrap_or("null"));
-    map.text_or_null(key!("raw"), record.raw.as_deref().map(String::from_utf8_lossy).as_deref());
-    map.entry(key!("errors"), &record.errors);
-    map.entry(key!("response_errors"), &record.response_errors);
+    match (record.raw.as_deref(), &record.errors, &record.response_errors) {
+        (None, errors, response_errors) if errors.is_empty() && response_errors.is_empty() => {
+            map.prepared(&FLAWLESS);
+        }
+        (raw, errors, response_errors) => flaws(map, raw, errors, response_errors),
+    }
     if v2 && !record.redacted_paths.is_empty() {
         map.entry(key!("redacted_paths"), &record.redacted_paths);
     }

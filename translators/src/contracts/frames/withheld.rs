@@ -69,7 +69,7 @@ fn write(withheld: &Withheld<'_>, version: Version, lost: impl Fn() -> Body, out
         _ => lost(),
     };
     let frame = Frame { body, ..withheld.frame.clone() };
-    let shared = wire::shared_fields(&frame.stream, version);
+    let shared = wire::Shared::new(&frame.stream, version);
     let seq = withheld.number().unwrap_or(frame.seq);
     // In v1, the event may be output that was held and that this frame releases. Its id is that of an earlier frame.
     let own_id = withheld.text(&["id"]).and_then(|id| Uuid::try_parse(&id).ok()).unwrap_or_else(|| frame.id());
