@@ -113,19 +113,25 @@ fn is_harmless(name: &str) -> bool {
 
 /// Normalises the spelling of a key: `apiKey`, `API-KEY` and `api_key` are the same.
 pub(super) fn canonical(key: &str) -> String {
-    let mut name = String::with_capacity(key.len() + 4);
+    let mut name = Vec::with_capacity(key.len() + 4);
     let mut was_small = false;
-    for char in key.chars() {
-        if char.is_ascii_uppercase() && was_small {
-            name.push('_');
+    // Byte by byte, since only ASCII characters change.
+    for byte in key.bytes() {
+        if byte.is_ascii_uppercase() && was_small {
+            name.push(b'_');
         }
-        was_small = char.is_ascii_lowercase() || char.is_ascii_digit();
-        match char {
-            '-' | '.' | ' ' => name.push('_'),
-            _ => name.push(char.to_ascii_lowercase()),
-        }
+        was_small = byte.is_ascii_lowercase() || byte.is_ascii_digit();
+        name.push(match byte {
+            b'-' | b'.' | b' ' => b'_',
+            _ => byte.to_ascii_lowercase(),
+        });
     }
-    name
+    String::from_utf8(name).unwrap_or_default()
+}
+
+/// The last two bytes of a name, as an index; `None` if it is shorter.
+fn last_pair(name: &str) -> Option<usize> {
+    name.as_bytes().last_chunk().map(|pair| usize::from(u16::from_le_bytes(*pair)))
 }
 
 /// The configured keys.
@@ -135,11 +141,13 @@ pub(super) struct Keys {
     ends: Vec<(String, bool)>,
     /// The words that the keys consist of.
     words: Vec<String>,
+    /// For each pair of bytes, whether a key ends in it: most names end in no such pair.
+    lasts: Vec<bool>,
 }
 
 impl Keys {
     pub(super) fn new<'k>(keys: impl Iterator<Item = &'k str>) -> Self {
-        let mut this = Self { whole: Vec::new(), ends: Vec::new(), words: Vec::new() };
+        let mut this = Self { whole: Vec::new(), ends: Vec::new(), words: Vec::new(), lasts: vec![false; 1 << 16] };
         for key in keys {
             let is_own = !DEFAULT_KEYS.contains(&key);
             match key.strip_prefix('*') {
@@ -152,18 +160,33 @@ impl Keys {
         this.words = words;
         this.words.sort_unstable();
         this.words.dedup();
+        let lasts: Option<Vec<usize>> = this.all().map(last_pair).collect();
+        match lasts {
+            Some(lasts) => {
+                for pair in lasts {
+                    this.lasts.get_mut(pair).into_iter().for_each(|is_last| *is_last = true);
+                }
+            }
+            // A key of one byte: any name may end in it.
+            None => this.lasts.fill(true),
+        }
         this
     }
 
-    fn all(&self) -> impl Iterator<Item = &str> {
+    /// The keys, normalised and without what `*` matches.
+    pub(super) fn all(&self) -> impl Iterator<Item = &str> {
         self.whole.iter().chain(&self.ends).map(|(key, _)| key.as_str())
     }
 
     /// Whether a word of a key begins with `front`.
     pub(super) fn has_word(&self, front: &[u8]) -> bool {
+        let Some(first) = front.first().map(u8::to_ascii_lowercase) else { return false };
+        // The words are sorted and in lower case.
+        let from = self.words.partition_point(|word| word.as_bytes().first() < Some(&first));
         let begins =
             |word: &String| word.as_bytes().get(..front.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(front));
-        !front.is_empty() && self.words.iter().any(begins)
+        let words = self.words.get(from..).unwrap_or_default();
+        words.iter().take_while(|word| word.as_bytes().first() == Some(&first)).any(begins)
     }
 
     /// Whether the value of a name is a secret.
@@ -174,7 +197,7 @@ impl Keys {
     /// The kind of the value of a normalised name. `None` if it is not a secret.
     pub(super) fn kind(&self, name: &str) -> Option<Kind> {
         // A path, such as the name of a package in a lock file.
-        if name.contains('/') {
+        if !self.may_end(name) || name.contains('/') {
             return None;
         }
         let whole = self.whole.iter().filter(|(key, _)| key == name);
@@ -187,6 +210,11 @@ impl Keys {
             "password" | "passwd" | "passphrase" | "pass" | "pwd" | "pgpassword" | "sshpass" => Some(Kind::Password),
             _ => Some(Kind::Other),
         }
+    }
+
+    /// Whether a key ends in the last bytes of a name.
+    fn may_end(&self, name: &str) -> bool {
+        last_pair(name).is_none_or(|pair| self.lasts.get(pair) == Some(&true))
     }
 
     /// All spellings of the keys, in lower case and without what `*` matches.

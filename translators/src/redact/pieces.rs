@@ -208,6 +208,40 @@ struct Fields<'t> {
     whose: Option<u64>,
     /// Whether it contains another object, such as a message or a response.
     has_object: bool,
+    /// The fields at the top of the record that identify the text, if the object is the record itself.
+    above: Option<Above<'t>>,
+}
+
+/// The fields at the top of a record that identify a text.
+#[derive(Clone, Copy, Default)]
+struct Above<'t> {
+    /// Each with whether it is the record's kind.
+    fields: [Option<(bool, &'t str)>; ABOVE],
+    found: usize,
+}
+
+impl<'t> Above<'t> {
+    /// Reads the fields. `known` is the place of a value that need not be scanned again.
+    fn read(pieces: &Pieces, text: &'t str, known: &'t Range<usize>) -> Self {
+        let mut above = Self::default();
+        let mut scan = Scan::knowing(text, std::slice::from_ref(known));
+        while above.found < pieces.above.len()
+            && text.starts_with('{')
+            && let Some(key) = scan.key()
+            && let Some(value) = scan.value()
+        {
+            above.note(pieces, key.inner, value);
+        }
+        above
+    }
+
+    fn note(&mut self, pieces: &Pieces, key: &str, value: &'t str) {
+        let field = pieces.above.iter().position(|name| *name == key).and_then(|nth| self.fields.get_mut(nth));
+        if let Some(field) = field.filter(|field| field.is_none()) {
+            *field = Some((matches!(key, "type" | "method"), value));
+            self.found += 1;
+        }
+    }
 }
 
 impl<'t> Fields<'t> {
@@ -219,16 +253,18 @@ impl<'t> Fields<'t> {
             return None;
         }
         let begin = scan;
+        let mut above = pieces.parent.is_empty().then(Above::default);
         while let Some(key) = scan.key() {
             let Some(value) = scan.value() else { break };
             has_object |= value.starts_with('{');
+            above.iter_mut().for_each(|above| above.note(pieces, key.inner, value));
             // The `id` of a whole record is that of an event.
             if says_whose(key.inner) && (key.inner != "id" || !pieces.parent.is_empty()) {
                 (key.inner, value).hash(whose.get_or_insert_with(hasher));
             }
         }
         let object = if scan.take(b'}') { begin.text_to(&scan) } else { whole() };
-        Some(Self { object: object?, whose: whose.map(|hasher| hasher.finish()), has_object })
+        Some(Self { object: object?, whose: whose.map(|hasher| hasher.finish()), has_object, above })
     }
 }
 
@@ -263,28 +299,15 @@ impl Ids {
     /// Hashes the ids in the parent object and the fields at the top of the record that identify the text. The record's kind
     /// (`response.output_text.delta`) counts only in part, because the record that ends a text has a different kind.
     fn new(row: usize, pieces: &Pieces, text: &str, parent: &Fields<'_>) -> Self {
-        let mut found: [Option<(bool, &str)>; ABOVE] = [None; ABOVE];
         let text = top(text);
         // The parent was scanned already, so the scanner can skip it.
         let start = (parent.object.as_ptr() as usize).wrapping_sub(text.as_ptr() as usize);
         let known = start..start.wrapping_add(parent.object.len());
-        let mut scan = Scan::knowing(text, std::slice::from_ref(&known));
-        let mut left = pieces.above.len();
-        while left > 0
-            && text.starts_with('{')
-            && let Some(key) = scan.key()
-            && let Some(value) = scan.value()
-        {
-            let field = pieces.above.iter().position(|name| *name == key.inner).and_then(|nth| found.get_mut(nth));
-            if let Some(field) = field.filter(|field| field.is_none()) {
-                *field = Some((matches!(key.inner, "type" | "method"), value));
-                left -= 1;
-            }
-        }
+        let above = parent.above.unwrap_or_else(|| Above::read(pieces, text, &known));
         let hash = |whose: Option<u64>, cut: fn(u8, u8, &[u8]) -> Option<usize>| {
             let mut hasher = hasher();
             (row, whose).hash(&mut hasher);
-            for field in found {
+            for field in above.fields {
                 let end = field.filter(|(is_kind, _)| *is_kind).and_then(|(_, kind)| cut(b'.', b'/', kind.as_bytes()));
                 field.map(|(_, value)| end.and_then(|end| value.get(..end)).unwrap_or(value)).hash(&mut hasher);
             }

@@ -40,6 +40,10 @@ impl PointerBuilder {
             return;
         }
         self.text.push('/');
+        if !part.bytes().any(|byte| matches!(byte, b'~' | b'/')) {
+            self.text.push_str(part);
+            return;
+        }
         for char in part.chars() {
             match char {
                 '~' => self.text.push_str("~0"),
