@@ -209,7 +209,7 @@ impl Rules {
         spellings.extend(names_of_keys.iter().cloned());
         let too_large = SettingsError::TooLarge;
         let finder = finder(&spellings).map_err(|error| too_large(error.to_string()))?;
-        let prefilter = Prefilter::new(formats.iter(), &names_of_keys, in_text).map_err(too_large)?;
+        let prefilter = Prefilter::new(formats.iter(), &keys, in_text).map_err(too_large)?;
         let stems = Stems::new(formats.iter());
         Ok(Self {
             settings,

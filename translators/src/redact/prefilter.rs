@@ -11,6 +11,7 @@
 use super::Rules;
 use super::class::Class;
 use super::formats::Shape;
+use super::keys::{Keys, canonical};
 use super::tail::LONGEST_NAME;
 use super::text::Prepared;
 use super::words::{is_behind_an_escape, is_inside_a_word};
@@ -23,10 +24,16 @@ pub(super) struct Prefilter {
     table: Box<[u16; 1 << 16]>,
     /// The first list is empty.
     lists: Vec<Vec<Entry>>,
+    /// What may follow a name, and the signs among it.
     name: Regex,
+    signs: Regex,
     vendor: Regex,
     url: Regex,
     in_text: bool,
+    /// The ends of the names of keys, normalised.
+    key_ends: Vec<String>,
+    /// How many bytes of a name decide whether it has such an end.
+    longest_end: usize,
 }
 
 /// How many bytes one iteration scans, and how many it reads for that.
@@ -35,8 +42,9 @@ const LOADED: usize = BLOCK + 2;
 /// How many bytes a window has. A group of three begins at the first two of them.
 const WINDOW: usize = 4;
 
-/// What may follow the name of a key.
-const BEHIND: &str = r#"(?:[ \t]*(?:\\|[=:>])|["'`][\])]?[ \t\r\n]*(?:[:=>]|,[ \t]+["'])|'[ \t]*,|[ \t]+[^\s"\\]{12})"#;
+/// What may follow a name: signs of an assignment, or blanks and a value.
+const SIGNS: &str = r#"[ \t]*(?:\\|[=:>])|["'`][\])]?[ \t\r\n]*(?:[:=>]|,[ \t]+["'])|'[ \t]*,"#;
+const BLANKS: &str = r#"[ \t]+[^\s"\\]{12}"#;
 const BEHIND_FIRST: &[u8] = b"\\ \t=:>\"'`";
 
 /// What may follow the name of a vendor, and begin it.
@@ -99,17 +107,19 @@ enum Next {
         size: usize,
         begins_word: bool,
     },
+    /// An assignment, or blanks and a value.
     Name,
+    /// The same. Before blanks and a value, the whole name must end in a key: many words of prose end in part of one.
+    Key,
     Vendor,
     Url,
 }
 
 impl Prefilter {
-    /// Creates a prefilter for these formats and keys. The keys are names in all spellings. `in_text` says whether to search
-    /// for them in plain text too.
+    /// Creates a prefilter for these formats and keys. `in_text` says whether to search for the keys in plain text too.
     pub(super) fn new<'f>(
         formats: impl Iterator<Item = &'f Prepared>,
-        keys: &[String],
+        keys: &Keys,
         in_text: bool,
     ) -> Result<Self, String> {
         let regex = |pattern: &str| {
@@ -120,10 +130,13 @@ impl Prefilter {
             needles: Vec::new(),
             table: vec![0; 1 << 16].try_into().map_err(|_| "no table")?,
             lists: vec![Vec::new()],
-            name: regex(BEHIND)?,
+            name: regex(&format!("{SIGNS}|{BLANKS}"))?,
+            signs: regex(SIGNS)?,
             vendor: regex(BEHIND_VENDOR)?,
             url: regex(URL)?,
             in_text,
+            key_ends: keys.all().map(str::to_owned).collect(),
+            longest_end: keys.all().map(str::len).max().unwrap_or_default(),
         };
         let mut needles: Vec<Needle> = Vec::new();
         let mut add = |literal: &str, folds: bool, behind: Next| {
@@ -139,9 +152,10 @@ impl Prefilter {
             };
             prepared.format.stems.iter().for_each(|stem| add(stem, folds, behind));
         }
+        let keys = keys.literals();
         // A name that ends in another name needs no needle of its own: the shorter one finds it.
         let is_needed = |key: &&String| !keys.iter().any(|end| end.len() < key.len() && key.ends_with(end.as_str()));
-        keys.iter().filter(is_needed).for_each(|key| add(key, true, Next::Name));
+        keys.iter().filter(is_needed).for_each(|key| add(key, true, Next::Key));
         ESCAPES.iter().for_each(|escape| add(escape, false, Next::Anything));
         needles.into_iter().try_for_each(|needle| this.add(needle))?;
         Ok(this)
@@ -266,6 +280,11 @@ impl Prefilter {
                     && !(begins_word && is_inside_a_word(text, start) && !is_behind_an_escape(text, start))
             }
             Next::Name => self.name.is_match(behind) || (self.in_text && is_declared(text, start, behind)),
+            Next::Key => {
+                self.signs.is_match(behind)
+                    || ((self.name.is_match(behind) || (self.in_text && is_declared(text, start, behind)))
+                        && self.ends_in_a_key(text, text.len() - behind.len()))
+            }
             Next::Vendor => {
                 let name = behind.iter().take(LONGEST_NAME).take_while(|byte| Class::Dashed.has(**byte)).count();
                 self.vendor.is_match(behind.get(name..).unwrap_or_default())
@@ -273,6 +292,16 @@ impl Prefilter {
             // Users and passwords are at most [`LONGEST_NAME`] bytes long.
             Next::Url => self.url.is_match(behind.get(..2 * LONGEST_NAME + 4).unwrap_or(behind)),
         }
+    }
+
+    /// Whether the name of a key may end at `end`, where blanks follow. Only plain text has values after blanks, and only bytes of
+    /// [`Class::Dotted`] are in its names. All of them are in the text as they are: an escape that stands for one is a needle
+    /// itself. But the last letter of an escape may precede the name, so the name may begin anywhere in the run.
+    fn ends_in_a_key(&self, text: &[u8], end: usize) -> bool {
+        // One more byte: whether a capital begins a word depends on the byte before it.
+        let size = Class::Dotted.run_before(text, end, self.longest_end + 1);
+        let name = canonical(str::from_utf8(text.get(end - size..end).unwrap_or_default()).unwrap_or_default());
+        self.key_ends.iter().any(|key| name.ends_with(key.as_str()))
     }
 }
 
@@ -299,7 +328,7 @@ impl Needle {
         let all = |has: &dyn Fn(u8) -> bool| (0..=u8::MAX).filter(|byte| has(*byte)).collect::<Vec<u8>>();
         match self.behind {
             Next::Run { class, size, .. } => places.extend((0..size).map(|_| all(&|byte| class.has(byte)))),
-            Next::Name => places.push(BEHIND_FIRST.to_vec()),
+            Next::Name | Next::Key => places.push(BEHIND_FIRST.to_vec()),
             Next::Vendor => places.push(all(&|byte| Class::Dashed.has(byte) || BEHIND_VENDOR_FIRST.contains(&byte))),
             Next::Url | Next::Anything => {}
         }

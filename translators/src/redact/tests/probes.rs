@@ -28,6 +28,63 @@ fn text() -> impl Strategy<Value = String> {
     prop::collection::vec(part, 0..9).prop_map(|parts| parts.concat())
 }
 
+/// Names before blanks and a value: in prose, with joints, behind escapes and control sequences.
+fn words_and_values() -> impl Strategy<Value = String> {
+    let key =
+        prop::sample::select(ALL.keys.all().map(|key| key.trim_start_matches('_').to_owned()).collect::<Vec<_>>());
+    let name = prop_oneof![
+        4 => key.clone(),
+        2 => key.clone().prop_map(|key| key.to_ascii_uppercase()),
+        2 => key.clone().prop_map(|key| key.get(..1).unwrap_or_default().to_ascii_uppercase() + key.get(1..).unwrap_or_default()),
+        1 => key.prop_map(|key| key.replace('_', "-")),
+    ];
+    let before = prop::sample::select(
+        &[
+            "",
+            " ",
+            "\n",
+            "\t",
+            "\"",
+            "\\",
+            "/",
+            "é",
+            "\u{1b}[1m",
+            "[32m",
+            "db",
+            "Db",
+            "db_",
+            "x.",
+            "--",
+            "-",
+            "_",
+            "x9",
+            "login me ",
+            "ENV ",
+            "$",
+            "f",
+            "\\n",
+            "\u{8}",
+        ][..],
+    );
+    let value =
+        prop_oneof!["[A-Za-z0-9]{12,20}", "[a-z]{5}[0-9]{4}[A-Z]{5}", "--[a-z]{4}-[a-z]{8}", "[A-Za-z0-9]{6,11}"];
+    let one = (before.clone(), before, name, prop::sample::select(&[" ", "  ", "\t", "\n", ""][..]), value);
+    let one = one.prop_map(|(a, b, name, gap, value)| format!("{a}{b}{name}{gap}{value}"));
+    prop::collection::vec(one, 1..3).prop_map(|texts| texts.join(" "))
+}
+
+#[test]
+fn part_of_a_key_before_a_blank_is_no_name() {
+    let record = |text: &str| format!("{{\"a\":\"{text}\"}}");
+    for text in ["Pass --max-findings to it", "the pass q7ZkVx2m99q7x", "a\\npass q7ZkVx2m99q7x"] {
+        assert!(!ALL.is_suspect(record(text).as_bytes()), "{text}");
+    }
+    for name in ["db_pass", "dbPass", "DB.PASS", "x-db-pass", "sshpass", "\\nsshpass", "token", "\\ntoken", "[1mtoken"]
+    {
+        assert!(ALL.is_suspect(record(&format!("{name} q7ZkVx2m99q7x")).as_bytes()), "{name}");
+    }
+}
+
 #[test]
 fn a_blank_may_separate_a_name_from_an_escaped_quote() {
     let record = r#"{"d":["gitter \":\"aaa000AAA000aAA000AAA000JQQJ9"]}"#.as_bytes();
@@ -82,6 +139,19 @@ proptest! {
         let inner = &quoted.as_bytes()[1..quoted.len() - 1];
         let hits = ALL.hits(&escapes::unescape(inner).0);
         prop_assert!(ALL.is_suspect(inner) || hits.is_empty(), "{}: {:?}", quoted, hits);
+    }
+
+    #[test]
+    fn a_name_that_the_prefilter_rejects_has_no_secret(text in words_and_values()) {
+        let record = serde_json::json!({"a": text, "d": [text, {"in": serde_json::json!({"b": text}).to_string()}]}).to_string();
+        let edits = record::look(&ALL, record.as_bytes(), None).edits;
+        prop_assert!(ALL.is_suspect(record.as_bytes()) || edits.is_empty(), "{}: {:?}", record, edits);
+        let quoted = serde_json::Value::from(text).to_string();
+        let inner = &quoted.as_bytes()[1..quoted.len() - 1];
+        if !ALL.is_suspect(quoted.as_bytes()) && ALL.leaves_nothing(inner) {
+            let finding = ALL.scan(&escapes::unescape(inner).0);
+            prop_assert!(finding.hits.is_empty() && finding.tail.is_none(), "{}: {:?}", quoted, finding);
+        }
     }
 
     #[test]
