@@ -145,6 +145,11 @@ impl<'a> Object<'a> {
         self.get(key).map(Json::items).unwrap_or_default()
     }
 
+    /// An array field's objects, in one pass. Other items are skipped; empty if there is no such field.
+    pub(crate) fn objects(&self, key: &str) -> impl Iterator<Item = Object<'a>> + use<'a> {
+        self.get(key).into_iter().flat_map(Json::objects).map(|(_, _, object)| object)
+    }
+
     /// All fields in order, including repeated keys.
     pub fn iter(&self) -> impl Iterator<Item = (&str, Json<'a>)> {
         self.siblings().map(|(field, _)| (field.key.as_ref(), field.value))

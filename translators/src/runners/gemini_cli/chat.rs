@@ -97,7 +97,7 @@ impl Gemini {
         if let Some(session) = set.str("sessionId").filter(|session| !session.is_empty()) {
             normalizer.set_session(&session);
         }
-        for message in set.items("messages").into_iter().filter_map(Json::object) {
+        for message in set.objects("messages") {
             if let Some(id) = message.str("id") {
                 self.chat.note(&id);
             }
@@ -121,7 +121,7 @@ impl Gemini {
         if !self.chat.note(&id) {
             return;
         }
-        let parts: Vec<Object<'_>> = fields.items("content").into_iter().filter_map(Json::object).collect();
+        let parts: Vec<Object<'_>> = fields.objects("content").collect();
         // The results of calls go back to the model in the user's role, perhaps with a picture after them.
         if parts.iter().any(|part| part.get("functionResponse").is_some()) {
             return;
@@ -163,7 +163,7 @@ impl Gemini {
                 None => self.chat.uncounted = Some(SharedStr::from(&*id)),
             }
         }
-        for call in fields.items("toolCalls").into_iter().filter_map(Json::object) {
+        for call in fields.objects("toolCalls") {
             let Some(id) = call.str("id").filter(|id| !id.is_empty()) else { continue };
             self.called(target, &id, &call.str("name").unwrap_or_default(), call.get("args"), normalizer);
             let open = self.run(normalizer).and_then(|run| run.calls.get_mut(&*id));
@@ -189,7 +189,7 @@ impl Gemini {
         run.answer = None;
         let target = self.speaks(normalizer);
         let mut index = 0;
-        for thought in fields.items("thoughts").into_iter().filter_map(Json::object) {
+        for thought in fields.objects("thoughts") {
             let text = thought_text(&thought);
             if !text.is_empty() {
                 normalizer.complete(target, Block::reasoning(id, index), Some(&text), None);
