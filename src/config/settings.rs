@@ -415,7 +415,8 @@ settings! {
     pub struct Search {
         /// Index the texts of runs, so that they can be searched.
         enabled: bool = true;
-        /// The file of the index. Empty: beside the database of log.path, or in memory if the log is no database.
+        /// The file of the index. Empty: beside the database of log.path; in memory if the log is; no index with a log at
+        /// NATS servers, because each proxy would read all frames from there.
         path: PathBuf = PathBuf::new();
         /// How many bytes of a prompt, an answer or a tool's input are indexed; words after them are not found.
         text_bytes: usize = 256 << 10, in 1024..=64 << 20;

@@ -112,7 +112,8 @@ impl Upkeep {
     }
 }
 
-/// The options of the search, from the settings; `None` if it is off.
+/// The options of the search, from the settings; `None` if it is off. Proxies with a log at NATS servers would each read all frames from there,
+/// so they only do that if a file is set.
 pub(in crate::cli) fn search_options(config: &Config, kind: LogKind) -> Option<search::Options> {
     let settings = &config.search;
     let beside = || {
@@ -120,12 +121,12 @@ pub(in crate::cli) fn search_options(config: &Config, kind: LogKind) -> Option<s
         name.push("-search");
         PathBuf::from(name)
     };
+    let own = (!settings.path.as_os_str().is_empty()).then(|| settings.path.clone());
     let path = match kind {
         // The demo leaves no files.
         LogKind::Memory => None,
-        _ if !settings.path.as_os_str().is_empty() => Some(settings.path.clone()),
-        LogKind::Sqlite => Some(beside()),
-        LogKind::Jetstream => None,
+        LogKind::Sqlite => Some(own.unwrap_or_else(beside)),
+        LogKind::Jetstream => Some(own?),
     };
     let patience = Duration::from_millis(settings.timeout_ms);
     settings.enabled.then_some(search::Options { path, text_bytes: settings.text_bytes, patience })
