@@ -414,7 +414,7 @@ settings! {
     /// Full-text search.
     pub struct Search {
         /// Index the texts of runs, so that they can be searched.
-        enabled: bool = true;
+        enabled: bool = false;
         /// The file of the index. Empty: beside the database of log.path; in memory if the log is; no index with a log at
         /// NATS servers, because each proxy would read all frames from there.
         path: PathBuf = PathBuf::new();

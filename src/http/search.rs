@@ -15,7 +15,7 @@ pub(super) async fn of_runs(call: Call) -> Result<Response<Body>, Problem> {
     let Some(search) = &shared.search else {
         return Err(Problem::new(
             StatusCode::NOT_FOUND,
-            "the search is off: set search.enabled (with a log at NATS servers also search.path), and start the proxy again",
+            "the search is off: set search.enabled (with a log at NATS servers also search.path), and start the proxy again; if both are set, its log says why",
         ));
     };
     let question = Question {

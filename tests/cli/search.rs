@@ -11,7 +11,7 @@ fn a_database_and_a_proxy_give_the_same_texts() {
     let file = format!("{}/tests/fixtures/claude-code/bash_ok.ndjson", env!("CARGO_MANIFEST_DIR"));
     run(&["import", "--db", &database, &file], "").exits(0);
     let here = run(&["search", "--db", &database, "--json", "--kind", "tool_input", "e*"], "").exits(0).json();
-    let proxy = Proxy::start();
+    let proxy = Proxy::with(&[("FRAMEGATE__SEARCH__ENABLED", "true")]);
     crate::client::post(proxy.address, "/v1/ingest/claude-code", &[], &recording("claude-code", "bash_ok.ndjson"));
     let url = format!("http://{}", proxy.address);
     let there = (0..200).find_map(|_| {

@@ -8,7 +8,7 @@ import { ClaudeRun } from './support/claude.mjs';
 import { unfold } from './support/inspect.mjs';
 import { Proxy, until } from './support/proxy.mjs';
 import { recording } from './support/recordings.mjs';
-import { checkWidth, conversation, items, questions, ready, runsList, search, stats, timeline, trace } from './support/views.mjs';
+import { checkWidth, conversation, items, questions, ready, runsList, stats, timeline, trace } from './support/views.mjs';
 
 after(close);
 
@@ -73,8 +73,6 @@ async function eachView(page, runs, visit) {
   await visit('the three columns');
   await stats(page);
   await visit('the statistics');
-  await search(page);
-  await visit('the search');
 }
 
 for (const colorScheme of ['light', 'dark']) {

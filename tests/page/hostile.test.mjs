@@ -12,7 +12,7 @@ import { checkDocument, scrollThrough, unfold } from './support/inspect.mjs';
 import { PAYLOADS } from './support/payloads.mjs';
 import { folder, Proxy, until } from './support/proxy.mjs';
 import { changed, pieces, places, RUNNERS } from './support/recordings.mjs';
-import { conversation, items, questions, ready, runsList, search, stats, timeline, trace } from './support/views.mjs';
+import { conversation, items, questions, ready, runsList, stats, timeline, trace } from './support/views.mjs';
 
 after(close);
 
@@ -162,8 +162,6 @@ test('recordings whose texts have all become hostile', async (t) => {
   await explore(page, 'the list of runs');
   await stats(page);
   await explore(page, 'the statistics');
-  await search(page);
-  await explore(page, 'the search');
 });
 
 test('a question of a runner cannot pretend to be the page', async (t) => {

@@ -21,7 +21,7 @@ const indexed = (proxy, word, count) =>
   });
 
 test('a text is found by its words and leads to its place', async (t) => {
-  const proxy = await Proxy.start(t);
+  const proxy = await Proxy.start(t, { settings: { 'search.enabled': true } });
   const [run] = await proxy.ingest('claude-code', whole('Where is the <b>needle</b>?'));
   await proxy.ingest('claude-code', whole('Something else'));
   await indexed(proxy, 'needle', 2);
@@ -42,7 +42,7 @@ test('a text is found by its words and leads to its place', async (t) => {
 });
 
 test('pages follow each other, and a wrong query says what is wrong', async (t) => {
-  const proxy = await Proxy.start(t);
+  const proxy = await Proxy.start(t, { settings: { 'search.enabled': true } });
   for (let nth = 0; nth < 15; nth++) await proxy.ingest('claude-code', whole(`haystack number ${nth}`));
   await indexed(proxy, 'haystack', 30);
   const page = await open(t, `${proxy.url}/#/search?q=haystack`, { viewport: { width: 375, height: 800 } });

@@ -6,6 +6,9 @@ use crate::proxy::{Folder, Proxy, recording};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
+/// The setting that turns the search on.
+const ON: (&str, &str) = ("FRAMEGATE__SEARCH__ENABLED", "true");
+
 /// The answer once the proxy has indexed everything.
 fn search(proxy: &Proxy, query: &str, headers: &[(&str, &str)]) -> Value {
     let begin = Instant::now();
@@ -41,7 +44,7 @@ fn shown(hit: &Value) -> String {
 
 #[test]
 fn texts_are_found_as_they_are_ingested() {
-    let proxy = Proxy::start();
+    let proxy = Proxy::with(&[ON]);
     let record = |value: Value| value.to_string() + "\n";
     let lines = [
         record(json!({"type": "system", "subtype": "init", "session_id": "s"})),
@@ -100,7 +103,7 @@ fn a_token_finds_only_texts_of_runs_that_it_sees() {
         token(&folder, "codex", "scopes = [\"read\"]\nrunners = [\"codex\"]"),
         token(&folder, "sender", "scopes = [\"ingest\"]"),
     ];
-    let proxy = Proxy::with(&[("FRAMEGATE__AUTH__TOKENS_FILE", &folder.write("tokens.toml", &tokens.concat()))]);
+    let proxy = Proxy::with(&[ON, ("FRAMEGATE__AUTH__TOKENS_FILE", &folder.write("tokens.toml", &tokens.concat()))]);
     let all = bearer("all");
     send(&proxy, "claude-code", "bash_ok.ndjson", &[("authorization", &all)]);
     send(&proxy, "codex", "exec-command-ok.ndjson", &[("authorization", &all)]);
@@ -124,7 +127,7 @@ fn a_wrong_request_says_what_would_be_right() {
         assert_eq!(answer.status, status);
         answer.json()["detail"].as_str().unwrap().to_owned()
     };
-    let proxy = Proxy::start();
+    let proxy = Proxy::with(&[ON]);
     for (query, wanted) in [
         ("", "q is missing"),
         ("?q=", "the query has no word"),
@@ -138,7 +141,7 @@ fn a_wrong_request_says_what_would_be_right() {
         let said = detail(get(proxy.address, &format!("/v1/search{query}"), &[]), 400);
         assert!(said.contains(wanted), "{query}: {said}");
     }
-    let off = Proxy::with(&[("FRAMEGATE__SEARCH__ENABLED", "false")]);
+    let off = Proxy::start();
     assert!(detail(get(off.address, "/v1/search?q=a", &[]), 404).contains("search.enabled"));
 }
 
@@ -146,7 +149,7 @@ fn a_wrong_request_says_what_would_be_right() {
 fn pages_follow_each_other_and_the_index_outlives_the_proxy() {
     let folder = Folder::new();
     let database = folder.path("log.db").to_str().unwrap().to_owned();
-    let settings = [("FRAMEGATE__LOG__KIND", "sqlite"), ("FRAMEGATE__LOG__PATH", database.as_str())];
+    let settings = [ON, ("FRAMEGATE__LOG__KIND", "sqlite"), ("FRAMEGATE__LOG__PATH", database.as_str())];
     let proxy = Proxy::with(&settings);
     for name in ["parallel_tools.partial.ndjson", "bash_ok.ndjson", "text_plain.partial.ndjson", "usage_cache.ndjson"] {
         send(&proxy, "claude-code", name, &[]);

@@ -31,6 +31,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{Notify, oneshot};
+use tokio_util::task::AbortOnDropHandle;
 use uuid::Uuid;
 
 #[derive(Debug, clap::Args)]
@@ -86,8 +87,7 @@ pub(super) fn run(args: &Args, log_args: &LogArgs) -> anyhow::Result<ExitCode> {
         let (runs, spans) = watched(runs, &otlp)?;
         let runs = Arc::new(runs);
         let upkeep = Upkeep::start(&runs);
-        let search = engine::search_options(&reload.config, kind).map(|options| Search::start(runs.clone(), &options));
-        let (search, indexing) = search.transpose().context("the search cannot start")?.unzip();
+        let (search, indexing) = started_search(&reload.config, kind, &runs).unzip();
         let place = place_of(kind, &reload.config.log);
         let served = serve((listening, settings), (runs.clone(), search), demo_rules, reload, &place).await;
         runs.keep_counts().await;
@@ -129,6 +129,14 @@ fn unusable(error: &anyhow::Error) -> ExitCode {
     // If stderr is closed, the error cannot be reported.
     let _ = writeln!(std::io::stderr(), "error: {error:#}");
     ExitCode::from(EXIT_CONFIGURATION)
+}
+
+/// Starts the search, if it is on. A proxy whose index cannot be used, such as on a full disk, serves everything else.
+fn started_search(config: &config::Config, kind: LogKind, runs: &Arc<Runs>) -> Option<(Search, AbortOnDropHandle<()>)> {
+    let options = engine::search_options(config, kind)?;
+    Search::start(runs.clone(), &options)
+        .inspect_err(|error| tracing::error!("the search is off until the proxy starts again: {error:#}"))
+        .ok()
 }
 
 /// The redaction rules of the default configuration.

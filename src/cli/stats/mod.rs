@@ -225,12 +225,13 @@ fn notes(report: &Report, unreadable: u64) -> Vec<String> {
         notes.push(format!("only {MOST_ROWS} groups have a row of their own; the last row sums all others"));
     }
     if let Some(unpriced) = report.total.unpriced_runs.filter(|runs| *runs > 0) {
-        notes.push(format!("{unpriced} runs have no computed cost: {}", reasons(report)));
+        let have = if unpriced == 1 { "run has" } else { "runs have" };
+        notes.push(format!("{unpriced} {have} no computed cost: {}", reasons(report)));
     }
     if let Some(approximate) = report.total.runs_with_approximate_cost.filter(|runs| *runs > 0) {
         notes.push(format!(
-            "the computed cost of {approximate} runs is not exact, because their runners do not report every model call with its \
-             model; docs/costs.md explains it"
+            "runs whose computed cost is not exact, because their runners do not report every model call with its model: \
+             {approximate}; docs/costs.md explains it"
         ));
     }
     notes

@@ -35,8 +35,6 @@ export const timeline = (page, run) => go(page, `#/runs/${run}/timeline`, 'timel
 export const trace = (page, run, contract) => go(page, `#/runs/${run}/trace${contract ? `?contract=${contract}` : ''}`, 'trace');
 export const runsList = (page) => go(page, '#/runs', 'runs');
 export const stats = (page) => go(page, '#/stats', 'stats');
-/** The search for a word that many texts have. */
-export const search = (page) => go(page, '#/search?q=a*', 'search');
 
 /** Letters and digits of a text, to compare it with what markdown made of it. */
 export const letters = (text) => text.normalize().replace(/[^\p{L}\p{N}]+/gu, '');
