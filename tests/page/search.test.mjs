@@ -41,7 +41,7 @@ test('a text is found by its words and leads to its place', async (t) => {
   await page.locator('.search-hit').waitFor();
 });
 
-test('pages follow each other, and a wrong query says what is wrong', async (t) => {
+test('pages follow each other, and an answer without texts says so', async (t) => {
   const proxy = await Proxy.start(t, { settings: { 'search.enabled': true } });
   for (let nth = 0; nth < 15; nth++) await proxy.ingest('claude-code', whole(`haystack number ${nth}`));
   await indexed(proxy, 'haystack', 30);
@@ -52,8 +52,6 @@ test('pages follow each other, and a wrong query says what is wrong', async (t) 
   await until('all texts', async () => (await page.locator('.search-hit').count()) >= 30);
   const titles = await page.locator('.search-title').allTextContents();
   assert.equal(new Set(titles).size, 15);
-  await page.getByRole('searchbox').fill('-haystack');
-  await page.getByRole('alert').getByText('name one that must occur').waitFor();
   await page.getByRole('searchbox').fill('nowhere');
   await page.getByText('No text has these words').waitFor();
 });
