@@ -80,9 +80,10 @@ pub(super) struct Place {
 
 /// The index.
 pub(super) struct Index {
-    writer: Mutex<Connection>,
-    /// Its file, with connections that read while the writer writes; `None` if it is in memory.
+    /// Its file, with connections that read while the writer writes; `None` if it is in memory. They are closed before the writer's, which
+    /// removes the write-ahead log.
     readers: Option<(PathBuf, Mutex<Vec<Connection>>)>,
+    writer: Mutex<Connection>,
     _lock: Option<Lock>,
 }
 

@@ -69,8 +69,8 @@ impl Disk {
         std::fs::remove_file(self.file("filler")).unwrap();
     }
 
-    fn proxy(&self, path: &str) -> Proxy {
-        Proxy::started_by(self.inside().stderr(Stdio::null()), &settings(path))
+    fn proxy(&self, path: &str, search: &str) -> Proxy {
+        Proxy::started_by(self.inside().stderr(Stdio::null()), &settings(path, search))
     }
 }
 
@@ -81,13 +81,22 @@ impl Drop for Disk {
     }
 }
 
-fn settings(path: &str) -> [(&str, &str); 2] {
-    [("FRAMEGATE__LOG__KIND", "sqlite"), ("FRAMEGATE__LOG__PATH", path)]
+fn settings<'s>(path: &'s str, search: &'s str) -> [(&'s str, &'s str); 3] {
+    [("FRAMEGATE__LOG__KIND", "sqlite"), ("FRAMEGATE__LOG__PATH", path), ("FRAMEGATE__SEARCH__ENABLED", search)]
 }
 
 #[test]
 fn a_start_on_a_full_disk_uses_the_reserve_and_serves_stored_runs() {
-    let scratch = Scratch::new("disk");
+    starts_on_a_full_disk("disk", "false");
+}
+
+#[test]
+fn an_index_of_texts_does_not_prevent_a_start_on_a_full_disk() {
+    starts_on_a_full_disk("disk-search", "true");
+}
+
+fn starts_on_a_full_disk(name: &str, search: &str) {
+    let scratch = Scratch::new(name);
     let dir = scratch.dir().join("mounted");
     std::fs::create_dir_all(&dir).unwrap();
     let Some(disk) = Disk::mount(&dir) else {
@@ -100,7 +109,7 @@ fn a_start_on_a_full_disk_uses_the_reserve_and_serves_stored_runs() {
         let answer = post(proxy.address, "/v1/ingest/claude-code", &[], &another("claude-code", "text_plain.ndjson"));
         (answer.status, answer.text())
     };
-    let mut proxy = disk.proxy(&path);
+    let mut proxy = disk.proxy(&path, search);
     for name in ["parallel_tools.partial.ndjson", "multi_turn_stdin.ndjson"] {
         let answer = post(proxy.address, "/v1/ingest/claude-code", &[], &another("claude-code", name));
         assert_eq!(answer.status, 201);
@@ -113,7 +122,7 @@ fn a_start_on_a_full_disk_uses_the_reserve_and_serves_stored_runs() {
     assert_eq!(mark(), MARK.1);
 
     disk.fill();
-    let mut proxy = disk.proxy(&path);
+    let mut proxy = disk.proxy(&path, search);
     assert!(mark() < MARK.1, "a part of the reserve was needed: {}", mark());
     assert_eq!(known(&proxy), before);
     for (id, events) in ids.iter().zip(&events) {
@@ -135,14 +144,14 @@ fn a_start_on_a_full_disk_uses_the_reserve_and_serves_stored_runs() {
         std::thread::sleep(Duration::from_millis(50));
     }
     assert!(proxy.terminate().success());
-    let mut proxy = disk.proxy(&path);
+    let mut proxy = disk.proxy(&path, search);
     assert_eq!(mark(), MARK.1, "the next start restores the reserve");
     assert!(proxy.terminate().success());
 
     // Without the reserve, the proxy cannot start on a full disk, and says so.
     File::options().write(true).open(disk.file("framegate.db-mark")).unwrap().set_len(MARK.0).unwrap();
     disk.fill();
-    let output = wrapped(&mut disk.inside(), &settings(&path)).stdin(Stdio::null()).output().unwrap();
+    let output = wrapped(&mut disk.inside(), &settings(&path, search)).stdin(Stdio::null()).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(!output.status.success());
     assert!(said.contains(&path) && !said.contains("panicked"), "{said}");

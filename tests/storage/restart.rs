@@ -23,6 +23,24 @@ pub fn start(scratch: &Scratch, more: &[(&str, &str)]) -> Proxy {
 }
 
 #[test]
+fn a_stop_leaves_no_write_ahead_log_whatever_was_read() {
+    let scratch = Scratch::new("closed");
+    for search in ["false", "true"] {
+        let mut proxy = start(&scratch, &[("FRAMEGATE__SEARCH__ENABLED", search)]);
+        post(proxy.address, "/v1/ingest/claude-code", &[], &another("claude-code", "text_plain.ndjson"));
+        let run = runs(&proxy)[0]["run_id"].as_str().unwrap().to_owned();
+        assert!(!events_in_every_contract(&proxy, &run).is_empty());
+        let found = get(proxy.address, "/v1/search?q=hello", &[]);
+        assert_eq!(found.status, if search == "true" { 200 } else { 404 });
+        assert!(proxy.terminate().success());
+        let files =
+            std::fs::read_dir(scratch.dir()).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
+        let left: Vec<String> = files.filter(|name| name.ends_with("-wal") || name.ends_with("-shm")).collect();
+        assert!(left.is_empty(), "search {search}: {left:?}");
+    }
+}
+
+#[test]
 fn runs_logged_while_the_clock_was_ahead_survive_its_correction() {
     // The clock is some decades ahead.
     let ahead_ms = 4_000_000_000_000;

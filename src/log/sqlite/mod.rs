@@ -264,6 +264,8 @@ impl SqliteLog {
 
 impl Drop for SqliteLog {
     fn drop(&mut self) {
+        // SQLite removes the write-ahead log when the last connection is closed, which a read-only one cannot do.
+        self.readers.close();
         // The writer ends once all senders are gone; by then it has done all queued jobs.
         self.jobs = None;
         if let Some(writer) = self.writer.take() {

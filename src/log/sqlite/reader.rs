@@ -42,6 +42,12 @@ impl Readers {
         &self.path
     }
 
+    /// Closes the connections. A read that is in progress closes its own.
+    pub(super) fn close(&self) {
+        self.free.close();
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
     /// Runs `read` with a connection of its own.
     pub(super) async fn with<T: Send + 'static>(
         self: Arc<Self>,
@@ -61,7 +67,10 @@ impl Readers {
             };
             let found = read(&database, &readers.path)?;
             // Reached only on success: a connection that failed is not reused.
-            readers.idle.lock().unwrap_or_else(PoisonError::into_inner).push(database);
+            let mut idle = readers.idle.lock().unwrap_or_else(PoisonError::into_inner);
+            if !readers.free.is_closed() {
+                idle.push(database);
+            }
             Ok(found)
         };
         tokio::task::spawn_blocking(work).await.unwrap_or(Err(LogError::Closed))
