@@ -25,6 +25,7 @@ mod prices;
 mod recordings;
 mod run;
 mod run_end;
+mod runs_at;
 mod search;
 mod serve;
 mod shell;

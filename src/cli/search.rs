@@ -4,11 +4,12 @@
 //! that a terminal would obey; a database that a proxy has open (the proxy is asked instead).
 
 use super::names::{self, RunnerName};
+use super::runs_at::RunsAt;
 use super::serve::engine;
 use super::stats::moment;
-use super::{EXIT_CLEAN, EXIT_FINDINGS, bridge, frame_log};
+use super::{EXIT_CLEAN, EXIT_FINDINGS};
 use crate::clock::Clock;
-use crate::config::{LogKind, Sources};
+use crate::config::LogKind;
 use crate::search::{Kind, PAGE, Page, Question, Search, Segment, cursor};
 use crate::stats::Zone;
 use crate::visible;
@@ -18,7 +19,6 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 use serde_json::Value;
 use std::io::{IsTerminal, Write};
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use uuid::Uuid;
@@ -56,21 +56,8 @@ pub(super) struct Args {
     /// Print the page as `GET /v1/search` answers
     #[arg(long)]
     json: bool,
-    /// The URL of a running proxy, whose runs are searched [default: the runs of the log, which no proxy may have open]
-    #[arg(long, value_name = "URL", env = "FRAMEGATE_URL")]
-    url: Option<String>,
-    /// A file with the token for that proxy
-    #[arg(long, value_name = "FILE", env = "FRAMEGATE_TOKEN_FILE")]
-    token_file: Option<PathBuf>,
-    /// A file with the certificates to trust, as PEM [default: those of the machine]
-    #[arg(long, value_name = "FILE", env = "FRAMEGATE_CA_FILE")]
-    ca_file: Option<PathBuf>,
-    /// The database file, even if a URL is set [default: the log of the configuration]
-    #[arg(long, value_name = "FILE")]
-    db: Option<PathBuf>,
-    /// The configuration file [default: config.toml, if it is there]
-    #[arg(long, value_name = "FILE", env = "FRAMEGATE_CONFIG")]
-    config: Option<PathBuf>,
+    #[command(flatten)]
+    at: RunsAt,
 }
 
 /// The forms of a query in `--help`.
@@ -141,12 +128,10 @@ async fn answer(args: &Args) -> anyhow::Result<Value> {
         limit: args.limit,
         after: args.after.as_deref().map(cursor).transpose().map_err(|wrong| anyhow!(wrong))?,
     };
-    if let Some(url) = args.url.as_deref().filter(|url| !url.is_empty() && args.db.is_none()) {
-        let proxy = bridge::running(url, args.token_file.as_deref(), args.ca_file.as_deref())?;
+    if let Some((proxy, _)) = args.at.proxy()? {
         return Ok(proxy.get(&path(&question)).await?);
     }
-    let mut config = Sources::new(args.config.clone(), std::env::vars_os())?.load()?;
-    frame_log::choose(args.db.as_deref(), &mut config.log);
+    let mut config = args.at.config()?;
     if config.log.kind != LogKind::Sqlite {
         bail!("the log of the configuration is no database: name the proxy, framegate search --url URL");
     }

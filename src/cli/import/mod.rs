@@ -10,10 +10,11 @@ mod sink;
 mod watch;
 
 use super::names::{self, RunnerName};
+use super::runs_at::RunsAt;
 use super::serve::engine::{self, Upkeep};
-use super::{EXIT_CLEAN, EXIT_FAILED, bridge, frame_log, serve};
+use super::{EXIT_CLEAN, EXIT_FAILED, serve};
 use crate::clock::Clock;
-use crate::config::{Config, LogKind, Sources};
+use crate::config::{Config, LogKind};
 use crate::ingest::IngestFactory;
 use crate::runs::labels::{Label, Labels};
 use anyhow::{Context, bail};
@@ -24,7 +25,7 @@ use framegate_translators::runners::RUNNERS;
 use report::Progress;
 use sink::Sink;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use tokio::runtime::Runtime;
@@ -49,21 +50,8 @@ pub(super) struct Args {
     /// The form of the summary
     #[arg(long, value_name = "FORM", default_value = "text")]
     format: report::Form,
-    /// The URL of a running proxy that takes the runs [default: the log, which no proxy may have open]
-    #[arg(long, value_name = "URL", env = "FRAMEGATE_URL")]
-    url: Option<String>,
-    /// A file with the token for that proxy
-    #[arg(long, value_name = "FILE", env = "FRAMEGATE_TOKEN_FILE")]
-    token_file: Option<PathBuf>,
-    /// A file with the certificates to trust, as PEM [default: those of the machine]
-    #[arg(long, value_name = "FILE", env = "FRAMEGATE_CA_FILE")]
-    ca_file: Option<PathBuf>,
-    /// The database file, even if a URL is set [default: the log of the configuration]
-    #[arg(long, value_name = "FILE")]
-    db: Option<PathBuf>,
-    /// The configuration file [default: config.toml, if it is there]
-    #[arg(long, value_name = "FILE", env = "FRAMEGATE_CONFIG")]
-    config: Option<PathBuf>,
+    #[command(flatten)]
+    at: RunsAt,
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
@@ -104,12 +92,10 @@ fn exit(failed: usize) -> ExitCode {
 
 /// Opens the log, or finds the proxy.
 fn open(args: &Args, runtime: &Runtime) -> anyhow::Result<(Sink, Option<Upkeep>)> {
-    if let Some(url) = args.url.as_deref().filter(|url| !url.is_empty() && args.db.is_none()) {
-        let proxy = bridge::running(url, args.token_file.as_deref(), args.ca_file.as_deref())?;
+    if let Some((proxy, url)) = args.at.proxy()? {
         return Ok((Sink::Proxy { proxy: Box::new(proxy), url: url.to_owned() }, None));
     }
-    let mut config = Sources::new(args.config.clone(), std::env::vars_os())?.load()?;
-    frame_log::choose(args.db.as_deref(), &mut config.log);
+    let config = args.at.config()?;
     let (runs, upkeep) = runtime.block_on(runs(&config, config.log.kind)).with_context(|| in_use(&config))?;
     let factory = IngestFactory::new(runs.clone(), serve::ingest_settings(&config)?);
     let place = match config.log.kind {

@@ -6,12 +6,11 @@
 pub(super) mod moment;
 mod table;
 
-use super::bridge::Place;
 use super::names::{self, RunnerName};
+use super::runs_at::RunsAt;
 use super::{EXIT_CLEAN, frame_log, input};
 use crate::clock::Clock;
 use crate::compression::Decompressing;
-use crate::config::Sources;
 use crate::runs::RunStatus;
 use crate::runs::labels::{Label, Labels};
 use crate::stats::{By, MOST_ROWS, Question, Report, Stats, UnpricedRuns, Zone};
@@ -50,25 +49,12 @@ pub(super) struct Args {
     /// The form of the output
     #[arg(long, value_name = "FORM", default_value = "text")]
     format: Form,
-    /// The URL of a running proxy, whose runs count [default: the runs of the log]
-    #[arg(long, value_name = "URL", env = "FRAMEGATE_URL")]
-    url: Option<String>,
-    /// A file with the token for that proxy
-    #[arg(long, value_name = "FILE", env = "FRAMEGATE_TOKEN_FILE")]
-    token_file: Option<PathBuf>,
-    /// A file with the certificates to trust, as PEM [default: those of the machine]
-    #[arg(long, value_name = "FILE", env = "FRAMEGATE_CA_FILE")]
-    ca_file: Option<PathBuf>,
-    /// The database file, even if a URL is set [default: the log of the configuration]
-    #[arg(long, value_name = "FILE", conflicts_with = "from")]
-    db: Option<PathBuf>,
+    #[command(flatten)]
+    at: RunsAt,
     /// A file of statuses instead of a database, one per line, as `log list --json` and `run --status-file` write them; - is
     /// standard input
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "db")]
     from: Option<PathBuf>,
-    /// The configuration file [default: config.toml, if it is there]
-    #[arg(long, value_name = "FILE", env = "FRAMEGATE_CONFIG")]
-    config: Option<PathBuf>,
 }
 
 /// The forms of a time in `--help`.
@@ -143,13 +129,9 @@ fn question(args: &Args) -> anyhow::Result<Question> {
 
 /// The figures, and how many runs have no readable status.
 fn answer(args: &Args, question: Question) -> anyhow::Result<(Report, u64)> {
-    let place = Place {
-        url: args.url.clone().filter(|url| !url.is_empty() && args.db.is_none() && args.from.is_none()),
-        token_file: args.token_file.clone(),
-        ca_file: args.ca_file.clone(),
-        config: None,
-    };
-    if let Some(proxy) = place.running()? {
+    if args.from.is_none()
+        && let Some((proxy, _)) = args.at.proxy()?
+    {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
@@ -157,7 +139,7 @@ fn answer(args: &Args, question: Question) -> anyhow::Result<(Report, u64)> {
         let report = runtime.block_on(proxy.get(&path(&question)))?;
         return Ok((serde_json::from_value(report).context("the answer is not that of a framegate proxy")?, 0));
     }
-    let mut config = Sources::new(args.config.clone(), std::env::vars_os())?.load()?;
+    let config = args.at.config()?;
     let mut stats = Stats::with_prices(question, super::prices::of(&config)?);
     let mut unreadable = 0;
     if let Some(file) = &args.from {
@@ -165,7 +147,6 @@ fn answer(args: &Args, question: Question) -> anyhow::Result<(Report, u64)> {
             stats.add(&status);
         })?;
     } else {
-        frame_log::choose(args.db.as_deref(), &mut config.log);
         frame_log::statuses::each(&*frame_log::open(&config)?, &mut |status| match status {
             Some(status) => {
                 stats.add(&status);
