@@ -6,6 +6,7 @@
 //! [`settings`] declares every setting; [`upstream`] those of runners that the proxy reaches out to.
 
 pub mod approvals;
+mod choices;
 mod constraints;
 mod contradictions;
 mod error;
@@ -23,6 +24,7 @@ pub mod table;
 mod tests;
 pub mod upstream;
 
+pub use choices::*;
 pub(crate) use error::unknown;
 pub use error::{ConfigError, Problem};
 pub use load::{DEFAULT_FILE, Sources};

@@ -4,12 +4,12 @@
 //! reference in `docs`. The macro `settings!` in `table.rs` explains the form of a declaration.
 
 use super::approvals::Rule;
+use super::choices::{FsyncKind, GateMode, LogFormat, LogKind, StorageKind, UiEnabled, Unanswered};
 use super::table::settings;
 use crate::defaults;
 use framegate_translators::artifacts::Bounds;
 use framegate_translators::redact::Settings as Rules;
 use framegate_translators::{framing, normalizer};
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -80,29 +80,6 @@ settings! {
         /// Whether `/` serves the page on which runs can be looked at (docs/page.md): auto (if `server.listen` is a
         /// loopback address), on, or off. The page itself has no data, so it needs no token; what it shows needs one.
         enabled: UiEnabled = UiEnabled::Auto;
-    }
-}
-
-/// Whether the proxy serves the page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum UiEnabled {
-    /// If the proxy listens on a loopback address.
-    Auto,
-    /// Always.
-    On,
-    /// Never.
-    Off,
-}
-
-impl UiEnabled {
-    /// Whether a proxy that listens on this address serves the page.
-    pub fn at(self, listen: SocketAddr) -> bool {
-        match self {
-            Self::Auto => listen.ip().is_loopback(),
-            Self::On => true,
-            Self::Off => false,
-        }
     }
 }
 
@@ -298,40 +275,6 @@ settings! {
     }
 }
 
-/// The kind of storage for frames.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum LogKind {
-    /// In the memory of this process.
-    Memory,
-    /// In an SQLite file.
-    Sqlite,
-    /// At NATS servers with JetStream.
-    Jetstream,
-}
-
-/// Where the servers of [`LogKind::Jetstream`] keep frames.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum StorageKind {
-    /// In files.
-    File,
-    /// In memory.
-    Memory,
-}
-
-/// When writes are synced to the disk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum FsyncKind {
-    /// Before an append is acknowledged.
-    Always,
-    /// At a fixed interval.
-    Interval,
-    /// Only when the operating system does it.
-    Never,
-}
-
 settings! {
     /// The artifact store.
     pub struct Artifacts {
@@ -391,16 +334,6 @@ settings! {
     with rule: Vec<Rule>;
 }
 
-/// The decision on an unanswered request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Unanswered {
-    /// The request is denied.
-    Deny,
-    /// The request is allowed.
-    Allow,
-}
-
 settings! {
     /// What tokens cost.
     pub struct Prices {
@@ -434,18 +367,6 @@ settings! {
     }
 }
 
-/// What happens to an event that breaks its schema.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
-#[serde(rename_all = "lowercase")]
-pub enum GateMode {
-    /// Events are not checked.
-    Off,
-    /// It is sent, reported on stderr and counted.
-    Warn,
-    /// It is withheld, reported on stderr and counted; the contract's own error or gap event is sent in its place.
-    Enforce,
-}
-
 settings! {
     /// The optional content of `hecate.v1`.
     pub struct Hecate {
@@ -471,16 +392,6 @@ settings! {
         /// "warn,framegate=debug".
         filter: String = "info".to_owned() => reloads;
     }
-}
-
-/// The format of log lines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
-#[serde(rename_all = "lowercase")]
-pub enum LogFormat {
-    /// Human-readable text.
-    Text,
-    /// One JSON object on each line.
-    Json,
 }
 
 settings! {

@@ -408,32 +408,16 @@ impl Ingest {
         self.runs.store(artifacts).await;
         self.close(frames, arrived).await?;
         allowed?;
-        self.drop_superseded().await;
+        if let Some(repeats) = &mut self.repeats {
+            repeats.drop_superseded(&self.runs).await;
+        }
         Ok(self.seen())
     }
 
     /// All frames so far are stored: drops what they replace, if that must not wait for the end of the input.
     async fn replace_at_once(&mut self) {
-        if self.repeats.as_ref().is_some_and(Repeats::replaces_at_once) {
-            self.drop_superseded().await;
-        }
-    }
-
-    /// Drops the stored runs that longer ones of this input replace. The longer ones must be stored.
-    async fn drop_superseded(&mut self) {
-        for (entry, longer) in self.repeats.iter_mut().flat_map(Repeats::take_superseded) {
-            tracing::info!(run = %entry.stream.id, "a run was sent again with more records; the longer run replaces \
-                                                    the earlier one");
-            let labels = entry.status().labels.clone();
-            if !labels.is_empty()
-                && let Some(longer) = self.runs.find(longer)
-                && longer.status().labels.is_empty()
-            {
-                self.runs.label(&longer, labels).await;
-            }
-            if let Err(error) = self.runs.drop_stream(&entry).await {
-                tracing::warn!(run = %entry.stream.id, %error, "a run that was replaced could not be dropped");
-            }
+        if let Some(repeats) = self.repeats.as_mut().filter(|repeats| repeats.replaces_at_once()) {
+            repeats.drop_superseded(&self.runs).await;
         }
     }
 

@@ -391,8 +391,21 @@ impl Repeats {
         self.counterparts.is_some() && !self.superseded.is_empty()
     }
 
-    /// The stored runs that longer ones replaced, with the longer ones.
-    pub(super) fn take_superseded(&mut self) -> Vec<(Arc<Entry>, StreamId)> {
-        std::mem::take(&mut self.superseded)
+    /// Drops the stored runs that longer ones of this input replace. The longer ones must be stored; they get the labels.
+    pub(super) async fn drop_superseded(&mut self, runs: &Runs) {
+        for (entry, longer) in std::mem::take(&mut self.superseded) {
+            tracing::info!(run = %entry.stream.id, "a run was sent again with more records; the longer run replaces \
+                                                    the earlier one");
+            let labels = entry.status().labels.clone();
+            if !labels.is_empty()
+                && let Some(longer) = runs.find(longer)
+                && longer.status().labels.is_empty()
+            {
+                runs.label(&longer, labels).await;
+            }
+            if let Err(error) = runs.drop_stream(&entry).await {
+                tracing::warn!(run = %entry.stream.id, %error, "a run that was replaced could not be dropped");
+            }
+        }
     }
 }
