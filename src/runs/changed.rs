@@ -1,4 +1,4 @@
-//! Which streams have changed since someone last asked.
+//! Which streams have changed since the last look at them.
 //!
 //! Input: the ids of streams that got frames, lost their first frames, or were dropped. Output: each id once. Never: a queue that grows with the
 //! number of frames.

@@ -229,6 +229,20 @@ async fn a_file_is_taken_up_again_or_made_again() {
 }
 
 #[tokio::test]
+async fn a_text_is_indexed_up_to_a_bound() {
+    let runs = runs();
+    let prompt = |end: usize, word: &str| format!("{} {word}", "x".repeat(end - word.len() - 1));
+    for (session, text) in [("at", prompt(1024, "inside")), ("beyond", prompt(1025, "outside"))] {
+        let record =
+            serde_json::json!({"type": "user", "session_id": session, "message": {"role": "user", "content": text}});
+        ingest(&runs, "claude-code", format!("{record}\n").as_bytes()).await;
+    }
+    let search = Search::up_to_date(runs, &Options { text_bytes: 1024, ..options(None) }).await.unwrap();
+    assert_eq!(hits(&search, &question("inside")).await.len(), 1);
+    assert!(hits(&search, &question("outside")).await.is_empty());
+}
+
+#[tokio::test]
 async fn a_wrong_query_says_what_is_wrong() {
     let search = Search::up_to_date(runs(), &options(None)).await.unwrap();
     for wrong in ["", "-a", "!!"] {

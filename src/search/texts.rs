@@ -226,3 +226,50 @@ fn leaves(value: Json<'_>, depth: usize, out: &mut String) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use framegate_translators::frame::Tool;
+    use framegate_translators::framing::Limits;
+    use framegate_translators::pipeline::Ingest;
+    use framegate_translators::runners::runner;
+    use framegate_translators::sequence::Identity;
+
+    /// A chunk of a tool's output.
+    fn chunk(seq: u64, tool: u128, chunk: &str) -> Frame {
+        let identity = Identity { run_id: Uuid::from_u128(1), session_id: Some(Uuid::from_u128(2)) };
+        let mut ingest = Ingest::new(runner("claude-code").unwrap(), None, Limits::default(), identity);
+        let input = include_bytes!("../../tests/fixtures/claude-code/text_plain.ndjson");
+        let first = ingest.feed(input, 1).next().unwrap();
+        let tool = Tool { id: Uuid::from_u128(tool), call_id: "call".into() };
+        Frame { seq, body: Body::ToolStdout { tool, chunk: chunk.to_owned() }, ..first }
+    }
+
+    fn feed(texts: &mut Texts, frame: &Frame) -> Vec<(u64, u64, usize)> {
+        let mut out = Vec::new();
+        texts.frame(frame, &mut out);
+        out.iter().map(|text| (text.first, text.last, text.text.len())).collect()
+    }
+
+    #[test]
+    fn an_output_is_found_in_parts_of_bounded_size_and_span() {
+        let mut texts = Texts::default();
+        assert_eq!(feed(&mut texts, &chunk(0, 1, &"x".repeat(PIECE_BYTES - 1))), []);
+        assert_eq!(feed(&mut texts, &chunk(1, 1, "y")), [], "below the size, the part goes on");
+        assert_eq!(feed(&mut texts, &chunk(2, 1, "z")), [(0, 1, PIECE_BYTES)]);
+        assert_eq!(texts.open_from(), Some(2));
+        assert_eq!(feed(&mut texts, &chunk(2 + PIECE_FRAMES - 1, 1, "z")), []);
+        assert_eq!(feed(&mut texts, &chunk(2 + PIECE_FRAMES, 1, "z")), [(2, 2 + PIECE_FRAMES - 1, 2)]);
+    }
+
+    #[test]
+    fn the_outputs_that_are_open_are_bounded() {
+        let mut texts = Texts::default();
+        for tool in 0..MOST_OPEN as u64 {
+            assert_eq!(feed(&mut texts, &chunk(tool, u128::from(tool), "x")), []);
+        }
+        let ended = feed(&mut texts, &chunk(MOST_OPEN as u64, u128::MAX, "x"));
+        assert_eq!((ended.len(), ended[0], texts.open_from()), (MOST_OPEN, (0, 0, 1), Some(MOST_OPEN as u64)));
+    }
+}

@@ -175,3 +175,24 @@ fn pages_follow_each_other_and_the_index_outlives_the_proxy() {
     let proxy = Proxy::with(&settings);
     assert_eq!(search(&proxy, "q=t*&limit=100", &[])["data"], whole["data"]);
 }
+
+#[test]
+fn a_page_is_bounded() {
+    let proxy = Proxy::with(&[ON]);
+    let record = |value: Value| value.to_string() + "\n";
+    let mut lines = vec![record(json!({"type": "system", "subtype": "init", "session_id": "s"}))];
+    lines.extend((0..101).map(|nth| {
+        record(json!({"type": "assistant", "session_id": "s", "message": {"id": format!("m{nth}"), "model": "x",
+            "content": [{"type": "text", "text": format!("answer number {nth}")}]}}))
+    }));
+    assert_eq!(post(proxy.address, "/v1/ingest/claude-code", &[], lines.concat().as_bytes()).status, 201);
+    let count = |query: &str| {
+        let page = search(&proxy, &format!("q=number{query}"), &[]);
+        (data(&page).len(), page["next"].is_string())
+    };
+    assert_eq!(count(""), (20, true));
+    assert_eq!(count("&limit=100"), (100, true));
+    assert_eq!(count("&limit=101"), (100, true), "the most");
+    let next = search(&proxy, "q=number&limit=100", &[])["next"].as_str().unwrap().to_owned();
+    assert_eq!(count(&format!("&limit=100&after={next}")), (1, false));
+}
