@@ -129,8 +129,8 @@ fn starts_on_a_full_disk(name: &str, search: &str) {
         assert!(events_in_every_contract(&proxy, id) == *events, "{id}");
     }
     // The reserve covers the needs of the start, and the rest of it may hold some frames. After that the disk is full.
-    let refused =
-        (0..200).map(|_| ingest(&proxy)).find(|(status, _)| *status != 201).expect("the disk must become full");
+    let refused = (0..200).map(|_| ingest(&proxy)).find(|(status, _)| *status != 201);
+    let refused = refused.unwrap_or_else(|| panic!("the disk must become full"));
     assert_eq!(refused.0, 507, "{}", refused.1);
     assert_eq!(get(proxy.address, "/healthz", &[]).status, 200);
     assert_eq!(get(proxy.address, "/readyz", &[]).status, 503);
