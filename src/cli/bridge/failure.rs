@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::time::Duration;
 
-/// Why a request had no success.
+/// Why a request had no success. Each message is complete: a command that prints the sources too would repeat them.
 #[derive(Clone, Debug, thiserror::Error)]
 pub(in crate::cli) enum Failure {
     /// The proxy refused the request.
@@ -25,13 +25,25 @@ pub(in crate::cli) enum Failure {
     },
     /// There was no response.
     #[error("the proxy does not answer: {0}")]
-    NoAnswer(#[from] NoAnswer),
+    NoAnswer(NoAnswer),
     /// The response broke off.
     #[error("the proxy's answer broke off: {0}")]
-    Lost(#[from] Lost),
+    Lost(Lost),
     /// The response is not what a proxy sends.
     #[error("the answer is not that of a framegate proxy: {0}")]
     Strange(String),
+}
+
+impl From<NoAnswer> for Failure {
+    fn from(error: NoAnswer) -> Self {
+        Self::NoAnswer(error)
+    }
+}
+
+impl From<Lost> for Failure {
+    fn from(error: Lost) -> Self {
+        Self::Lost(error)
+    }
 }
 
 /// The part of `application/problem+json` that users read.
