@@ -1,9 +1,10 @@
 //! The clock. No other module reads the system time, so everything else is a function of its arguments.
 
+#[cfg(feature = "tls")]
+mod tls;
+
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::time::Instant;
-use tokio_rustls::rustls::pki_types::UnixTime;
-use tokio_rustls::rustls::time_provider::TimeProvider;
 use uuid::{NoContext, Timestamp, Uuid};
 
 /// A source of the current time.
@@ -35,13 +36,6 @@ impl Clock {
         let now_ms = self.now_ms();
         let nanos = u32::try_from(now_ms % 1000 * 1_000_000).unwrap_or_default();
         Uuid::new_v7(Timestamp::from_unix(NoContext, now_ms / 1000, nanos))
-    }
-}
-
-/// The time source for TLS. The default source of rustls panics if the time is before 1970.
-impl TimeProvider for Clock {
-    fn current_time(&self) -> Option<UnixTime> {
-        Some(UnixTime::since_unix_epoch(Duration::from_millis(self.now_ms())))
     }
 }
 

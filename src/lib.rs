@@ -10,6 +10,7 @@ pub mod compression;
 pub mod config;
 pub mod defaults;
 pub mod demo;
+mod features;
 pub mod gate;
 pub mod headers;
 pub mod http;
@@ -26,6 +27,7 @@ pub mod stats;
 pub mod storage;
 pub mod suggest;
 pub mod telemetry;
+#[cfg(feature = "ui")]
 pub mod ui;
 pub mod upstream;
 mod visible;

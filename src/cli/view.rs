@@ -12,9 +12,10 @@ use super::recordings::Recordings;
 use super::stop::Stop;
 use super::{EXIT_CLEAN, EXIT_FAILED};
 use crate::config::Sources;
+use crate::features::WITHOUT_UI;
 use crate::ingest::IngestFactory;
 use crate::runs::Ingested;
-use anyhow::Context;
+use anyhow::{Context, bail};
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -54,6 +55,9 @@ enum Report {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    if !cfg!(feature = "ui") {
+        bail!("framegate view needs the page, but {WITHOUT_UI}");
+    }
     let config = Sources::new(args.config.clone(), std::env::vars_os())?.load()?;
     let settings = super::serve::ingest_settings(&config)?;
     let runtime = super::threads::runtime(0)?;

@@ -4,31 +4,29 @@
 //! that is followed; a decompressed body; a request sent twice (if its connection turns out to be closed before the first
 //! byte, the request uses another one); an unbounded wait; a secret in an error.
 //!
-//! It speaks HTTP/1.1 over plain TCP or TLS. Idle connections are kept for a while and reused.
+//! It speaks HTTP/1.1 over plain TCP, or over TLS with the feature `tls`. Idle connections are kept for a while and reused.
 
+#[cfg_attr(not(feature = "tls"), path = "no_tls_connector.rs")]
+mod connector;
 mod cursor;
 
+#[cfg(feature = "tls")]
+pub(crate) use connector::roots;
 pub(crate) use cursor::Cursor;
 
-use crate::clock::Clock;
 use bytes::Bytes;
+use connector::{Connector, connector};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full, LengthLimitError};
 use hyper::body::Incoming;
 use hyper::header::{ACCEPT_ENCODING, HeaderValue};
 use hyper::{Request, Response};
-use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use std::error::Error;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
-use tokio_rustls::rustls::crypto::ring;
-use tokio_rustls::rustls::pki_types::CertificateDer;
-use tokio_rustls::rustls::pki_types::pem::PemObject;
-use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
 /// The body of a request.
 pub type Body = UnsyncBoxBody<Bytes, Box<dyn Error + Send + Sync>>;
@@ -45,7 +43,7 @@ const HEAD_BYTES: usize = 64 << 10;
 /// Sends requests.
 #[derive(Clone, Debug)]
 pub struct Client {
-    inner: legacy::Client<HttpsConnector<HttpConnector>, Body>,
+    inner: legacy::Client<Connector, Body>,
 }
 
 /// Why the client could not be created.
@@ -105,23 +103,16 @@ impl Client {
     /// # Errors
     /// There are no trusted certificates, or TLS cannot be set up.
     pub fn new(connect_timeout: Duration, tls: bool, ca_file: Option<&Path>) -> Result<Self, ClientError> {
-        let builder = ClientConfig::builder_with_details(Arc::new(ring::default_provider()), Arc::new(Clock::System))
-            .with_safe_default_protocol_versions()
-            .map_err(|error| ClientError::Tls(error.to_string()))?;
-        let roots = if tls { roots(ca_file)? } else { RootCertStore::empty() };
-        let config = builder.with_root_certificates(roots).with_no_client_auth();
         let mut tcp = HttpConnector::new();
-        tcp.enforce_http(false);
         tcp.set_nodelay(true);
         tcp.set_connect_timeout(Some(connect_timeout));
         tcp.set_keepalive(Some(Duration::from_secs(60)));
-        let connector = HttpsConnectorBuilder::new().with_tls_config(config).https_or_http().enable_http1();
         let inner = legacy::Client::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(IDLE)
             .pool_max_idle_per_host(IDLE_CONNECTIONS)
             .http1_max_buf_size(HEAD_BYTES)
-            .build(connector.wrap_connector(tcp));
+            .build(connector(tcp, tls, ca_file)?);
         Ok(Self { inner })
     }
 
@@ -199,29 +190,4 @@ fn causes(error: &dyn Error) -> String {
         source = cause.source();
     }
     text
-}
-
-/// The certificates of a file, or those that the machine trusts.
-pub(crate) fn roots(ca_file: Option<&Path>) -> Result<RootCertStore, ClientError> {
-    let mut store = RootCertStore::empty();
-    let Some(path) = ca_file else {
-        let found = rustls_native_certs::load_native_certs();
-        store.add_parsable_certificates(found.certs);
-        if store.is_empty() {
-            let why = found.errors.first().map(|error| format!(": {error}")).unwrap_or_default();
-            return Err(ClientError::NoRoots(why));
-        }
-        return Ok(store);
-    };
-    let wrong = |message: String| ClientError::Roots { path: path.to_owned(), message };
-    let certificates: Vec<CertificateDer<'static>> = CertificateDer::pem_file_iter(path)
-        .and_then(Iterator::collect)
-        .map_err(|error| wrong(format!("cannot be read as PEM: {error}")))?;
-    for certificate in certificates {
-        store.add(certificate).map_err(|error| wrong(error.to_string()))?;
-    }
-    if store.is_empty() {
-        return Err(wrong("it contains no \"BEGIN CERTIFICATE\"".to_owned()));
-    }
-    Ok(store)
 }

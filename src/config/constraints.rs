@@ -3,7 +3,8 @@
 //! Input: a configuration in which every value is in its range. Output: the settings that cannot be used, each with what is
 //! wrong.
 
-use super::{Artifacts, Config, Server, error};
+use super::{Artifacts, Config, Server, UiEnabled, error};
+use crate::features::{WITHOUT_TLS, WITHOUT_UI};
 use crate::network::Network;
 use framegate_translators::redact::SettingsError;
 
@@ -37,8 +38,14 @@ impl Config {
         if has_certificate && !has_key {
             found.push(("tls.key_file", "is empty, but tls.certificate_file is set: TLS needs both".to_owned()));
         }
+        if has_certificate && !cfg!(feature = "tls") {
+            found.push(("tls.certificate_file", format!("is set, but {WITHOUT_TLS}")));
+        }
         if has_key && !has_certificate {
             found.push(("tls.certificate_file", "is empty, but tls.key_file is set: TLS needs both".to_owned()));
+        }
+        if self.ui.enabled == UiEnabled::On && !cfg!(feature = "ui") {
+            found.push(("ui.enabled", format!("is \"on\", but {WITHOUT_UI}")));
         }
         if self.ingest.preview_bytes > self.ingest.max_record_bytes {
             let message = format!(

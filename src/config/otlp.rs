@@ -1,6 +1,7 @@
 //! `[otlp]`: the constraints on the collector that receives spans of runs, turns and tools.
 
 use super::Otlp;
+use crate::features::WITHOUT_TLS;
 use hyper::Uri;
 use hyper::header::{CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderName, TRANSFER_ENCODING};
 
@@ -22,6 +23,9 @@ impl Otlp {
             if !is_endpoint(&self.endpoint) {
                 let message = "must be a URL of the form http://HOST:PORT/v1/traces, without a user or a query";
                 found.push(("otlp.endpoint", message.to_owned()));
+            }
+            if self.endpoint.starts_with("https:") && !cfg!(feature = "tls") {
+                found.push(("otlp.endpoint", format!("is an https URL, but {WITHOUT_TLS}")));
             }
         }
         let lists = [

@@ -11,6 +11,7 @@
 use super::places::{Bounds, Client, Kind, Place, Tally};
 use super::router::answer;
 use super::shared::Shared;
+use super::tls::{Acceptor, Tls};
 use super::visit::Visit;
 use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
@@ -26,8 +27,6 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::sync::Semaphore;
-use tokio_rustls::TlsAcceptor;
-use tokio_rustls::rustls::ServerConfig;
 
 /// The preface of an HTTP/2 client (RFC 9113, section 3.4).
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -110,10 +109,10 @@ impl Door {
 /// Each step is boxed separately: most connections are idle, and an idle connection keeps only the memory of its current
 /// step.
 async fn serve(stream: TcpStream, shared: Arc<Shared>, peer: IpAddr, is_reserved: bool, watcher: Watcher) {
-    let tls = shared.control.live().tls.as_ref().map(|tls| tls.config.clone());
+    let tls = shared.control.live().tls.as_ref().map(Tls::acceptor);
     let visit = Visit { peer, is_secure: tls.is_some(), is_reserved };
     match tls {
-        Some(config) => Box::pin(secured(stream, config, shared, visit, watcher)).await,
+        Some(tls) => Box::pin(secured(stream, tls, shared, visit, watcher)).await,
         None => {
             if let Some((stream, version)) = Box::pin(begun(stream, &shared, visit)).await {
                 Box::pin(speak(stream, version, shared, visit, watcher)).await;
@@ -127,11 +126,10 @@ fn patience(limit: Duration, visit: Visit) -> Duration {
     if visit.is_reserved { limit.min(RESERVED_HEAD) } else { limit }
 }
 
-async fn secured(stream: TcpStream, config: Arc<ServerConfig>, shared: Arc<Shared>, visit: Visit, watcher: Watcher) {
-    let handshake = Box::pin(TlsAcceptor::from(config).accept(stream));
+async fn secured(stream: TcpStream, tls: Acceptor, shared: Arc<Shared>, visit: Visit, watcher: Watcher) {
+    let handshake = Box::pin(tls.accept(stream));
     match within(patience(shared.settings.tls_handshake, visit), &shared.closing, handshake).await {
-        Some(Ok(stream)) => {
-            let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+        Some(Ok((stream, is_http2))) => {
             let version = if is_http2 { Version::Http2 } else { Version::Http1 };
             Box::pin(speak(stream, version, shared, visit, watcher)).await;
         }

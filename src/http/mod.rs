@@ -35,6 +35,7 @@ mod one_time;
 mod open_responses;
 mod openapi;
 mod own_access;
+#[cfg_attr(not(feature = "ui"), path = "no_page.rs")]
 mod page;
 mod percent;
 mod places;
@@ -68,6 +69,7 @@ mod stats;
 mod stop;
 mod stored_events;
 mod threads;
+#[cfg_attr(not(feature = "tls"), path = "no_tls.rs")]
 mod tls;
 mod trace;
 mod transcript;

@@ -6,13 +6,17 @@
 
 use crate::clock::Clock;
 use std::fs::Metadata;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::pem::{Error as PemError, PemObject};
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::{Error as RustlsError, ServerConfig};
+use tokio_rustls::server::TlsStream;
 
 /// Why a certificate cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -44,7 +48,7 @@ pub struct Tls {
     certificate: PathBuf,
     key: PathBuf,
     stamp: Stamp,
-    pub(super) config: Arc<ServerConfig>,
+    config: Arc<ServerConfig>,
 }
 
 /// The length and modification time of both files, to detect changes. `None`: the file does not exist.
@@ -91,6 +95,23 @@ impl Tls {
             })?;
         config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
         Ok(Self { certificate: certificate.to_owned(), key: key.to_owned(), stamp, config: Arc::new(config) })
+    }
+
+    /// What secures a connection with the certificate.
+    pub(super) fn acceptor(&self) -> Acceptor {
+        Acceptor(self.config.clone().into())
+    }
+}
+
+/// Secures one connection.
+pub(super) struct Acceptor(TlsAcceptor);
+
+impl Acceptor {
+    /// The secured connection, and whether the client selected HTTP/2 by ALPN.
+    pub(super) async fn accept(self, stream: TcpStream) -> io::Result<(TlsStream<TcpStream>, bool)> {
+        let stream = self.0.accept(stream).await?;
+        let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+        Ok((stream, is_http2))
     }
 }
 

@@ -5,7 +5,7 @@
 use crate::schema::{SchemaFile, schemas};
 
 /// The types of v1.
-pub(crate) const V1: &[SchemaFile] = schemas!("frames/v1":
+pub(crate) static V1: &[SchemaFile] = schemas!("frames/v1":
     "session_started", "output_text_delta", "session_ended", "tool_started", "tool_stdout", "tool_stderr",
     "tool_ended", "tool_failed", "provider_event", "checkpoint_created", "checkpoint_rewound", "checkpoint_failed",
     "tool_task_spawned", "tool_task_status", "tool_task_cancel_requested", "tool_task_cancelled",
@@ -13,7 +13,7 @@ pub(crate) const V1: &[SchemaFile] = schemas!("frames/v1":
 );
 
 /// The types of v2.
-pub(crate) const V2: &[SchemaFile] = schemas!("frames/v2":
+pub(crate) static V2: &[SchemaFile] = schemas!("frames/v2":
     "session_started", "session_ended", "turn_started", "turn_ended", "user_message", "output_text_delta",
     "output_text_completed", "reasoning_delta", "reasoning_completed", "tool_input_delta", "tool_call_proposed",
     "tool_started", "tool_stdout", "tool_stderr", "tool_ended", "tool_failed", "provider_event",

@@ -108,7 +108,7 @@ fn contract_gate(args: &Args, contract: &'static Contract) -> anyhow::Result<Exi
         None => None,
     };
     let reading = Settings { redaction, ..Settings::default() };
-    let document = contract.document_schema.map(|file| DocumentSchema::compile(&file, contract.type_key));
+    let document = contract.document_schema.map(|file| DocumentSchema::compile(file, contract.type_key));
     let document = document.transpose().map_err(anyhow::Error::msg)?;
     let standard = match &document {
         Some(document) if !args.strict => Standard::Document(document),

@@ -5,6 +5,7 @@
 //! markup; anything left out without saying so.
 
 mod bundle;
+#[cfg_attr(not(feature = "ui"), path = "no_html.rs")]
 mod html;
 mod markdown;
 mod output;
@@ -102,6 +103,10 @@ impl Subject {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    // Before the runs are read and an existing file is replaced.
+    if args.html.is_some() && !cfg!(feature = "ui") {
+        html::document("")?;
+    }
     let mut config = Sources::new(args.config.clone(), std::env::vars_os())?.load()?;
     // The file may be given to others, so it is redacted unless that is unwanted.
     config.redaction = Redaction { enabled: !args.no_redact, ..config.redaction };

@@ -1,6 +1,7 @@
 //! Settings that all HTTP upstreams share: the URL, the credentials and the connection.
 
 use crate::config::table::settings;
+use crate::features::WITHOUT_TLS;
 use hyper::Uri;
 use hyper::header::HeaderName;
 use serde::{Deserialize, Serialize};
@@ -95,5 +96,8 @@ fn check_url(url: &str, with_query: bool, report: &mut dyn FnMut(&str, String)) 
     if !is_one {
         let query = if with_query { "" } else { " or a query" };
         report("url", format!("must be a URL of the form https://HOST:PORT/PATH, without a user{query}"));
+    }
+    if url.starts_with("https:") && !cfg!(feature = "tls") {
+        report("url", format!("is an https URL, but {WITHOUT_TLS}"));
     }
 }

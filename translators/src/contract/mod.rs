@@ -32,7 +32,7 @@ pub struct Contract {
     pub schemas: &'static [SchemaFile],
     /// One JSON Schema for all event types that the contract's document allows, from any writer; `None` if the events are not
     /// our JSON.
-    pub document_schema: Option<SchemaFile>,
+    pub document_schema: Option<&'static SchemaFile>,
     /// Creates an encoder for a stream.
     pub encoder: NewEncoder,
     /// Creates a verifier of the rules for whole streams, beyond the schemas of single events.

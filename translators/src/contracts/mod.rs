@@ -10,14 +10,15 @@ use crate::frame::Stream;
 use std::sync::Arc;
 pub use wire::{rfc3339_millis, rfc3339_seconds};
 
-/// The document schema from a contract's folder in `schemas/`.
+/// The document schema from a contract's folder in `schemas/`. A static, like the lists of `schemas!`.
 macro_rules! document_schema {
-    ($folder:literal) => {
-        Some(crate::schema::SchemaFile {
+    ($folder:literal) => {{
+        static FILE: &[crate::schema::SchemaFile] = &[crate::schema::SchemaFile {
             kind: "document",
             text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/schemas/", $folder, "/document.json")),
-        })
-    };
+        }];
+        FILE.first()
+    }};
 }
 
 mod acp;
@@ -34,7 +35,7 @@ pub mod sse;
 pub mod ui_message_stream;
 
 /// Every contract, in the order of `--help` and of the documentation.
-pub const CONTRACTS: &[Contract] = &[
+pub static CONTRACTS: &[Contract] = &[
     frames::V1,
     frames::V2,
     sse::V1,

@@ -98,7 +98,12 @@ macro_rules! sample {
     ($runner:literal, $file:literal, $framing:ident) => {
         crate::runners::Sample {
             file: $file,
-            bytes: include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/", $runner, "/", $file)),
+            bytes: {
+                // A static, because the runner is a constant: its recording is in the program once.
+                static BYTES: &[u8] =
+                    include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/", $runner, "/", $file));
+                BYTES
+            },
             framing: crate::framing::Framing::$framing,
         }
     };
@@ -153,7 +158,7 @@ impl std::fmt::Debug for Runner {
 }
 
 /// Every runner, in the order of `--help` and of the documentation.
-pub const RUNNERS: &[Runner] = &[
+pub static RUNNERS: &[Runner] = &[
     claude_code::RUNNER,
     codex::RUNNER,
     opencode::RUNNER,

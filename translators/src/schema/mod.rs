@@ -37,13 +37,16 @@ pub struct SchemaFile {
 }
 
 /// The schemas of some kinds from a folder in `schemas/`.
+///
+/// The list is a static. If it were a constant, every unit of code that uses it would contain the texts once more.
 macro_rules! schemas {
-    ($folder:literal: $($kind:literal),+ $(,)?) => {
-        &[$($crate::schema::SchemaFile {
+    ($folder:literal: $($kind:literal),+ $(,)?) => {{
+        static FILES: &[$crate::schema::SchemaFile] = &[$($crate::schema::SchemaFile {
             kind: $kind,
             text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/schemas/", $folder, "/", $kind, ".schema.json")),
-        }),+]
-    };
+        }),+];
+        FILES
+    }};
 }
 
 pub(crate) use schemas;

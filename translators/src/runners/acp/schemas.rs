@@ -26,7 +26,7 @@ pub(super) fn kind_of<'r>(record: &'r Record<'_>) -> Option<Cow<'r, str>> {
 }
 
 /// The messages of both sides.
-pub(super) const STDIO: &[SchemaFile] = schemas!(
+pub(super) static STDIO: &[SchemaFile] = schemas!(
     "runners/acp/stdio":
     "$/cancel_request",
     "_auth/status_update",

@@ -9,7 +9,7 @@ use crate::schema::{SchemaFile, schemas};
 use std::borrow::Cow;
 
 /// The records of `--output-format stream-json`.
-pub(super) const STREAM_JSON: &[SchemaFile] = schemas!("runners/claude-code/stream-json":
+pub(super) static STREAM_JSON: &[SchemaFile] = schemas!("runners/claude-code/stream-json":
     "active_goal", "assistant", "attachment", "auth_status", "command_lifecycle", "control_cancel_request",
     "control_request", "control_response", "conversation_reset", "keep_alive", "prompt_suggestion",
     "rate_limit_event", "result.error_during_execution", "result.error_max_budget_usd",
@@ -42,13 +42,13 @@ pub(super) const STREAM_JSON: &[SchemaFile] = schemas!("runners/claude-code/stre
 );
 
 /// The output of `--output-format json`.
-pub(super) const JSON: &[SchemaFile] = schemas!("runners/claude-code/json":
+pub(super) static JSON: &[SchemaFile] = schemas!("runners/claude-code/json":
     "frames", "result.error_during_execution", "result.error_max_budget_usd",
     "result.error_max_structured_output_retries", "result.error_max_turns", "result.success",
 );
 
 /// The lines of a session transcript.
-pub(super) const TRANSCRIPT: &[SchemaFile] = schemas!("runners/claude-code/transcript":
+pub(super) static TRANSCRIPT: &[SchemaFile] = schemas!("runners/claude-code/transcript":
     "agent-name", "agent-setting", "ai-title", "api-request", "api-request-blob", "api-request-shape", "assistant",
     "atis-latch", "attachment", "content-replacement", "cost-state", "custom-title", "file-history-snapshot",
     "last-prompt", "mode", "permission-mode", "pr-link", "progress", "queue-operation", "summary",

@@ -32,7 +32,7 @@ pub(super) fn rollout_kind<'r>(record: &'r Record<'_>) -> Option<Cow<'r, str>> {
 }
 
 /// `codex exec --json`.
-pub(super) const EXEC: &[SchemaFile] = schemas!("runners/codex/exec":
+pub(super) static EXEC: &[SchemaFile] = schemas!("runners/codex/exec":
     "error",
     "item.completed",
     "item.started",
@@ -44,7 +44,7 @@ pub(super) const EXEC: &[SchemaFile] = schemas!("runners/codex/exec":
 );
 
 /// `codex app-server`: the server's messages, and the client's messages that lead to them.
-pub(super) const APP_SERVER: &[SchemaFile] = schemas!("runners/codex/app-server":
+pub(super) static APP_SERVER: &[SchemaFile] = schemas!("runners/codex/app-server":
     "account/chatgptAuthTokens/refresh",
     "account/gatewayOAuth/changed",
     "account/login/completed",
@@ -156,7 +156,7 @@ pub(super) const APP_SERVER: &[SchemaFile] = schemas!("runners/codex/app-server"
 );
 
 /// Session files.
-pub(super) const ROLLOUT: &[SchemaFile] = schemas!("runners/codex/rollout":
+pub(super) static ROLLOUT: &[SchemaFile] = schemas!("runners/codex/rollout":
     "compacted",
     "event_msg.agent_message",
     "event_msg.agent_message_content_delta",

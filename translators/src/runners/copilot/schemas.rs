@@ -8,7 +8,7 @@ use crate::schema::{SchemaFile, schemas};
 use std::borrow::Cow;
 
 /// The events of `--output-format json`.
-pub(super) const JSON: &[SchemaFile] = schemas!("runners/copilot/json":
+pub(super) static JSON: &[SchemaFile] = schemas!("runners/copilot/json":
     "abort", "agent.interrupted", "assistant.idle", "assistant.intent", "assistant.message",
     "assistant.message_delta", "assistant.message_start", "assistant.reasoning", "assistant.reasoning_delta",
     "assistant.streaming_delta", "assistant.tool_call_delta", "assistant.turn_end", "assistant.turn_retry",
@@ -28,7 +28,7 @@ pub(super) const JSON: &[SchemaFile] = schemas!("runners/copilot/json":
 );
 
 /// The lines of a session file.
-pub(super) const SESSION: &[SchemaFile] = schemas!("runners/copilot/session":
+pub(super) static SESSION: &[SchemaFile] = schemas!("runners/copilot/session":
     "abort", "assistant.message", "assistant.turn_end", "assistant.turn_start", "hook.end", "hook.start",
     "permission.completed", "permission.requested", "session.binary_asset", "session.compaction_complete",
     "session.compaction_start", "session.context_changed", "session.error", "session.info",

@@ -9,15 +9,15 @@ use crate::schema::{SchemaFile, schemas};
 use std::borrow::Cow;
 
 /// The records of `--output-format stream-json`.
-pub(super) const STREAM_JSON: &[SchemaFile] = schemas!("runners/gemini-cli/stream-json":
+pub(super) static STREAM_JSON: &[SchemaFile] = schemas!("runners/gemini-cli/stream-json":
     "error", "init", "message.assistant", "message.user", "result", "tool_result", "tool_use",
 );
 
 /// The output of `--output-format json`.
-pub(super) const JSON: &[SchemaFile] = schemas!("runners/gemini-cli/json": "document");
+pub(super) static JSON: &[SchemaFile] = schemas!("runners/gemini-cli/json": "document");
 
 /// The lines of a chat file.
-pub(super) const CHAT: &[SchemaFile] =
+pub(super) static CHAT: &[SchemaFile] =
     schemas!("runners/gemini-cli/chat": "error", "gemini", "head", "info", "rewind", "set", "user", "warning");
 
 /// The kind of a record of the stream.

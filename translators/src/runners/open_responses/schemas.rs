@@ -29,14 +29,14 @@ macro_rules! lists {
         wider: $($wider:literal),+;
     ) => {
         /// The published event types, without the response inside them.
-        pub(super) const PUBLISHED: &[SchemaFile] =
+        pub(super) static PUBLISHED: &[SchemaFile] =
             &[$(file!($carrier, "events/"),)+ $(file!($published, "events/")),+];
 
         /// Further event types that other implementations send.
-        pub(super) const WIDER: &[SchemaFile] = &[$(file!($wider, "events/")),+];
+        pub(super) static WIDER: &[SchemaFile] = &[$(file!($wider, "events/")),+];
 
         /// Every kind of record.
-        pub(super) const SCHEMAS: &[SchemaFile] = &[
+        pub(super) static SCHEMAS: &[SchemaFile] = &[
             RESPONSE,
             file!("extension", "sse/"),
             $(file!($carrier, "sse/"),)+
@@ -47,7 +47,7 @@ macro_rules! lists {
 }
 
 /// The response object and its components.
-pub(super) const RESPONSE: SchemaFile = file!("response", "");
+pub(super) static RESPONSE: SchemaFile = file!("response", "");
 
 lists! {
     with_response:

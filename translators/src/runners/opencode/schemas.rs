@@ -132,18 +132,18 @@ macro_rules! feed {
 }
 
 /// `opencode run --format json`.
-pub(super) const RUN: &[SchemaFile] =
+pub(super) static RUN: &[SchemaFile] =
     files!("run", "error", "reasoning", "step_finish", "step_start", "text", "tool_use",);
 
 /// `opencode export`.
-pub(super) const EXPORT: &[SchemaFile] = files!("export", "export");
+pub(super) static EXPORT: &[SchemaFile] = files!("export", "export");
 
 /// `GET /event`.
-pub(super) const EVENT: &[SchemaFile] = feed!("event", "server.heartbeat", "server.instance.disposed");
+pub(super) static EVENT: &[SchemaFile] = feed!("event", "server.heartbeat", "server.instance.disposed");
 
 /// `GET /global/event`.
-pub(super) const GLOBAL_EVENT: &[SchemaFile] =
+pub(super) static GLOBAL_EVENT: &[SchemaFile] =
     feed!("global-event", "server.heartbeat", "server.instance.disposed", "sync");
 
 /// `GET /api/event`, where heartbeats are comments.
-pub(super) const NEXT_EVENT: &[SchemaFile] = feed!("next-event");
+pub(super) static NEXT_EVENT: &[SchemaFile] = feed!("next-event");

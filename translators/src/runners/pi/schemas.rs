@@ -9,7 +9,7 @@ use crate::schema::{SchemaFile, schemas};
 use std::borrow::Cow;
 
 /// The records of the JSON and RPC modes, and the entries of session files. No kind is in both but the head, which is the same.
-pub(super) const RECORDS: &[SchemaFile] = schemas!(
+pub(super) static RECORDS: &[SchemaFile] = schemas!(
     "runners/pi/records":
     "agent_end",
     "agent_settled",

@@ -10,7 +10,7 @@ use crate::schema::{SchemaFile, schemas};
 use std::borrow::Cow;
 
 /// The records of `--output-format stream-json`.
-pub(super) const STREAM_JSON: &[SchemaFile] = schemas!("runners/qwen-code/stream-json":
+pub(super) static STREAM_JSON: &[SchemaFile] = schemas!("runners/qwen-code/stream-json":
     "assistant", "control_cancel_request", "control_request", "control_response", "result.error_during_execution",
     "result.success", "stream_event.content_block_delta", "stream_event.content_block_start",
     "stream_event.content_block_stop", "stream_event.goal_state", "stream_event.message_start",
@@ -22,10 +22,10 @@ pub(super) const STREAM_JSON: &[SchemaFile] = schemas!("runners/qwen-code/stream
 );
 
 /// The output of `--output-format json`.
-pub(super) const JSON: &[SchemaFile] = schemas!("runners/qwen-code/json": "frames");
+pub(super) static JSON: &[SchemaFile] = schemas!("runners/qwen-code/json": "frames");
 
 /// The lines of a session file.
-pub(super) const SESSION: &[SchemaFile] = schemas!("runners/qwen-code/session":
+pub(super) static SESSION: &[SchemaFile] = schemas!("runners/qwen-code/session":
     "assistant", "system.agent_bootstrap", "system.agent_launch_prompt", "system.agent_session_ready",
     "system.at_command", "system.attribution_snapshot", "system.background_task_completed",
     "system.branch_checkpoint", "system.chat_compression", "system.custom_title", "system.file_history_snapshot",

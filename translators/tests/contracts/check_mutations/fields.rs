@@ -177,7 +177,7 @@ fn violations_of_the_document_are_reported_for_other_writers() {
     let mut tried = 0;
     for table in ALL {
         let contract = contract(table.contract).unwrap();
-        let document = DocumentSchema::compile(&contract.document_schema.unwrap(), contract.type_key).unwrap();
+        let document = DocumentSchema::compile(contract.document_schema.unwrap(), contract.type_key).unwrap();
         let valid = valid(contract);
         let is_found = |event: &Value, pointer: &str| {
             let mut checker = Checker::by(contract, Standard::Document(&document));

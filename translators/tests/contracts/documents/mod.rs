@@ -28,7 +28,7 @@ pub fn document(name: &str) -> &'static DocumentSchema {
     let contract = contract(name).unwrap();
     ALL.lock().unwrap().entry(name.to_owned()).or_insert_with(|| {
         let file = contract.document_schema.unwrap();
-        Box::leak(Box::new(DocumentSchema::compile(&file, contract.type_key).unwrap()))
+        Box::leak(Box::new(DocumentSchema::compile(file, contract.type_key).unwrap()))
     })
 }
 
