@@ -97,3 +97,29 @@ fn is_origin(text: &str) -> bool {
         is_scheme && !host.is_empty() && host.chars().all(is_of_name)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The settings that cannot be used, each with what is wrong.
+    fn refused(config: &Config) -> Vec<String> {
+        config.cross_check().into_iter().map(|(key, message)| format!("{key} {message}")).collect()
+    }
+
+    #[test]
+    fn settings_of_a_feature_are_refused_by_a_build_without_it() {
+        let mut config = Config::default();
+        assert_eq!(refused(&config), Vec::<String>::new());
+        (config.tls.certificate_file, config.tls.key_file) = ("a.pem".into(), "a.key".into());
+        config.ui.enabled = UiEnabled::On;
+        let mut expected = Vec::new();
+        if !cfg!(feature = "tls") {
+            expected.push(format!("tls.certificate_file is set, but {WITHOUT_TLS}"));
+        }
+        if !cfg!(feature = "ui") {
+            expected.push(format!("ui.enabled is \"on\", but {WITHOUT_UI}"));
+        }
+        assert_eq!(refused(&config), expected);
+    }
+}

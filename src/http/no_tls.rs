@@ -9,7 +9,7 @@ use tokio::net::TcpStream;
 
 /// Why a certificate cannot be used.
 #[derive(Debug, thiserror::Error)]
-#[error("tls.certificate_file is set, but {WITHOUT_TLS}")]
+#[error("tls.certificate_file is set, but {}", WITHOUT_TLS)]
 pub struct TlsError;
 
 /// Cannot be constructed.

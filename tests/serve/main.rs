@@ -69,10 +69,12 @@ mod starvation;
 mod stats;
 mod stopping;
 mod surroundings;
+#[cfg(feature = "tls")]
 mod tls;
 mod trace;
 mod ui_message_stream;
 mod upstream_faults;
+#[cfg(feature = "tls")]
 mod upstream_tls;
 mod verdicts;
 mod wire;

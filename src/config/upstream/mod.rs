@@ -338,7 +338,7 @@ mod tests {
     fn errors_name_their_table() {
         let command = "[[upstream]]\nname = \"a\"\nkind = \"command\"\n";
         let preset = format!("{command}preset = \"claude-code\"\n");
-        let responses = "[[upstream]]\nname = \"a\"\nkind = \"responses\"\nurl = \"https://api.example/v1\"\n";
+        let responses = "[[upstream]]\nname = \"a\"\nkind = \"responses\"\nurl = \"http://api.example/v1\"\n";
         let feed = "[[upstream]]\nname = \"a\"\nkind = \"sse\"\nurl = \"http://localhost:1/event?directory=x\"\n";
         let frames =
             "[[upstream]]\nname = \"a\"\nkind = \"sse\"\ncontract = \"frames.v2\"\nurl = \"http://edge/v1/events\"\n";

@@ -63,7 +63,8 @@ const RESPONSE_SHAPES: usize = 128;
 /// The compiled schema of the response object.
 fn response_schema() -> Option<&'static Schemas<RecordErrors>> {
     static COMPILED: OnceLock<Option<Schemas<RecordErrors>>> = OnceLock::new();
-    let compile = || Schemas::compile(&[RESPONSE]).ok().map(|schemas| schemas.caching(RESPONSE_SHAPES));
+    let compile =
+        || Schemas::compile(std::slice::from_ref(&RESPONSE)).ok().map(|schemas| schemas.caching(RESPONSE_SHAPES));
     COMPILED.get_or_init(compile).as_ref()
 }
 
