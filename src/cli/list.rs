@@ -75,7 +75,7 @@ pub(super) fn schema(args: &SchemaArgs) -> anyhow::Result<ExitCode> {
     if let Some(document) = contract.document_schema.filter(|_| args.document) {
         let text = match &args.kind {
             None => document.text.to_owned(),
-            Some(kind) => document_of(&document, contract.type_key, kind)
+            Some(kind) => document_of(document, contract.type_key, kind)
                 .map_err(|known| unknown_type(contract.name, kind, &known))?,
         };
         writeln!(out, "{}", text.trim_end())?;
