@@ -16,7 +16,8 @@ cd "$(dirname "$0")/.."
 FEATURES=${FEATURES-jetstream,otel}
 target_folder=$(realpath -m "${CARGO_TARGET_DIR:-target}")
 output=$target_folder/packages
-profile=release
+# Has the debug information that is separated below; the profile `release` has none.
+profile=dist
 targets=()
 fail() { echo "packaging/build.sh: $1" >&2; exit 2; }
 while [ $# -gt 0 ]; do
