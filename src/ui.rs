@@ -1,15 +1,16 @@
-//! The page in a browser: three files that `npm run build --prefix ui` writes, as part of this program.
+//! The page in a browser: three files that `npm run build --prefix ui` writes, as part of this program. They are statics: a constant would be in
+//! the program once for each unit of code that uses it.
 //!
 //! Input: none. Output: the texts. Never: a file that is read at run time.
 
 /// The document. It refers to the script as `/app.js` and to the style sheet as `/app.css`.
-pub const INDEX: &str = include_str!("../ui/dist/index.html");
+pub static INDEX: &str = include_str!("../ui/dist/index.html");
 
 /// The script, an ECMAScript module without imports.
-pub const SCRIPT: &str = include_str!("../ui/dist/app.js");
+pub static SCRIPT: &str = include_str!("../ui/dist/app.js");
 
 /// The style sheet.
-pub const STYLE: &str = include_str!("../ui/dist/app.css");
+pub static STYLE: &str = include_str!("../ui/dist/app.css");
 
 #[cfg(test)]
 mod tests {
