@@ -21,7 +21,7 @@ use uuid::Uuid;
 /// The schema of one kind of records.
 macro_rules! schema {
     ($kind:literal) => {
-        SchemaFile { kind: $kind, text: include_str!(concat!("schemas/", $kind, ".schema.json")) }
+        SchemaFile::new($kind, include_str!(concat!("schemas/", $kind, ".schema.json")))
     };
 }
 

@@ -74,7 +74,7 @@ pub(super) fn schema(args: &SchemaArgs) -> anyhow::Result<ExitCode> {
     let mut out = io::stdout().lock();
     if let Some(document) = contract.document_schema.filter(|_| args.document) {
         let text = match &args.kind {
-            None => document.text.to_owned(),
+            None => document.text().to_owned(),
             Some(kind) => document_of(document, contract.type_key, kind)
                 .map_err(|known| unknown_type(contract.name, kind, &known))?,
         };
@@ -84,7 +84,7 @@ pub(super) fn schema(args: &SchemaArgs) -> anyhow::Result<ExitCode> {
             let known: Vec<String> = contract.schemas.iter().map(|file| file.kind.to_owned()).collect();
             return Err(unknown_type(contract.name, kind, &known));
         };
-        writeln!(out, "{}", file.text.trim_end())?;
+        writeln!(out, "{}", file.text().trim_end())?;
     } else if args.typescript {
         out.write_all(typescript(contract)?.as_bytes())?;
     } else {

@@ -51,11 +51,11 @@ static PUBLISHED: LazyLock<HashMap<String, Published>> = LazyLock::new(|| {
     for contract in CONTRACTS.iter().filter(|contract| !contract.schemas.is_empty()) {
         publish(format!("{}.json", contract.name), &bundle_id(contract), bundle(contract).into());
         if let Some(file) = contract.document_schema {
-            let text = Bytes::from_static(file.text.as_bytes());
+            let text = Bytes::from_static(file.text().as_bytes());
             publish(format!("{}/document.json", contract.name), &schema_id(file), text);
         }
         for file in contract.schemas {
-            let text = Bytes::from_static(file.text.as_bytes());
+            let text = Bytes::from_static(file.text().as_bytes());
             publish(format!("{}/{}.json", contract.name, file.kind), &schema_id(file), text);
         }
     }

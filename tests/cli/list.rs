@@ -55,10 +55,10 @@ fn every_schema_is_printed_unchanged() {
         assert_eq!(all.len(), contract.schemas.len(), "{}", contract.name);
         assert_eq!(bundle["oneOf"].as_array().unwrap().len(), contract.schemas.len(), "{}", contract.name);
         for file in contract.schemas {
-            assert_eq!(all[file.kind], serde_json::from_str::<Value>(file.text).unwrap());
+            assert_eq!(all[file.kind], serde_json::from_str::<Value>(file.text()).unwrap());
         }
         let file = &contract.schemas[0];
-        assert_eq!(run(&["schema", contract.name, file.kind], "").exits(0).out.trim_end(), file.text.trim_end());
+        assert_eq!(run(&["schema", contract.name, file.kind], "").exits(0).out.trim_end(), file.text().trim_end());
     }
 }
 
@@ -66,7 +66,7 @@ fn every_schema_is_printed_unchanged() {
 fn document_schemas_are_printed_whole_and_by_type() {
     for contract in CONTRACTS.iter().filter(|contract| !contract.schemas.is_empty()) {
         let whole = run(&["schema", contract.name, "--document"], "").exits(0).out;
-        assert_eq!(whole.trim_end(), contract.document_schema.unwrap().text.trim_end());
+        assert_eq!(whole.trim_end(), contract.document_schema.unwrap().text().trim_end());
     }
     let one = run(&["schema", "hecate.v1", "approval.requested", "--document"], "").exits(0).json();
     let names: Vec<&String> = one["$defs"].as_object().unwrap().keys().collect();

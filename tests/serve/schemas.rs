@@ -20,7 +20,7 @@ fn every_contract_is_listed_with_working_links_to_its_schemas() {
             assert_eq!(link["name"], file.kind);
             let answer = get(proxy.address, link["schema"].as_str().unwrap(), &[]);
             assert_eq!((answer.status, answer.header("content-type")), (200, "application/schema+json"));
-            assert_eq!(answer.text(), file.text);
+            assert_eq!(answer.text(), file.text());
         }
         for media in entry["media_types"].as_array().unwrap() {
             assert!(media.as_str().unwrap().ends_with(&format!("; contract={name}")), "{media}");
@@ -31,7 +31,7 @@ fn every_contract_is_listed_with_working_links_to_its_schemas() {
             let document = get(proxy.address, entry["document_schema"].as_str().unwrap(), &[]);
             assert_eq!((document.status, document.header("content-type")), (200, "application/schema+json"));
             let document = document.text();
-            assert_eq!(document, known.document_schema.unwrap().text);
+            assert_eq!(document, known.document_schema.unwrap().text());
             let id = serde_json::from_str::<Value>(&document).unwrap()["$id"].as_str().unwrap().to_owned();
             let by_id = id.strip_prefix("https://framegate.dev").unwrap();
             assert_eq!(get(proxy.address, by_id, &[]).status, 200, "{by_id}");

@@ -22,7 +22,7 @@ pub(super) fn schemas() -> Value {
         let mut events = Vec::new();
         for file in contract.schemas {
             let name = name_of(contract, file.kind);
-            let Ok(Value::Object(mut schema)) = serde_json::from_str::<Value>(file.text) else { continue };
+            let Ok(Value::Object(mut schema)) = serde_json::from_str::<Value>(file.text()) else { continue };
             for key in LEFT_OUT {
                 schema.remove(key);
             }
@@ -96,7 +96,7 @@ mod tests {
             let union = &components[names::of_contract(contract.name)]["oneOf"];
             assert_eq!(union.as_array().unwrap().len(), contract.schemas.len(), "{}", contract.name);
             for file in contract.schemas {
-                let published: Value = serde_json::from_str(file.text).unwrap();
+                let published: Value = serde_json::from_str(file.text()).unwrap();
                 let component = &components[name_of(contract, file.kind)];
                 assert_eq!(component["required"], published["required"], "{}", file.kind);
                 assert!(component.is_object() && component.get("$id").is_none(), "{}", file.kind);

@@ -33,7 +33,7 @@ pub(super) fn run() -> (Vec<Arc<Frame>>, Uuid) {
 /// Runs whose gate finds every event broken.
 fn runs(mode: GateMode, contract: &Contract) -> Runs {
     let text = r#"{"required":["what no event has"]}"#;
-    let files: Vec<SchemaFile> = contract.schemas.iter().map(|file| SchemaFile { kind: file.kind, text }).collect();
+    let files: Vec<SchemaFile> = contract.schemas.iter().map(|file| SchemaFile::new(file.kind, text)).collect();
     let schemas = Schemas::compile_with(&files, &[]).unwrap();
     Runs::new(Arc::new(MemoryLog::new(1 << 30, 100)), Gate::with_schemas(mode, contract, schemas))
 }

@@ -13,10 +13,8 @@ pub use wire::{rfc3339_millis, rfc3339_seconds};
 /// The document schema from a contract's folder in `schemas/`. A static, like the lists of `schemas!`.
 macro_rules! document_schema {
     ($folder:literal) => {{
-        static FILE: &[crate::schema::SchemaFile] = &[crate::schema::SchemaFile {
-            kind: "document",
-            text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/schemas/", $folder, "/document.json")),
-        }];
+        static FILE: &[crate::schema::SchemaFile] =
+            &[crate::schema::schema_file!($folder, "document", "document.json", "document.json")];
         FILE.first()
     }};
 }

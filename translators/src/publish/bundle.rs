@@ -11,7 +11,7 @@ use std::fmt::Write;
 
 /// The `$id` of a schema, an absolute URI; empty if it has none.
 pub fn schema_id(file: &SchemaFile) -> String {
-    let id = Json::parse(file.text).ok().and_then(|schema| Some(schema.object()?.str("$id")?.into_owned()));
+    let id = Json::parse(file.text()).ok().and_then(|schema| Some(schema.object()?.str("$id")?.into_owned()));
     id.unwrap_or_default()
 }
 
@@ -38,7 +38,7 @@ pub fn bundle(contract: &Contract) -> String {
     text.push_str("\n],\n\"$defs\": {");
     for (at, file) in contract.schemas.iter().enumerate() {
         let lead = if at == 0 { "" } else { "," };
-        let _ = write!(text, "{lead}\n{}: {}", Value::from(file.kind), file.text.trim_end());
+        let _ = write!(text, "{lead}\n{}: {}", Value::from(file.kind), file.text().trim_end());
     }
     text.push_str("\n}\n}\n");
     text

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 /// # Errors
 /// The types in the document, if `kind` is none of them.
 pub fn document_of(file: &SchemaFile, type_key: &str, kind: &str) -> Result<String, Vec<String>> {
-    let schema: Value = serde_json::from_str(file.text).unwrap_or_default();
+    let schema: Value = serde_json::from_str(file.text()).unwrap_or_default();
     let types: Vec<&str> = types_of(&schema, type_key).collect();
     if !types.contains(&kind) {
         return Err(types.into_iter().map(str::to_owned).collect());

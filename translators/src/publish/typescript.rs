@@ -122,14 +122,14 @@ pub fn typescript(contract: &Contract) -> Result<String, Unsupported> {
         out.push('\n');
         comment(&format!("The properties that all events of {} have.", contract.name), &[], "", &mut out);
         let _ = writeln!(out, "export interface {envelope_name} {{");
-        if let Some(schema) = root(first.text, &location)?.object() {
+        if let Some(schema) = root(first.text(), &location)?.object() {
             members(&schema, |name| envelope.iter().any(|shared| shared == name), &mut location, "  ", &mut out)?;
         }
         out.push_str("}\n");
     }
     for file in contract.schemas {
         let mut location = SchemaLocation { kind: file.kind, pointer: String::new(), envelope: &envelope };
-        let schema = root(file.text, &location)?;
+        let schema = root(file.text(), &location)?;
         out.push('\n');
         let base = (!envelope.is_empty()).then_some(envelope_name.as_str());
         declare(&names::of_kind(file.kind), base, schema, &mut location, &mut out)?;
@@ -152,7 +152,7 @@ fn envelope_of(contract: &Contract) -> Result<Vec<String>, Unsupported> {
     let mut shared: Option<Vec<(String, String, bool)>> = None;
     for file in contract.schemas {
         let location = SchemaLocation { kind: file.kind, pointer: String::new(), envelope: &[] };
-        let Some(schema) = root(file.text, &location)?.object() else { return Ok(Vec::new()) };
+        let Some(schema) = root(file.text(), &location)?.object() else { return Ok(Vec::new()) };
         let properties = schema.object("properties");
         let own: Vec<(String, String, bool)> = properties
             .iter()

@@ -162,7 +162,7 @@ fn samples(contract: &'static Contract) -> Vec<(&'static str, Value)> {
         }
     });
     for file in contract.schemas {
-        let schema: Value = serde_json::from_str(file.text).unwrap();
+        let schema: Value = serde_json::from_str(file.text()).unwrap();
         samples.extend(schema["examples"].as_array().into_iter().flatten().map(|event| (file.kind, event.clone())));
     }
     samples
@@ -172,7 +172,7 @@ fn samples(contract: &'static Contract) -> Vec<(&'static str, Value)> {
 fn odd() -> impl Strategy<Value = Value> {
     let words = CONTRACTS.iter().flat_map(|contract| contract.schemas).flat_map(|file| {
         let mut words = Vec::new();
-        words_in(&serde_json::from_str(file.text).unwrap(), &mut words);
+        words_in(&serde_json::from_str(file.text()).unwrap(), &mut words);
         words
     });
     let mut words: Vec<String> = words.collect::<HashSet<_>>().into_iter().collect();

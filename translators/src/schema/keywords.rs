@@ -32,7 +32,7 @@ fn verdicts_cached_by_shape_are_right_for_every_keyword() {
             {"if":{"properties":{"type":{"const":"two"}}},"then":{"required":["x"],"properties":{"y":{"type":"null"}}}}]},
         "a":{"type":"object","additionalProperties":false,"required":["y"],"properties":{
             "x":{"type":"null"},"y":{"type":"boolean"}}}}}"##;
-    let file = SchemaFile { kind: "k", text: schema };
+    let file = SchemaFile::new("k", schema);
     let schemas = Schemas::compile(Box::leak(Box::new([file]))).unwrap().caching(4096);
     let mut texts: Vec<String> = Vec::new();
     for event in [

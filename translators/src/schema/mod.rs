@@ -11,6 +11,7 @@
 //! Without the feature `validation` no schema compiles: [`Schemas::compile`] returns an error that says so.
 
 pub mod document;
+mod packed;
 pub mod rules;
 mod shapes;
 #[cfg_attr(not(feature = "validation"), path = "no_validator.rs")]
@@ -32,19 +33,60 @@ pub(crate) use validator::{ValidationError, Validator, compile_foreign, violatio
 pub struct SchemaFile {
     /// The event type that the schema describes.
     pub kind: &'static str,
-    /// The schema's text.
-    pub text: &'static str,
+    text: Text,
 }
+
+#[derive(Clone, Copy, Debug)]
+enum Text {
+    Plain(&'static str),
+    /// Compressed in the program.
+    Packed {
+        /// The path below `schemas/`.
+        folder: &'static str,
+        name: &'static str,
+    },
+}
+
+impl SchemaFile {
+    /// A schema with this text.
+    pub const fn new(kind: &'static str, text: &'static str) -> Self {
+        Self { kind, text: Text::Plain(text) }
+    }
+
+    /// A schema from `schemas/`. Only for [`schema_file!`], which checks that there is one.
+    pub(crate) const fn packed(kind: &'static str, folder: &'static str, name: &'static str) -> Self {
+        Self { kind, text: Text::Packed { folder, name } }
+    }
+
+    /// The schema's text.
+    pub fn text(&self) -> &'static str {
+        match self.text {
+            Text::Plain(text) => text,
+            Text::Packed { folder, name } => packed::text(folder, name),
+        }
+    }
+}
+
+/// The schema of a kind from a folder in `schemas/`.
+macro_rules! schema_file {
+    ($folder:expr, $kind:expr) => {
+        $crate::schema::schema_file!($folder, $kind, $kind, concat!($kind, ".schema.json"))
+    };
+    ($folder:expr, $kind:expr, $name:expr, $file:expr) => {{
+        // Not in the program: only the compiler reads it, and refuses a path that does not exist.
+        const _: &[u8] = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/schemas/", $folder, "/", $file));
+        $crate::schema::SchemaFile::packed($kind, $folder, $name)
+    }};
+}
+
+pub(crate) use schema_file;
 
 /// The schemas of some kinds from a folder in `schemas/`.
 ///
-/// The list is a static. If it were a constant, every unit of code that uses it would contain the texts once more.
+/// The list is a static. If it were a constant, every unit of code that uses it would contain the list once more.
 macro_rules! schemas {
     ($folder:literal: $($kind:literal),+ $(,)?) => {{
-        static FILES: &[$crate::schema::SchemaFile] = &[$($crate::schema::SchemaFile {
-            kind: $kind,
-            text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/schemas/", $folder, "/", $kind, ".schema.json")),
-        }),+];
+        static FILES: &[$crate::schema::SchemaFile] = &[$($crate::schema::schema_file!($folder, $kind)),+];
         FILES
     }};
 }
@@ -267,7 +309,8 @@ struct Source<'f> {
 
 impl Source<'_> {
     fn of_all(files: &[SchemaFile]) -> Result<Vec<Self>, String> {
-        let source = |&SchemaFile { kind, text }: &SchemaFile| {
+        let source = |file: &SchemaFile| {
+            let (kind, text) = (file.kind, file.text());
             let schema = serde_json::from_str(text).map_err(|error| of(kind, &error))?;
             Ok(Self { kind, text: text.into(), schema })
         };
@@ -297,12 +340,12 @@ mod tests {
 
     #[test]
     fn a_cached_verdict_does_not_accept_invalid_events() {
-        let file = SchemaFile {
-            kind: "a",
-            text: r#"{"type":"object","required":["f","d"],"properties":{"f":{"type":"string"},"d":{"type":"object","properties":{
+        let file = SchemaFile::new(
+            "a",
+            r#"{"type":"object","required":["f","d"],"properties":{"f":{"type":"string"},"d":{"type":"object","properties":{
                 "w":{"enum":["x"]},"n":{"type":"integer","maximum":9},"l":{"type":"array","items":{"type":"object",
                 "required":["p"],"properties":{"p":{"type":"string","minLength":1}}}},"t":{"format":"date-time","type":"string"}}}}}"#,
-        };
+        );
         let files: &'static [SchemaFile] = Box::leak(Box::new([file]));
         let schemas = Schemas::compile(files).unwrap();
         let is_valid = |free: &str, word: &str, number: u64, paths: &[&str], time: &str| {
@@ -330,14 +373,12 @@ mod tests {
         }
     }
 
-    const SHARED: SchemaFile = SchemaFile {
-        kind: "shared",
-        text: r#"{"$id":"https://x.test/shared.json","$defs":{"word":{"type":"string"}}}"#,
-    };
-    const FILE: SchemaFile = SchemaFile {
-        kind: "a",
-        text: r#"{"$id":"https://x.test/events/a.json","properties":{"w":{"$ref":"../shared.json#/$defs/word"}}}"#,
-    };
+    const SHARED: SchemaFile =
+        SchemaFile::new("shared", r#"{"$id":"https://x.test/shared.json","$defs":{"word":{"type":"string"}}}"#);
+    const FILE: SchemaFile = SchemaFile::new(
+        "a",
+        r#"{"$id":"https://x.test/events/a.json","properties":{"w":{"$ref":"../shared.json#/$defs/word"}}}"#,
+    );
 
     #[test]
     fn schemas_refer_to_shared_ones_and_to_nothing_else() {

@@ -237,7 +237,7 @@ fn canonical_events_contain_no_file_content() {
 fn schemas_contain_valid_examples() {
     let mut examples = 0;
     for file in pixir().schemas {
-        let schema: Value = serde_json::from_str(file.text).unwrap();
+        let schema: Value = serde_json::from_str(file.text()).unwrap();
         assert!(schema["$id"].as_str().unwrap().ends_with(&format!("/pixir/v1/{}.schema.json", file.kind)));
         for example in schema["examples"].as_array().unwrap() {
             assert_eq!(schemas(pixir()).check_value(file.kind, example), Ok(()), "{}", file.kind);

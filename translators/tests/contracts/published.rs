@@ -81,7 +81,7 @@ fn the_id_of_every_schema_is_its_path() {
     for contract in json_contracts() {
         let folder = folder(contract);
         for file in contract.schemas {
-            let schema = schema_of(file.text);
+            let schema = schema_of(file.text());
             let id = schema["$id"].as_str().unwrap();
             assert_eq!(id, format!("{BASE}{folder}/{}.schema.json", file.kind));
             assert!(ids.insert(id.to_owned()), "{id} occurs twice");
@@ -128,7 +128,7 @@ fn described(schema: &Value, place: &str) {
 fn every_schema_and_every_property_is_described() {
     for contract in json_contracts() {
         for file in contract.schemas {
-            described(&schema_of(file.text), &format!("{} {}", contract.name, file.kind));
+            described(&schema_of(file.text()), &format!("{} {}", contract.name, file.kind));
         }
     }
 }
@@ -138,7 +138,7 @@ fn every_schema_has_examples_and_each_one_is_valid_for_its_type_alone() {
     for contract in json_contracts() {
         let schemas = schemas(contract);
         for file in contract.schemas {
-            let schema = schema_of(file.text);
+            let schema = schema_of(file.text());
             let examples = schema["examples"].as_array().unwrap_or_else(|| panic!("{} has no examples", file.kind));
             assert!(!examples.is_empty(), "{} {} has no example", contract.name, file.kind);
             for example in examples {
@@ -162,7 +162,7 @@ fn the_bundle_accepts_every_example_and_nothing_else() {
         // There is no retriever, so a reference that does not resolve within the bundle fails here.
         let validator = jsonschema::options().should_validate_formats(true).build(&bundle).unwrap();
         for file in contract.schemas {
-            let schema = schema_of(file.text);
+            let schema = schema_of(file.text());
             assert_eq!(bundle["$defs"][file.kind], schema);
             let mut example = schema["examples"][0].clone();
             assert!(validator.is_valid(&example), "{} {}", contract.name, file.kind);
@@ -271,11 +271,11 @@ fn assignments(contract: &Contract) -> (String, usize) {
     let golden = std::fs::read_to_string(schemas_dir().join(folder(contract)).join("golden.ndjson")).unwrap();
     golden.lines().for_each(&mut good);
     for file in contract.schemas {
-        good(&schema_of(file.text)["examples"][0].to_string());
+        good(&schema_of(file.text())["examples"][0].to_string());
     }
     let mut broken = 0;
     for file in contract.schemas {
-        let schema = schema_of(file.text);
+        let schema = schema_of(file.text());
         for (what, event) in breakages(&schema, contract.type_key) {
             broken += 1;
             let kind = Value::from(file.kind);

@@ -20,7 +20,7 @@ use std::sync::LazyLock;
 fn forbidding(contract: &Contract, forbidden: impl Fn(&str) -> bool) -> Schemas {
     let text = |kind: &str| if forbidden(kind) { r#"{"required":["what no event has"]}"# } else { "{}" };
     let files: Vec<SchemaFile> =
-        contract.schemas.iter().map(|file| SchemaFile { kind: file.kind, text: text(file.kind) }).collect();
+        contract.schemas.iter().map(|file| SchemaFile::new(file.kind, text(file.kind))).collect();
     Schemas::compile_with(&files, &[]).unwrap()
 }
 

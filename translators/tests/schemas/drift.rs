@@ -202,9 +202,9 @@ const FAKE: Surface = Surface {
         kind => Some(kind),
     },
     schemas: &[
-        SchemaFile {
-            kind: "message",
-            text: r##"{
+        SchemaFile::new(
+            "message",
+            r##"{
                 "$schema": "https://json-schema.org/draft/2020-12/schema",
                 "$id": "https://framegate.dev/schemas/runners/fake/fake/message.schema.json",
                 "type": "object", "required": ["type", "parts"], "additionalProperties": false,
@@ -238,12 +238,12 @@ const FAKE: Surface = Surface {
                     }
                 }
             }"##,
-        },
-        SchemaFile { kind: "two", text: r#"{"type": "array", "items": {"type": "object"}}"# },
-        SchemaFile {
-            kind: "system.init",
-            text: r#"{"type": "object", "required": ["type", "subtype"], "properties": {"type": {}, "subtype": {}, "0": {"type": "null"}}, "additionalProperties": true}"#,
-        },
+        ),
+        SchemaFile::new("two", r#"{"type": "array", "items": {"type": "object"}}"#),
+        SchemaFile::new(
+            "system.init",
+            r#"{"type": "object", "required": ["type", "subtype"], "properties": {"type": {}, "subtype": {}, "0": {"type": "null"}}, "additionalProperties": true}"#,
+        ),
     ],
 };
 
@@ -339,7 +339,7 @@ fn a_surface_without_schemas_is_an_error() {
         source: "a test",
         recognise: |_| None,
         kind_of: |_| None,
-        schemas: &[SchemaFile { kind: "a", text: r##"{"$ref": "#/$defs/none"}"## }],
+        schemas: &[SchemaFile::new("a", r##"{"$ref": "#/$defs/none"}"##)],
     };
     assert_eq!(Drift::new(&FAKE_RUNNER, &UNKNOWN).err(), Some(NoDrift::NothingKnown));
     assert!(

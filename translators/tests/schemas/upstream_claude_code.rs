@@ -19,7 +19,7 @@ static KNOWN: LazyLock<HashMap<String, CompiledSchema>> = LazyLock::new(|| {
     let mut known = HashMap::new();
     for surface in surfaces() {
         for file in surface.schemas {
-            let schema: Value = serde_json::from_str(file.text).unwrap();
+            let schema: Value = serde_json::from_str(file.text()).unwrap();
             let validator = jsonschema::draft202012::options()
                 .should_validate_formats(false)
                 .build(&schema)

@@ -104,8 +104,7 @@ async fn a_trace_shows_what_the_gate_lets_through_and_why_it_withheld_the_rest()
     let text = r#"{"required":["what no event has"]}"#;
     for contract in CONTRACTS.iter().filter(|contract| !contract.schemas.is_empty()) {
         for mode in [GateMode::Warn, GateMode::Enforce] {
-            let files: Vec<SchemaFile> =
-                contract.schemas.iter().map(|file| SchemaFile { kind: file.kind, text }).collect();
+            let files: Vec<SchemaFile> = contract.schemas.iter().map(|file| SchemaFile::new(file.kind, text)).collect();
             let schemas = Schemas::compile_with(&files, &[]).unwrap();
             let (_, runs, entry) = kept(&frames, LiveGate::with_schemas(mode, contract, schemas)).await;
             let items = pages(&runs, &entry, contract, 7).await;

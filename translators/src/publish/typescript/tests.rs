@@ -6,7 +6,7 @@ use crate::schema::SchemaFile;
 
 fn of(text: &str) -> Result<String, Unsupported> {
     let text: &'static str = Box::leak(text.to_owned().into_boxed_str());
-    let schemas: &'static [SchemaFile] = Box::leak(Box::new([SchemaFile { kind: "a.b", text }]));
+    let schemas: &'static [SchemaFile] = Box::leak(Box::new([SchemaFile::new("a.b", text)]));
     typescript(&Contract { schemas, ..sse::V1 })
 }
 
@@ -84,7 +84,7 @@ export type ABEventX = string | null;
 
 #[test]
 fn shared_properties_are_in_an_envelope() {
-    let file = |kind, text| SchemaFile { kind, text };
+    let file = |kind, text| SchemaFile::new(kind, text);
     let schemas: &'static [SchemaFile] = Box::leak(Box::new([
         file(
             "a",

@@ -4,21 +4,12 @@
 //! In [`SCHEMAS`], the events that carry a response include its schema. Validation ([`super::validation`]) checks the response
 //! separately from its event, so that their errors are reported separately.
 
-use crate::schema::SchemaFile;
+use crate::schema::{SchemaFile, schema_file};
 
 /// A schema and its path relative to this folder.
 macro_rules! file {
     ($kind:expr, $folder:literal) => {
-        SchemaFile {
-            kind: $kind,
-            text: include_str!(concat!(
-                env!("CARGO_MANIFEST_DIR"),
-                "/schemas/runners/open-responses/",
-                $folder,
-                $kind,
-                ".schema.json"
-            )),
-        }
+        schema_file!(concat!("runners/open-responses", $folder), $kind)
     };
 }
 
@@ -30,18 +21,18 @@ macro_rules! lists {
     ) => {
         /// The published event types, without the response inside them.
         pub(super) static PUBLISHED: &[SchemaFile] =
-            &[$(file!($carrier, "events/"),)+ $(file!($published, "events/")),+];
+            &[$(file!($carrier, "/events"),)+ $(file!($published, "/events")),+];
 
         /// Further event types that other implementations send.
-        pub(super) static WIDER: &[SchemaFile] = &[$(file!($wider, "events/")),+];
+        pub(super) static WIDER: &[SchemaFile] = &[$(file!($wider, "/events")),+];
 
         /// Every kind of record.
         pub(super) static SCHEMAS: &[SchemaFile] = &[
             RESPONSE,
-            file!("extension", "sse/"),
-            $(file!($carrier, "sse/"),)+
-            $(file!($published, "events/"),)+
-            $(file!($wider, "events/")),+
+            file!("extension", "/sse"),
+            $(file!($carrier, "/sse"),)+
+            $(file!($published, "/events"),)+
+            $(file!($wider, "/events")),+
         ];
     };
 }

@@ -4,17 +4,12 @@
 //! named in `VERSIONS.md`, which is next to them. Never: a verdict; records of other versions are translated all the same.
 
 use crate::decode::Record;
-use crate::schema::SchemaFile;
+use crate::schema::{SchemaFile, schema_file};
 use std::borrow::Cow;
 
 macro_rules! files {
     ($surface:literal, $($kind:literal),+ $(,)?) => {
-        &[$(SchemaFile {
-            kind: $kind,
-            text: include_str!(concat!(
-                env!("CARGO_MANIFEST_DIR"), "/schemas/runners/opencode/", $surface, "/", $kind, ".schema.json"
-            )),
-        }),+]
+        &[$(schema_file!(concat!("runners/opencode/", $surface), $kind)),+]
     };
 }
 

@@ -57,7 +57,7 @@ fn valid(contract: &'static Contract) -> BTreeMap<&'static str, Value> {
         }
     }
     for file in contract.schemas {
-        let schema: Value = serde_json::from_str(file.text).unwrap();
+        let schema: Value = serde_json::from_str(file.text()).unwrap();
         found.entry(file.kind).or_insert_with(|| schema["examples"][0].clone());
     }
     found

@@ -39,7 +39,7 @@ fn every_recording_in_every_contract_conforms_to_the_document() {
 #[test]
 fn the_document_schema_covers_every_type() {
     for known in json_contracts() {
-        let schema: Value = serde_json::from_str(known.document_schema.unwrap().text).unwrap();
+        let schema: Value = serde_json::from_str(known.document_schema.unwrap().text()).unwrap();
         let types: BTreeSet<&str> = types_of(&schema, known.type_key).collect();
         let listed = schema["anyOf"].as_array().unwrap().iter().map(|entry| entry["$ref"].as_str().unwrap());
         let listed: BTreeSet<&str> = listed.map(|entry| entry.strip_prefix("#/$defs/").unwrap()).collect();
@@ -63,7 +63,7 @@ fn the_document_schema_covers_every_type() {
         let validator = jsonschema::options().should_validate_formats(true).build(&schema).unwrap();
         for file in known.schemas {
             assert!(types.contains(file.kind), "{} lacks {}", known.name, file.kind);
-            let strict: Value = serde_json::from_str(file.text).unwrap();
+            let strict: Value = serde_json::from_str(file.text()).unwrap();
             for example in strict["examples"].as_array().unwrap() {
                 assert_eq!(document(known.name).check(file.kind, example), Ok(()), "{} {}", known.name, file.kind);
                 assert!(validator.is_valid(example), "{} {}", known.name, file.kind);
@@ -88,7 +88,7 @@ fn an_event_without_its_envelope_is_found() {
         ("hecate.v1", &["schema_version", "event_id", "run_id", "sequence", "occurred_at", "data"]),
     ] {
         for file in contract(name).unwrap().schemas {
-            let strict: Value = serde_json::from_str(file.text).unwrap();
+            let strict: Value = serde_json::from_str(file.text()).unwrap();
             let example = &strict["examples"][0];
             for key in keys {
                 let mut without = example.clone();

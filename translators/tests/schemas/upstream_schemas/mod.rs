@@ -175,7 +175,7 @@ impl Compiled {
         let (mut validators, mut examples) = (BTreeMap::new(), BTreeMap::new());
         for file in surface.schemas {
             let what = format!("{} {} {}", runner.name, surface.name, file.kind);
-            let schema: Value = serde_json::from_str(file.text).unwrap();
+            let schema: Value = serde_json::from_str(file.text()).unwrap();
             let id = format!(
                 "https://framegate.dev/schemas/runners/{}/{}/{}.schema.json",
                 runner.name, surface.name, file.kind
@@ -196,7 +196,7 @@ impl Compiled {
 
     fn schema(&self, kind: &str) -> Value {
         let file = self.surface.schemas.iter().find(|file| file.kind == kind).unwrap();
-        serde_json::from_str(file.text).unwrap()
+        serde_json::from_str(file.text()).unwrap()
     }
 }
 
