@@ -6,7 +6,7 @@
 use super::finding::{DriftKey, short};
 use crate::frame::DriftKind;
 use crate::schema::ValidationError;
-use jsonschema::error::{TypeKind, ValidationErrorKind as Broken};
+use framegate_validator::{TypeKind, ValidationErrorKind as Broken};
 use serde_json::Value;
 
 /// Fields that name an object's kind: an unknown word there means an unknown kind.

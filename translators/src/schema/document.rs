@@ -27,7 +27,7 @@ impl DocumentSchema {
     pub fn compile(file: &SchemaFile, type_key: &str) -> Result<Self, String> {
         let schema: Value = serde_json::from_str(file.text()).map_err(|error| of(file.kind, &error))?;
         let id = schema.get("$id").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let registry = Registry::of([(file.kind, &schema)].into_iter())?;
+        let registry = Registry::of(&mut [(file.kind, &schema)].into_iter())?;
         let definition = |name: &str| {
             let reference = json!({"$ref": format!("{id}#/$defs/{name}")});
             registry.compile(&reference).map_err(|error| of(file.kind, &error))

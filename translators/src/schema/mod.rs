@@ -174,7 +174,7 @@ impl<V> Schemas<V> {
     }
 
     fn link(sources: &[Source<'_>], shared: &[Source<'_>]) -> Result<Self, String> {
-        let registry = Registry::of(shared.iter().map(|source| (source.kind, &source.schema)))?;
+        let registry = Registry::of(&mut shared.iter().map(|source| (source.kind, &source.schema)))?;
         let documents = Documents::of(shared.iter().filter_map(|source| Json::parse(&source.text).ok()));
         let mut by_kind = HashMap::with_capacity_and_hasher(sources.len(), Default::default());
         for Source { kind, text, schema } in sources {

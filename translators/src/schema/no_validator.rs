@@ -11,7 +11,7 @@ const ABSENT: &str = "this build has no schema validator (feature `validation` o
 pub(super) struct Registry;
 
 impl Registry {
-    pub(super) fn of<'s>(_: impl Iterator<Item = (&'s str, &'s Value)>) -> Result<Self, String> {
+    pub(super) fn of(_: &mut dyn Iterator<Item = (&str, &Value)>) -> Result<Self, String> {
         Ok(Self)
     }
 
