@@ -130,6 +130,8 @@ features=(--features framegate/otel,framegate/jetstream)
 cargo clippy --workspace --all-targets "${features[@]}" --locked -- -D warnings
 # Without all optional features. The default build differs by the allocator, and is compiled below as a package.
 cargo clippy --locked --no-default-features -- -D warnings
+# Everything except TLS and jemalloc, which the default build has.
+cargo clippy --locked --no-default-features --features jetstream,otel,ui -- -D warnings
 # The translators without `jsonschema`.
 cargo clippy --package framegate-translators --locked --no-default-features -- -D warnings
 stage "documentation"
@@ -139,11 +141,12 @@ stage "packages"
 # Each package is unpacked and compiled on its own, with what the lints compiled of its dependencies.
 packages=$work/packages
 mkdir "$packages"
-cargo package --package framegate-translators --package framegate --no-verify --allow-dirty --locked --quiet
-for package in framegate-translators framegate; do
+cargo package --package framegate-validator --package framegate-translators --package framegate --no-verify --allow-dirty --locked --quiet
+for package in framegate-validator framegate-translators framegate; do
     tar --extract --gzip --directory "$packages" --file "$(echo target/package/$package-[0-9]*.crate)"
     mv "$packages/$package"-[0-9]* "$packages/$package"
     CARGO_TARGET_DIR=$PWD/target cargo check --manifest-path "$packages/$package/Cargo.toml" --offline \
+        --config "patch.crates-io.framegate-validator.path='$packages/framegate-validator'" \
         --config "patch.crates-io.framegate-translators.path='$packages/framegate-translators'" \
         --config "patch.crates-io.httpdate.path='$PWD/httpdate'"
 done

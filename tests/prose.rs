@@ -30,9 +30,9 @@ const BANNED: &[(&str, &str)] = &[
 
 /// Folders with code and documents of our own.
 const FOLDERS: &[&str] =
-    &["src", "translators", "tests", "benches", "clients", "docs", "packaging", "httpdate", "examples"];
+    &["src", "translators", "validator", "tests", "benches", "clients", "docs", "packaging", "httpdate", "examples"];
 /// Folders whose string literals are checked, except in test code.
-const MESSAGES: &[&str] = &["src", "translators/src"];
+const MESSAGES: &[&str] = &["src", "translators/src", "validator/src"];
 /// Literals that are stored in frames, and therefore cannot be reworded.
 const STORED: &[&str] = &["nobody answered within {} ms"];
 /// Folders of others, and of what tests write.

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The best compression of `miniz_oxide`. It takes seconds, and only when a schema changes.
+/// The best compression of `miniz_oxide`. It takes a second, and only when a schema changes.
 const LEVEL: u8 = 10;
 
 /// How many folders lead to the schemas of a runner's surface (`runners/RUNNER/SURFACE`), and to those of a contract

@@ -12,12 +12,9 @@ use super::reply::{Body, empty, full};
 use super::route::Call;
 use crate::ui;
 use bytes::Bytes;
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::{Response, StatusCode};
 use sha2::{Digest, Sha256};
-use std::io::Write;
 use std::sync::LazyLock;
 
 /// What the page may load and do. Its own script and style are files, so nothing inline is needed.
@@ -27,12 +24,12 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
 /// The names of the files do not change with their contents, so a client asks each time and usually gets 304.
 const CACHE_CONTROL: &str = "no-cache";
 
-/// A file of the page.
+/// A file of the page as it is sent.
 struct File {
     media_type: &'static str,
-    plain: Form,
-    /// `None` if compression saves nothing.
-    gzip: Option<Form>,
+    /// Only clients that do not accept gzip need it.
+    plain: LazyLock<Form>,
+    gzip: LazyLock<Form>,
 }
 
 /// The bytes to send, and their entity tag.
@@ -42,28 +39,27 @@ struct Form {
 }
 
 impl Form {
-    fn new(bytes: Bytes) -> Self {
-        let digest = Sha256::digest(&bytes);
+    fn new(bytes: &'static [u8]) -> Self {
+        let digest = Sha256::digest(bytes);
         // Hexadecimal digits are a valid header value.
         let etag = HeaderValue::from_str(&format!("\"{digest:x}\"")).unwrap_or(HeaderValue::from_static("\"\""));
-        Self { bytes, etag }
+        Self { bytes: Bytes::from_static(bytes), etag }
     }
 }
 
-impl File {
-    fn new(media_type: &'static str, text: &'static str) -> Self {
-        let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-        // Writing to memory does not fail.
-        let compressed = encoder.write_all(text.as_bytes()).and_then(|()| encoder.finish());
-        let gzip = compressed.ok().filter(|bytes| bytes.len() < text.len());
-        let plain = Form::new(Bytes::from_static(text.as_bytes()));
-        Self { media_type, plain, gzip: gzip.map(|bytes| Form::new(bytes.into())) }
-    }
+macro_rules! file {
+    ($media_type:literal, $file:path) => {
+        File {
+            media_type: $media_type,
+            plain: LazyLock::new(|| Form::new($file.text().as_bytes())),
+            gzip: LazyLock::new(|| Form::new($file.gzip())),
+        }
+    };
 }
 
-static INDEX: LazyLock<File> = LazyLock::new(|| File::new("text/html; charset=utf-8", ui::INDEX));
-static SCRIPT: LazyLock<File> = LazyLock::new(|| File::new("text/javascript; charset=utf-8", ui::SCRIPT));
-static STYLE: LazyLock<File> = LazyLock::new(|| File::new("text/css; charset=utf-8", ui::STYLE));
+static INDEX: File = file!("text/html; charset=utf-8", ui::INDEX);
+static SCRIPT: File = file!("text/javascript; charset=utf-8", ui::SCRIPT);
+static STYLE: File = file!("text/css; charset=utf-8", ui::STYLE);
 
 /// `GET /`.
 pub(super) async fn index(call: Call) -> Result<Response<Body>, Problem> {
@@ -80,13 +76,13 @@ pub(super) async fn style(call: Call) -> Result<Response<Body>, Problem> {
     serve(&STYLE, &call)
 }
 
-fn serve(file: &'static LazyLock<File>, call: &Call) -> Result<Response<Body>, Problem> {
+fn serve(file: &'static File, call: &Call) -> Result<Response<Body>, Problem> {
     if !call.shared.settings.page {
         return Err(Problem::not_found("the page is not served here; to serve it, set ui.enabled to \"on\""));
     }
-    let (file, headers) = (LazyLock::force(file), call.request.headers());
-    let compressed = file.gzip.as_ref().filter(|_| accepts_gzip(headers));
-    let form = compressed.unwrap_or(&file.plain);
+    let headers = call.request.headers();
+    let is_compressed = accepts_gzip(headers);
+    let form = if is_compressed { &file.gzip } else { &file.plain };
     let has_it = is_known(headers, form.etag.as_bytes());
     let mut response = Response::new(if has_it { empty() } else { full(form.bytes.clone()) });
     if has_it {
@@ -94,7 +90,7 @@ fn serve(file: &'static LazyLock<File>, call: &Call) -> Result<Response<Body>, P
     } else {
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(file.media_type));
-        if compressed.is_some() {
+        if is_compressed {
             headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
         }
     }

@@ -18,7 +18,7 @@ const DATA: &str = "framegate-export";
 /// The page was built without one of the marks that the parts replace.
 pub(super) fn document(json: &str) -> anyhow::Result<String> {
     ensure!(!json.contains('<'), "the data must not contain \"<\"");
-    assemble(ui::INDEX, ui::SCRIPT, ui::STYLE, json)
+    assemble(ui::INDEX.text(), ui::SCRIPT.text(), ui::STYLE.text(), json)
 }
 
 fn assemble(index: &str, script: &str, style: &str, json: &str) -> anyhow::Result<String> {
