@@ -145,6 +145,8 @@ cargo package --package framegate-validator --package framegate-translators --pa
 for package in framegate-validator framegate-translators framegate; do
     tar --extract --gzip --directory "$packages" --file "$(echo target/package/$package-[0-9]*.crate)"
     mv "$packages/$package"-[0-9]* "$packages/$package"
+done
+for package in framegate-validator framegate-translators framegate; do
     CARGO_TARGET_DIR=$PWD/target cargo check --manifest-path "$packages/$package/Cargo.toml" --offline \
         --config "patch.crates-io.framegate-validator.path='$packages/framegate-validator'" \
         --config "patch.crates-io.framegate-translators.path='$packages/framegate-translators'" \
