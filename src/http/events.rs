@@ -60,12 +60,11 @@ pub(super) fn wanted_of<'r, B>(request: &'r Request<B>, query: &'r Query, shared
 pub(super) async fn list(call: Call) -> Result<Response<Body>, Problem> {
     let (query, shared) = (call.query()?, call.shared);
     let restriction = &shared.caller.restriction;
+    let wanted = query.runs();
     let filter = |status: &RunStatus| {
         restriction.admits_run(Some(status.run_id), status.session_id, &status.session_name, status.runner)
-            && query.session_id.is_none_or(|id| status.session_id == id)
-            && query.runner.is_none_or(|runner| status.runner == runner)
             && query.state.is_none_or(|state| status.state == state)
-            && status.labels.have(&query.labels)
+            && wanted.admits(status)
     };
     let limit = query.limit.unwrap_or(shared.settings.page_default).min(shared.settings.page_max);
     let mut runs = shared.runs.list(&filter, query.skip, limit + 1);

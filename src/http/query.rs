@@ -7,11 +7,12 @@ use super::percent;
 use super::problem::Problem;
 use crate::config::unknown;
 use crate::runs::RunState;
+use crate::runs::filter::RunFilter;
 use crate::runs::labels::{Label, LabelError, Labels, MOST_LABELS};
 use crate::search::Kind;
 use crate::stats::{By, Zone};
 use framegate_translators::contracts::Contract;
-use framegate_translators::runners::RUNNERS;
+use framegate_translators::runners::{RUNNERS, Workspace};
 use uuid::Uuid;
 
 /// The parsed values.
@@ -34,6 +35,10 @@ pub(super) struct Query {
     pub(super) kinds: Vec<Kind>,
     pub(super) runner: Option<&'static str>,
     pub(super) state: Option<RunState>,
+    /// The model that runs named last.
+    model: Option<String>,
+    /// Where runs work.
+    workspace: Workspace,
     /// Labels, each key once.
     pub(super) labels: Vec<Label>,
     /// What figures are grouped by, in the order of the query.
@@ -90,6 +95,10 @@ impl Query {
                 let id = Uuid::try_parse(&value).map_err(|_| format!("{key} must be a UUID, as in GET /v1/runs"))?;
                 *(if key == "run_id" { &mut self.run_id } else { &mut self.session_id }) = Some(id);
             }
+            "model" => self.model = Some(value),
+            "directory" => self.workspace.directory = Some(value),
+            "repository" => self.workspace.repository = Some(value),
+            "branch" => self.workspace.branch = Some(value),
             "q" => self.q = Some(value),
             "kind" => self.kinds = Kind::list(&value)?,
             "task_id" => self.task_id = Some(value),
@@ -119,6 +128,14 @@ impl Query {
             _ => return Err(format!("the parameter {key:?} cannot be read")),
         }
         Ok(())
+    }
+
+    /// The runs that are asked for.
+    pub(super) fn runs(&self) -> RunFilter {
+        let Workspace { directory, repository, branch } = self.workspace.clone();
+        let labels = self.labels.clone();
+        let (runner, session_id, model) = (self.runner, self.session_id, self.model.clone());
+        RunFilter { runner, session_id, model, directory, repository, branch, labels }
     }
 
     /// The requested event types; `None`: all.

@@ -53,15 +53,7 @@ fn question(query: Query) -> Result<Question, Problem> {
     {
         return Err(Problem::bad_request(format!("since ({since}) is after until ({until}), so no run can count")));
     }
-    Ok(Question {
-        by: query.by,
-        zone: query.tz,
-        since_ms: query.since,
-        until_ms: query.until,
-        runner: query.runner,
-        session_id: query.session_id,
-        labels: query.labels,
-    })
+    Ok(Question { runs: query.runs(), by: query.by, zone: query.tz, since_ms: query.since, until_ms: query.until })
 }
 
 /// The form of the answer.

@@ -69,6 +69,27 @@ impl Serialize for Price {
 pub struct Usd(i128);
 
 impl Usd {
+    /// Reads US dollars as a decimal number, such as `12.50`.
+    ///
+    /// # Errors
+    /// It is no such number, or out of range.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let price = Price::per_million(text);
+        // A price per million tokens is a millionth of a dollar for each token: a million times that.
+        price.map(|price| price.times(1_000_000)).map_err(|_| {
+            format!(
+                "{text} is not an amount: use US dollars from 0 to {MOST_PER_MILLION}, with at most {PRICE_DECIMALS} decimals"
+            )
+        })
+    }
+
+    /// The amount that a runner reported; 0 for one that is negative or no number.
+    pub fn reported(dollars: f64) -> Self {
+        // All digits, without the decimal point, are picodollars.
+        let digits = format!("{:.PICO_DECIMALS$}", dollars.max(0.0)).replace('.', "");
+        Self(digits.parse().unwrap_or(if dollars > 0.0 { i128::MAX } else { 0 }))
+    }
+
     /// The sum of two amounts.
     #[must_use]
     pub fn plus(self, more: Self) -> Self {

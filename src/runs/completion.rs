@@ -53,6 +53,7 @@ impl Runs {
             status.failed_tool_calls = read.failed_tool_calls;
             status.title = status.title.take().or(read.title);
             status.model = status.model.take().or(read.model);
+            status.workspace.complete(read.workspace);
             Summary::of(entry.id(), &mut status)
         };
         self.log.keep_status(vec![summary]).await.map(|()| true)

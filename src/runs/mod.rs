@@ -16,6 +16,7 @@ mod closing;
 mod completion;
 mod entry;
 mod feed;
+pub mod filter;
 mod follow;
 mod ingested;
 pub mod labels;
@@ -33,6 +34,7 @@ pub mod tool_figures;
 mod totals;
 mod usage_total;
 mod view;
+mod workspace;
 
 pub use changed::Changed;
 pub use entry::Entry;

@@ -5,13 +5,14 @@ use super::model_calls::ModelCalls;
 use super::registry::{openings, responses};
 use super::tool_figures::RunTools;
 use super::usage_total::UsageTotal;
+use super::workspace;
 use crate::prices::ComputedCost;
 use framegate_translators::contracts::CONTRACTS;
 use framegate_translators::drift::DriftKind;
 use framegate_translators::frame::{
     Body, EndReason, Figures, Frame, ProviderStatus, Stream, StreamKind, Tool, UsageScope,
 };
-use framegate_translators::runners::{RUNNERS, name_of};
+use framegate_translators::runners::{RUNNERS, Workspace, name_of};
 use framegate_translators::warnings::{Warning, Watch};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
@@ -76,6 +77,9 @@ pub struct RunStatus {
     /// The model that the run named last, as the runner spells it; absent if it named none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// Where the run works; absent if its runner did not report it, and for runs that an older version stored.
+    #[serde(default, skip_serializing_if = "Workspace::is_empty")]
+    pub workspace: Workspace,
     /// The run's state.
     pub state: RunState,
     /// Time of the first frame, in Unix epoch milliseconds.
@@ -238,6 +242,7 @@ impl RunStatus {
             runner: name_of(stream.provider.name),
             title: None,
             model: None,
+            workspace: Workspace::default(),
             state: RunState::Running,
             started_at_ms: 0,
             updated_at_ms: 0,
@@ -295,10 +300,11 @@ impl RunStatus {
                 if self.records == 1 {
                     self.opening = Some(openings::opening(record));
                 }
-                if self.response_id.is_none()
-                    && let Some(data) = record.data.as_deref().filter(|_| frame.stream.kind == StreamKind::Session)
-                {
-                    self.response_id = responses::id_in(self.runner, self.records, data);
+                if let Some(data) = record.data.as_deref().filter(|_| frame.stream.kind == StreamKind::Session) {
+                    if self.response_id.is_none() {
+                        self.response_id = responses::id_in(self.runner, self.records, data);
+                    }
+                    self.workspace.complete(workspace::of_record(self.runner, self.records, frame, data));
                 }
                 self.invalid_records += u64::from(record.status == ProviderStatus::InvalidJson);
                 for kind in &record.drift {

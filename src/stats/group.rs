@@ -27,13 +27,29 @@ pub enum By {
     Session,
     /// A label. A run is in the group of each of its labels.
     Label,
+    /// The working directory.
+    Directory,
+    /// The repository.
+    Repository,
+    /// The branch.
+    Branch,
     /// A tool. A run is in the group of each tool that it called.
     Tool,
 }
 
 impl By {
     /// Every kind of group.
-    pub const ALL: [Self; 6] = [Self::Day, Self::Runner, Self::Model, Self::Session, Self::Label, Self::Tool];
+    pub const ALL: [Self; 9] = [
+        Self::Day,
+        Self::Runner,
+        Self::Model,
+        Self::Session,
+        Self::Label,
+        Self::Directory,
+        Self::Repository,
+        Self::Branch,
+        Self::Tool,
+    ];
 
     /// The name in the APIs.
     pub fn as_str(self) -> &'static str {
@@ -43,6 +59,9 @@ impl By {
             Self::Model => "model",
             Self::Session => "session",
             Self::Label => "label",
+            Self::Directory => "directory",
+            Self::Repository => "repository",
+            Self::Branch => "branch",
             Self::Tool => "tool",
         }
     }
@@ -76,6 +95,9 @@ pub(super) enum Part {
     Model(SharedStr),
     Session(Uuid),
     Label(Label),
+    Directory(SharedStr),
+    Repository(SharedStr),
+    Branch(SharedStr),
     Tool(SharedStr),
     /// The tools beyond the limit of a run.
     OtherTools,
@@ -108,7 +130,10 @@ pub(super) fn keys(question: &Question, run: &RunStatus) -> Vec<(Key, Option<Cal
                 let part = match by {
                     By::Day => Part::Day(question.zone.day(run.started_at_ms)),
                     By::Runner => Part::Runner(run.runner),
-                    By::Model => run.model.as_deref().map_or(Part::Without, |model| Part::Model(model.into())),
+                    By::Model => part(&run.model, Part::Model),
+                    By::Directory => part(&run.workspace.directory, Part::Directory),
+                    By::Repository => part(&run.workspace.repository, Part::Repository),
+                    By::Branch => part(&run.workspace.branch, Part::Branch),
                     By::Session | By::Label | By::Tool => Part::Session(run.session_id),
                 };
                 found.iter_mut().for_each(|(key, _)| key.push(part.clone()));
@@ -117,6 +142,10 @@ pub(super) fn keys(question: &Question, run: &RunStatus) -> Vec<(Key, Option<Cal
         };
     }
     found
+}
+
+fn part(text: &Option<String>, part: fn(SharedStr) -> Part) -> Part {
+    text.as_deref().map_or(Part::Without, |text| part(text.into()))
 }
 
 /// Each group so far with each part.

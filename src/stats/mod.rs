@@ -1,7 +1,7 @@
 //! Figures over runs: how many, how they ended, how long they took, what they cost, and which tools they called.
 //!
-//! Input: a question, and the statuses of runs, newest first. Output: sums by day, runner, model, session, label or tool, and the sum of
-//! all. Never: the frames of a run; a 0 in place of a figure that no run reported; more than [`MOST_ROWS`] rows or [`MOST_TOOLS`]
+//! Input: a question, and the statuses of runs, newest first. Output: sums by day, runner, model, session, label, workspace or tool, and the
+//! sum of all. Never: the frames of a run; a 0 in place of a figure that no run reported; more than [`MOST_ROWS`] rows or [`MOST_TOOLS`]
 //! tools, however many runs there are (what is beyond is summed in a row that says so).
 
 mod csv;
@@ -19,13 +19,12 @@ pub use zone::Zone;
 
 use crate::prices::{ComputedCost, Prices};
 use crate::runs::RunStatus;
-use crate::runs::labels::Label;
+use crate::runs::filter::RunFilter;
 use crate::runs::tool_figures::ToolFigures;
 use framegate_translators::frame::{SharedStr, ToolKind};
 use group::{Key, keys};
 use std::collections::{HashMap, HashSet};
 use unpriced::Reasons;
-use uuid::Uuid;
 
 /// How many rows an answer has, besides the one for all further groups.
 pub const MOST_ROWS: usize = 10_000;
@@ -44,12 +43,8 @@ pub struct Question {
     pub since_ms: Option<u64>,
     /// Only runs that began before, in Unix epoch milliseconds.
     pub until_ms: Option<u64>,
-    /// Only runs of this runner.
-    pub runner: Option<&'static str>,
-    /// Only runs of this session.
-    pub session_id: Option<Uuid>,
-    /// Only runs with all of these labels.
-    pub labels: Vec<Label>,
+    /// Only runs that have all of this.
+    pub runs: RunFilter,
 }
 
 impl Question {
@@ -57,9 +52,7 @@ impl Question {
     pub fn admits(&self, run: &RunStatus) -> bool {
         self.since_ms.is_none_or(|since| run.started_at_ms >= since)
             && self.until_ms.is_none_or(|until| run.started_at_ms < until)
-            && self.runner.is_none_or(|runner| run.runner == runner)
-            && self.session_id.is_none_or(|session| run.session_id == session)
-            && run.labels.have(&self.labels)
+            && self.runs.admits(run)
     }
 }
 

@@ -64,6 +64,15 @@ pub struct Row {
     /// A label of theirs, as key:value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
+    /// Their working directory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub directory: Option<String>,
+    /// Their repository.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repository: Option<String>,
+    /// Their branch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
     /// A tool that they called; its calls are the only ones in the row.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
@@ -86,6 +95,9 @@ impl Row {
                 Part::Model(model) => row.model = Some(model.to_string()),
                 Part::Session(session) => row.session = Some(session.to_string()),
                 Part::Label(label) => row.label = Some(label.to_string()),
+                Part::Directory(directory) => row.directory = Some(directory.to_string()),
+                Part::Repository(repository) => row.repository = Some(repository.to_string()),
+                Part::Branch(branch) => row.branch = Some(branch.to_string()),
                 Part::Tool(tool) => row.tool = Some(tool.to_string()),
                 Part::OtherTools => row.rest = true,
                 Part::Without => {}
@@ -102,6 +114,9 @@ impl Row {
             By::Model => self.model.as_deref(),
             By::Session => self.session.as_deref(),
             By::Label => self.label.as_deref(),
+            By::Directory => self.directory.as_deref(),
+            By::Repository => self.repository.as_deref(),
+            By::Branch => self.branch.as_deref(),
             By::Tool => self.tool.as_deref(),
         }
     }

@@ -199,3 +199,44 @@ fn civil(day: i64) -> String {
     let year = year_of_era + era * 400 + i64::from(month <= 2);
     format!("{year:04}-{month:02}-{date:02}")
 }
+
+#[test]
+fn runs_are_grouped_and_selected_by_where_they_work() {
+    let proxy = Proxy::start();
+    // The rollout of a repository with a remote, whose address has a secret.
+    let lines = String::from_utf8(recording("codex", "rollout-exec-mixed-session.jsonl")).unwrap();
+    let remote = "\"branch\":\"main\",\"repository_url\":\"https://me:hunter2hunter2@GitHub.com/acme/parser.git\"";
+    assert!(lines.contains("\"branch\":\"main\""));
+    let lines = lines.replacen("\"branch\":\"main\"", remote, 1);
+    let made = post(proxy.address, "/v1/ingest/codex", &[], lines.as_bytes());
+    assert_eq!(made.status, 201);
+    let made = made.json();
+    let first = &made["runs"][0];
+    let expected = json!({"directory": "/workspace", "repository": "github.com/acme/parser", "branch": "main"});
+    assert_eq!(first["workspace"], expected);
+    assert_eq!(
+        post(proxy.address, "/v1/ingest/claude-code", &[], &recording("claude-code", "bash_ok.ndjson")).status,
+        201
+    );
+
+    let rows = stats(&proxy, "?by=repository,model")["data"].clone();
+    let (model, tokens) = (&first["model"], &first["usage"]["output_tokens"]);
+    assert!(model.is_string() && tokens.is_u64(), "{first}");
+    assert_eq!((&rows[0]["repository"], &rows[0]["model"]), (&expected["repository"], model));
+    assert_eq!((&rows[0]["runs"], &rows[0]["output_tokens"]), (&json!(1), tokens));
+    assert!(rows[1].get("repository").is_none(), "{rows}");
+    let select = |query: &str| -> (u64, usize) {
+        let list = get(proxy.address, &format!("/v1/runs?{query}"), &[]).json()["data"].as_array().unwrap().len();
+        (stats(&proxy, &format!("?{query}"))["total"]["runs"].as_u64().unwrap(), list)
+    };
+    let all = made["runs"].as_array().unwrap().len() + 1;
+    assert_eq!(select("directory=/workspace"), (all as u64, all));
+    assert_eq!(select("repository=github.com%2Facme%2Fparser&branch=main"), (1, 1));
+    for nothing in
+        ["repository=github.com/acme", "branch=next", "directory=/workspace/", "model=m", "branch=main&model=m"]
+    {
+        assert_eq!(select(nothing), (0, 0), "{nothing}");
+    }
+    let csv = get(proxy.address, "/v1/stats?by=directory,branch", &[("accept", "text/csv")]).text();
+    assert!(csv.starts_with("directory,branch,rest,runs,") && csv.contains("/workspace,main,"), "{csv}");
+}

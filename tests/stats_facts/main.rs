@@ -231,7 +231,40 @@ fn groups(runs: &[RunStatus]) {
         })
         .collect();
     assert_eq!(rows, tools);
+    by_workspace(runs);
     assert!(rows.len() > 20 && expected.len() > 8, "{} {}", rows.len(), expected.len());
+}
+
+/// All recordings were made in one directory, and on one branch if in a repository.
+fn by_workspace(runs: &[RunStatus]) {
+    for (by, value, own) in [
+        ("directory", "/workspace", (|run| run.workspace.directory.as_deref()) as fn(&RunStatus) -> Option<&str>),
+        ("branch", "main", |run| run.workspace.branch.as_deref()),
+    ] {
+        let report = report(by, runs);
+        let rows: Vec<(Option<&str>, u64, u64)> = report["data"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|row| (row[by].as_str(), row["runs"].as_u64().unwrap(), row["output_tokens"].as_u64().unwrap()))
+            .collect();
+        let sums = |is_known: bool| {
+            let of = runs.iter().filter(|run| own(run).is_some() == is_known);
+            of.fold((0, 0), |(runs, tokens), run| (runs + 1, tokens + run.usage.output_tokens.unwrap_or_default()))
+        };
+        let ((known, tokens), (unknown, others)) = (sums(true), sums(false));
+        assert_eq!(rows, [(Some(value), known, tokens), (None, unknown, others)], "{by}");
+    }
+    // Every surface that names its directory names it in each run, except those of one connection or rollout with several.
+    for (runner, least) in
+        [("claude-code", 95), ("codex", 25), ("opencode", 60), ("qwen-code", 95), ("pi", 60), ("acp", 80)]
+    {
+        let (all, known) = runs
+            .iter()
+            .filter(|run| run.runner == runner)
+            .fold((0, 0), |(all, known), run| (all + 1, known + usize::from(run.workspace.directory.is_some())));
+        assert!(known * 100 >= all * least, "{runner}: {known} of {all} runs have a directory");
+    }
 }
 
 /// A runner, the number of a day, and a model.

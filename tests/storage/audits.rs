@@ -57,7 +57,7 @@ fn every_documented_query_returns_rows() {
         }
         assert!(count > 0 && values > count, "too few values in the result of {query}");
     }
-    for view in ["runs", "events", "tool_calls", "file_changes", "usage", "texts", "approvals", "errors"] {
+    for view in ["runs", "turns", "events", "tool_calls", "file_changes", "usage", "texts", "approvals", "errors"] {
         let sql = format!("SELECT count(*) FROM {view}");
         let count: i64 = database.query_row(&sql, [], |row| row.get(0)).unwrap();
         assert!(count > 0, "{view} is empty");
@@ -71,6 +71,25 @@ fn every_documented_query_returns_rows() {
         let mut known: Vec<&str> = runners.map(|runner| runner.name).collect();
         known.sort_unstable();
         assert_eq!(names, known, "{view}");
+    }
+    // Each model call of a main thread is a turn, and has the usage that its runner reported for it.
+    let number = |sql: &str| -> i64 { database.query_row(sql, [], |row| row.get(0)).unwrap() };
+    assert_eq!(
+        number("SELECT count(*) FROM turns WHERE parent_tool_id IS NULL"),
+        number("SELECT sum(turns) FROM runs")
+    );
+    assert!(number("SELECT count(*) FROM turns WHERE parent_tool_id IS NOT NULL") > 0, "no turn of a subagent");
+    assert_eq!(
+        number("SELECT sum(output_tokens) FROM turns"),
+        number(
+            "SELECT sum(output_tokens) FROM usage u WHERE scope = 'turn' AND EXISTS (SELECT 1 FROM turns t WHERE t.run_id = u.run_id \
+             AND t.parent_tool_id IS (SELECT parent_tool_id FROM events e WHERE e.stream_id = u.run_id AND e.seq = u.seq) AND t.seq < u.seq)"
+        )
+    );
+    assert!(number("SELECT count(*) FROM turns WHERE ended AND duration_ms > 0 AND model IS NOT NULL") > 100);
+    // Runs have what their status says about them.
+    for column in ["title", "model", "directory", "branch"] {
+        assert!(number(&format!("SELECT count({column}) FROM runs")) > 20, "{column}");
     }
     // A sum over the view equals the sum over the statuses.
     let calls: (i64, i64) = database

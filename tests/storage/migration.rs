@@ -11,11 +11,12 @@ use serde_json::Value;
 use std::path::Path;
 
 /// The SQL that creates each layout from the previous one.
-const STEPS: [&str; 4] = [
+const STEPS: [&str; 5] = [
     include_str!("../../src/log/sqlite/v1.sql"),
     include_str!("../../src/log/sqlite/v2.sql"),
     include_str!("../../src/log/sqlite/v3.sql"),
     include_str!("../../src/log/sqlite/v4.sql"),
+    include_str!("../../src/log/sqlite/v5.sql"),
 ];
 
 /// The recordings in the databases: each runner, a long text that several frames share, a broken run.

@@ -12,6 +12,7 @@ use super::{EXIT_CLEAN, frame_log, input};
 use crate::clock::Clock;
 use crate::compression::Decompressing;
 use crate::runs::RunStatus;
+use crate::runs::filter::RunFilter;
 use crate::runs::labels::{Label, Labels};
 use crate::stats::{By, MOST_ROWS, Question, Report, Stats, UnpricedRuns, Zone};
 use crate::visible;
@@ -25,7 +26,7 @@ use uuid::Uuid;
 #[derive(Debug, clap::Args)]
 #[command(after_help = TIMES)]
 pub(super) struct Args {
-    /// What makes a group, separated by commas: day, runner, model, session, label, tool [default: only the sum]
+    /// What makes a group, separated by commas: day, runner, model, session, label, directory, repository, branch, tool [default: only the sum]
     #[arg(long, value_name = "LIST", default_value = "", hide_default_value = true, value_parser = by_list)]
     by: Groups,
     /// Only runs that began then or later
@@ -43,6 +44,18 @@ pub(super) struct Args {
     /// Only runs of this session
     #[arg(long, value_name = "UUID")]
     session: Option<Uuid>,
+    /// Only runs that named this model last
+    #[arg(long)]
+    model: Option<String>,
+    /// Only runs in this working directory
+    #[arg(long, value_name = "PATH")]
+    directory: Option<String>,
+    /// Only runs in this repository, such as github.com/acme/parser
+    #[arg(long, value_name = "HOST/PATH")]
+    repository: Option<String>,
+    /// Only runs on this branch
+    #[arg(long)]
+    branch: Option<String>,
     /// Only runs with this label; may be given several times
     #[arg(long = "label", value_name = "KEY:VALUE")]
     labels: Vec<Label>,
@@ -121,9 +134,15 @@ fn question(args: &Args) -> anyhow::Result<Question> {
         zone: args.tz,
         since_ms,
         until_ms,
-        runner: args.runner.map(|runner| runner.0.name),
-        session_id: args.session,
-        labels: args.labels.clone(),
+        runs: RunFilter {
+            runner: args.runner.map(|runner| runner.0.name),
+            session_id: args.session,
+            model: args.model.clone(),
+            directory: args.directory.clone(),
+            repository: args.repository.clone(),
+            branch: args.branch.clone(),
+            labels: args.labels.clone(),
+        },
     })
 }
 
@@ -163,9 +182,7 @@ fn path(question: &Question) -> String {
     let mut pairs = vec![("by", names.join(",")), ("tz", question.zone.to_string())];
     pairs.extend(question.since_ms.map(|since| ("since", since.to_string())));
     pairs.extend(question.until_ms.map(|until| ("until", until.to_string())));
-    pairs.extend(question.runner.map(|runner| ("runner", runner.to_owned())));
-    pairs.extend(question.session_id.map(|session| ("session_id", session.to_string())));
-    pairs.extend(question.labels.iter().map(|label| ("label", label.to_string())));
+    pairs.extend(question.runs.parameters());
     let encoded = pairs.iter().map(|(key, value)| format!("{key}={}", utf8_percent_encode(value, NON_ALPHANUMERIC)));
     format!("/v1/stats?{}", encoded.collect::<Vec<_>>().join("&"))
 }

@@ -55,6 +55,9 @@ fn head(by: By) -> &'static str {
         By::Model => "MODEL",
         By::Session => "SESSION",
         By::Label => "LABEL",
+        By::Directory => "DIRECTORY",
+        By::Repository => "REPOSITORY",
+        By::Branch => "BRANCH",
         By::Tool => "TOOL",
     }
 }

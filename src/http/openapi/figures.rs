@@ -18,7 +18,7 @@ pub(in crate::http) fn stats() -> Value {
         "getStats",
         "Figures over the stored runs: how they ended, time, tokens, cost, tools.",
         merged(&[json!({"200": figures}), problems(&[400, 406], "Problem")]),
-        &["by", "tz", "since", "until", "runner", "session_id", "label"],
+        &["by", "tz", "since", "until", "runner", "session_id", "model", "directory", "repository", "branch", "label"],
     )
 }
 
@@ -37,6 +37,10 @@ pub(super) fn parameters() -> Value {
         "tz": query("tz", "Where days begin: an offset from UTC such as `-08:00` or `%2B02:00`. Default: UTC.", json!({"type": "string"})),
         "since": query("since", "Only runs that began then or later, in Unix epoch milliseconds.", since.clone()),
         "until": query("until", "Only runs that began before, in Unix epoch milliseconds.", since),
+        "model": query("model", "Only runs that named this model last, as the runner spells it.", json!({"type": "string"})),
+        "directory": query("directory", "Only runs in this working directory, as the runner spells it.", json!({"type": "string"})),
+        "repository": query("repository", "Only runs in this repository, as `host/path`.", json!({"type": "string"})),
+        "branch": query("branch", "Only runs on this branch.", json!({"type": "string"})),
         "label": query("label", &label, labels_of_query()),
         "history": query("history", "The body is a session file that the runner has written: runs that the proxy has from another output of the runner are not stored again.", json!({"enum": ["0", "1", "true", "false"]})),
         "new_label": query("label", &format!("A label of the runs that this body begins, as `key:value`. {}", label_bounds()), labels_of_query()),
@@ -119,6 +123,9 @@ pub(super) fn schemas() -> Value {
         "model": text("The last model that they named."),
         "session": text("The id of their session."),
         "label": text("A label of theirs, as `key:value`. A run is in the group of each of its labels."),
+        "directory": text("Their working directory."),
+        "repository": text("Their repository, as `host/path`."),
+        "branch": text("Their branch."),
         "tool": text("A tool that they called. Its calls are the only ones in the row, which has no figures of whole runs."),
         "rest": {"type": "boolean", "description": format!("True in a row that sums what is beyond a limit: without keys, the groups \
             beyond the first {MOST_ROWS}; with keys, the tools beyond the first {TOOLS_OF_RUN} of a run.")},

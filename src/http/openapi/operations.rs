@@ -32,7 +32,7 @@ pub(in crate::http) fn runs() -> Value {
         "listRuns",
         "The stored runs, newest first.",
         merged(&[json!({"200": body("A page.", "application/json", "RunList")}), problems(&[400], "Problem")]),
-        &["limit", "skip", "session_id", "runner", "state", "label"],
+        &["limit", "skip", "session_id", "runner", "state", "model", "directory", "repository", "branch", "label"],
     )
 }
 

@@ -146,6 +146,10 @@ pub(super) fn schemas() -> Value {
                 "run_id": uuid, "session_id": uuid, "session_name": text, "response_id": text, "runner": {"enum": runners},
                 "title": {"type": "string", "maxLength": 120, "description": "The first prompt, on one line."},
                 "model": {"type": "string", "description": "The model that the run named last."},
+                "workspace": {"type": "object", "description": "Where the run works, as far as its runner reported it.", "properties": {
+                    "directory": {"type": "string", "description": "The working directory, as the runner spells it."},
+                    "repository": {"type": "string", "description": "The repository as `host/path`, without scheme, user and `.git`."},
+                    "branch": {"type": "string", "description": "The branch."}}},
                 "state": run_state(),
                 "started_at_ms": millis, "updated_at_ms": millis, "ended_at_ms": millis,
                 "frames": count, "pruned_frames": count, "records": count, "invalid_records": count, "records_with_errors": count,

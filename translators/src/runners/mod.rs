@@ -32,11 +32,13 @@ mod preset;
 mod qwen_code;
 mod record_kinds;
 mod stops;
+mod workspace;
 
 pub use demo::{DEMO_COMMAND, DEMO_PRESET, DemoAgent, DemoStart, DemoStep, MakeDemo};
 pub use history::{History, is_match};
 pub use mode::{Freedom, Mode, Modes};
 pub use preset::{Preset, Start};
+pub use workspace::{Workspace, WorkspaceReader};
 
 /// One runner.
 pub struct Runner {
@@ -75,6 +77,8 @@ pub struct Runner {
     /// Reads the id of a response from one of the first records of a run; `None` if its runs are not responses of the Responses
     /// API.
     pub response_id: Option<fn(&Object<'_>) -> Option<String>>,
+    /// Reads where a run works from its first records; `None` if no record says it.
+    pub workspace: Option<WorkspaceReader>,
     /// Where it keeps the sessions of a machine, as files that its decoder reads.
     pub history: &'static [History],
     /// A short recording.
@@ -145,6 +149,7 @@ impl Runner {
             presets: &[],
             demo: None,
             response_id: None,
+            workspace: None,
             history: &[],
             sample: Sample { file: "", bytes: b"", framing: Framing::Ndjson },
         }

@@ -265,6 +265,7 @@ static FAKE_RUNNER: Runner = Runner {
     presets: &[],
     demo: None,
     response_id: None,
+    workspace: None,
     history: &[],
     sample: Sample { file: "", bytes: b"", framing: Framing::Ndjson },
 };

@@ -25,6 +25,7 @@ mod terminals;
 mod texts;
 mod updates;
 mod usage;
+mod workspace;
 
 use super::{Runner, Surface, sample};
 use crate::frame::Provider;
@@ -57,6 +58,7 @@ pub(super) const RUNNER: Runner = Runner {
     presets: start::PRESETS,
     demo: None,
     response_id: None,
+    workspace: Some(workspace::READER),
     is_of_frames: false,
     history: &[],
     sample: sample!("acp", "question.both.ndjson", Ndjson),

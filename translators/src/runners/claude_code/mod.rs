@@ -28,7 +28,7 @@ mod transcript;
 mod usage;
 mod user;
 
-use super::{History, Runner, Surface, sample};
+use super::{History, Runner, Surface, Workspace, WorkspaceReader, sample};
 use crate::frame::Provider;
 use crate::redact::Pieces;
 
@@ -75,6 +75,7 @@ pub(super) const RUNNER: Runner = Runner {
     presets: &[&start::PRESET],
     demo: Some(|start| Box::new(demo::Demo::new(start))),
     response_id: None,
+    workspace: Some(WorkspaceReader { marks: &["\"cwd\""], read: |fields| Workspace::of(fields, "cwd", "gitBranch") }),
     history: &[History { variable: "CLAUDE_CONFIG_DIR", folder: ".claude", files: "projects/*/*.jsonl" }],
     sample: sample!("claude-code", "control_permission.partial.ndjson", Ndjson),
 };

@@ -16,6 +16,7 @@ mod shell_script;
 mod start;
 mod thread_context;
 mod usage;
+mod workspace;
 
 use super::{History, Runner, Surface, sample};
 use crate::decode::{Decoder, Record};
@@ -67,6 +68,7 @@ pub(super) const RUNNER: Runner = Runner {
     presets: &[&start::EXEC, &start::APP_SERVER],
     demo: None,
     response_id: None,
+    workspace: Some(workspace::READER),
     history: &[
         History { variable: "CODEX_HOME", folder: ".codex", files: "sessions/*/*/*/rollout-*.jsonl*" },
         History { variable: "CODEX_HOME", folder: ".codex", files: "archived_sessions/rollout-*.jsonl*" },

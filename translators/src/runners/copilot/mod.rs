@@ -20,6 +20,7 @@ mod schemas;
 mod sql;
 mod start;
 mod usage;
+mod workspace;
 
 use super::{History, Runner, Surface, sample};
 use crate::decode::Record;
@@ -62,6 +63,7 @@ pub(super) const RUNNER: Runner = Runner {
     presets: &[&start::PRESET],
     demo: None,
     response_id: None,
+    workspace: Some(workspace::READER),
     is_of_frames: false,
     history: &[History { variable: "", folder: ".copilot", files: "session-state/*/events.jsonl" }],
     sample: sample!("copilot", "bash-ok.jsonl", Ndjson),

@@ -61,6 +61,7 @@ pub(super) const RUNNER: Runner = Runner {
     presets: &[],
     demo: None,
     response_id: None,
+    workspace: None,
     history: &[],
     sample: sample!("frames", "claude-code.v2.ndjson", Ndjson),
 };

@@ -61,6 +61,7 @@ pub(super) const RUNNER: Runner = Runner {
     presets: &[&start::PRESET],
     demo: None,
     response_id: None,
+    workspace: None,
     is_of_frames: false,
     history: &[History { variable: "", folder: ".gemini", files: "tmp/*/chats/session-*.jsonl" }],
     sample: sample!("gemini-cli", "text-between.jsonl", Ndjson),

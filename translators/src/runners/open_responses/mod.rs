@@ -87,6 +87,7 @@ pub(super) const RUNNER: Runner = Runner {
     presets: &[],
     demo: None,
     response_id: Some(response_id::of),
+    workspace: None,
     history: &[],
     sample: sample!("open-responses", "litellm__texttool.sse", Sse),
 };

@@ -29,6 +29,7 @@ mod start;
 mod tasks;
 mod tools;
 mod usage;
+mod workspace;
 
 use super::clock::Clock;
 use super::{Runner, Surface, sample};
@@ -98,6 +99,7 @@ pub(super) const RUNNER: Runner = Runner {
     presets: &[&start::PRESET],
     demo: None,
     response_id: None,
+    workspace: Some(workspace::READER),
     history: &[],
     sample: sample!("opencode", "event-permission-once.sse", Sse),
 };

@@ -21,7 +21,7 @@ mod tools;
 mod update;
 mod usage;
 
-use super::{History, Runner, Surface, sample};
+use super::{History, Runner, Surface, Workspace, WorkspaceReader, sample};
 use crate::decode::Record;
 use crate::frame::Provider;
 use crate::json::Object;
@@ -51,6 +51,7 @@ pub(super) const RUNNER: Runner = Runner {
     presets: &[&start::PRESET],
     demo: None,
     response_id: None,
+    workspace: Some(WorkspaceReader { marks: &["\"cwd\""], read: |fields| Workspace::of(fields, "cwd", "") }),
     is_of_frames: false,
     history: &[History { variable: "PI_CODING_AGENT_DIR", folder: ".pi/agent", files: "sessions/*/*.jsonl" }],
     sample: sample!("pi", "rpc-ui-allow.jsonl", Ndjson),

@@ -28,7 +28,7 @@ mod tasks;
 mod usage;
 mod user;
 
-use super::{History, Runner, Surface, sample};
+use super::{History, Runner, Surface, Workspace, WorkspaceReader, sample};
 use crate::decode::Record;
 use crate::frame::Provider;
 use crate::redact::Pieces;
@@ -77,6 +77,7 @@ pub(super) const RUNNER: Runner = Runner {
     presets: &[&start::PRESET],
     demo: None,
     response_id: None,
+    workspace: Some(WorkspaceReader { marks: &["\"cwd\""], read: |fields| Workspace::of(fields, "cwd", "gitBranch") }),
     history: &[History { variable: "", folder: ".qwen", files: "projects/*/chats/*.jsonl" }],
     sample: sample!("qwen-code", "in-allow.partial.jsonl", Ndjson),
 };
