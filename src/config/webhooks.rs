@@ -65,8 +65,8 @@ settings! {
         secret_env: Vec<String> = Vec::new();
         /// Certificates to trust for https, as PEM. Empty: those of the machine.
         ca_file: PathBuf = PathBuf::new();
-        /// Kinds of events.
-        events: Vec<String> = EventKind::names().map(str::to_owned).collect();
+        /// Kinds of events, as the first table in docs/webhooks.md has them. Empty: all.
+        events: Vec<String> = Vec::new();
         /// Upstreams whose runs count. Empty: all, and the runs that clients send.
         upstreams: Vec<String> = Vec::new();
         /// Runners whose runs count. Empty: all.
@@ -176,9 +176,6 @@ impl Endpoint {
                 "is empty, and so is secret_env: an endpoint needs a secret to tell notifications from forgeries";
             report("secret_files", message.to_owned());
         }
-        if self.events.is_empty() {
-            report("events", "is empty, so nothing would be sent; remove it for all kinds".to_owned());
-        }
         if let Some(other) = self.events.iter().find(|name| EventKind::find(name).is_none()) {
             report("events", unknown("kind of event", other, EventKind::names()));
         }
@@ -226,7 +223,6 @@ mod tests {
             ..Endpoint::default()
         };
         assert_eq!(found, [expected]);
-        assert_eq!(found[0].events.len(), EventKind::ALL.len(), "all kinds are sent by default");
         for (kind, name) in EventKind::ALL {
             assert_eq!((kind.as_str(), EventKind::find(name)), (name, Some(kind)));
         }
@@ -246,7 +242,6 @@ mod tests {
             (LEAST.replace("http://h", "ftp://h"), "endpoint \"a\", url: must be a URL of the form"),
             (LEAST.replace("http://h", "http://u:p@h"), "without a user"),
             (LEAST.replace("http://h", "https://u@h"), tls),
-            (more("events = []"), "events: is empty"),
             (more("events = [\"run.complete\"]"), "did you mean \"run.completed\"?"),
             (more("runners = [\"claude\"]"), "runners: unknown runner \"claude\""),
             (more("time_out_ms = 1"), "time_out_ms: unknown setting of an endpoint \"time_out_ms\""),

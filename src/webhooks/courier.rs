@@ -24,6 +24,8 @@ const STOPPED: &str = "the proxy stopped before the notification was delivered";
 
 /// An endpoint with its deliveries.
 struct Lane {
+    /// Distinguishes it from an earlier one with the same name.
+    number: u64,
     target: Arc<Target>,
     outbox: Outbox,
     meter: WebhookMeter,
@@ -33,7 +35,8 @@ struct Lane {
 
 /// An attempt that is over.
 struct Attempt {
-    webhook: String,
+    /// The number of its lane.
+    lane: u64,
     key: u64,
     answer: Answer,
 }
@@ -45,7 +48,10 @@ pub(super) struct Courier {
     notes: mpsc::Receiver<Note>,
     targets: watch::Receiver<Targets>,
     stop: CancellationToken,
+    /// Cancelled if there is no time for the last attempts.
+    hurry: CancellationToken,
     lanes: Vec<Lane>,
+    next_lane: u64,
     attempts: JoinSet<Attempt>,
     is_stopping: bool,
 }
@@ -56,9 +62,20 @@ impl Courier {
         options: Options,
         notes: mpsc::Receiver<Note>,
         targets: watch::Receiver<Targets>,
-        stop: CancellationToken,
+        (stop, hurry): (CancellationToken, CancellationToken),
     ) -> Self {
-        Self { runs, options, notes, targets, stop, lanes: Vec::new(), attempts: JoinSet::new(), is_stopping: false }
+        Self {
+            runs,
+            options,
+            notes,
+            targets,
+            stop,
+            hurry,
+            lanes: Vec::new(),
+            next_lane: 0,
+            attempts: JoinSet::new(),
+            is_stopping: false,
+        }
     }
 
     pub(super) async fn run(mut self) {
@@ -89,6 +106,9 @@ impl Courier {
         self.lanes.iter_mut().for_each(|lane| lane.outbox.hasten(now));
         let deadline = now.after(self.options.stop_timeout);
         loop {
+            if self.hurry.is_cancelled() {
+                break;
+            }
             self.send_due().await;
             let left = deadline.since(Moment::now());
             tokio::select! {
@@ -97,6 +117,7 @@ impl Courier {
                     None => break,
                 },
                 () = tokio::time::sleep(left) => break,
+                () = self.hurry.cancelled() => break,
             }
         }
         self.attempts.abort_all();
@@ -114,19 +135,22 @@ impl Courier {
             if self.lanes.get(at).is_some_and(|lane| !is_kept(lane)) {
                 let left = self.lanes.get_mut(at).map(|lane| lane.outbox.take_all()).unwrap_or_default();
                 self.give_up(at, left, "the endpoint was removed from the configuration").await;
-                self.lanes.swap_remove(at);
+                self.lanes.swap_remove(at).meter.waiting(0);
             }
         }
         for target in targets.iter() {
-            match self.lanes.iter_mut().find(|lane| lane.target.name == target.name) {
-                Some(lane) => (lane.target, lane.is_gone) = (target.clone(), false),
-                None => self.lanes.push(Lane {
-                    target: target.clone(),
-                    outbox: Outbox::default(),
-                    meter: self.runs.metrics().webhook(&target.name),
-                    is_gone: false,
-                }),
+            if let Some(lane) = self.lanes.iter_mut().find(|lane| lane.target.name == target.name) {
+                (lane.target, lane.is_gone) = (target.clone(), false);
+                continue;
             }
+            self.next_lane += 1;
+            self.lanes.push(Lane {
+                number: self.next_lane,
+                target: target.clone(),
+                outbox: Outbox::default(),
+                meter: self.runs.metrics().webhook(&target.name),
+                is_gone: false,
+            });
         }
     }
 
@@ -183,11 +207,8 @@ impl Courier {
                     expired.extend(lane.outbox.settle(key));
                     continue;
                 }
-                let target = lane.target.clone();
-                self.attempts.spawn(async move {
-                    let answer = target.post(&delivery.event).await;
-                    Attempt { webhook: target.name.clone(), key, answer }
-                });
+                let (target, lane) = (lane.target.clone(), lane.number);
+                self.attempts.spawn(async move { Attempt { lane, key, answer: target.post(&delivery.event).await } });
             }
             self.give_up(at, expired, "the event is older than max_age_ms").await;
             if let Some(lane) = self.lanes.get(at) {
@@ -198,10 +219,11 @@ impl Courier {
 
     /// Takes in the answer to an attempt.
     async fn settle(&mut self, attempt: Result<Attempt, tokio::task::JoinError>) {
-        let Ok(Attempt { webhook, key, answer }) = attempt else { return };
+        let Ok(Attempt { lane, key, answer }) = attempt else { return };
         // A reload may have removed the endpoint.
-        let Some(at) = self.lanes.iter().position(|lane| lane.target.name == webhook) else { return };
+        let Some(at) = self.lanes.iter().position(|known| known.number == lane) else { return };
         let Some(lane) = self.lanes.get_mut(at) else { return };
+        let webhook = lane.target.name.clone();
         lane.meter.attempted(answer.label());
         let Some(mut delivery) = lane.outbox.settle(key) else { return };
         match answer.outcome() {

@@ -91,15 +91,17 @@ impl Webhooks {
 
     /// Starts to deliver. Must be called in a runtime.
     pub fn start(self, runs: Arc<Runs>) -> Delivering {
-        let stop = CancellationToken::new();
-        let courier = Courier::new(runs, self.options, self.notes, self.targets.subscribe(), stop.clone());
-        Delivering { stop, task: tokio::spawn(courier.run()), control: Control { targets: self.targets } }
+        let (stop, hurry) = (CancellationToken::new(), CancellationToken::new());
+        let courier =
+            Courier::new(runs, self.options, self.notes, self.targets.subscribe(), (stop.clone(), hurry.clone()));
+        Delivering { stop, hurry, task: tokio::spawn(courier.run()), control: Control { targets: self.targets } }
     }
 }
 
 /// The task that delivers.
 pub struct Delivering {
     stop: CancellationToken,
+    hurry: CancellationToken,
     task: JoinHandle<()>,
     control: Control,
 }
@@ -110,10 +112,17 @@ impl Delivering {
         self.control.clone()
     }
 
-    /// Delivers what waits, for the time of [`Options::stop_timeout`], and gives up the rest.
-    pub async fn stop(self) {
+    /// Delivers what waits, for the time of [`Options::stop_timeout`] or until `now` is ready, and gives up the rest.
+    pub async fn stop(mut self, now: impl Future<Output = ()>) {
         self.stop.cancel();
-        if let Err(error) = self.task.await {
+        let ended = tokio::select! {
+            ended = &mut self.task => ended,
+            () = now => {
+                self.hurry.cancel();
+                self.task.await
+            }
+        };
+        if let Err(error) = ended {
             tracing::error!(%error, "the last notifications could not be delivered");
         }
     }

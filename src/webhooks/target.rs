@@ -102,7 +102,7 @@ impl Target {
 
     /// Whether the endpoint is notified.
     pub(super) fn wants(&self, note: &Note, run: &RunStatus, upstream: Option<&str>) -> bool {
-        self.kinds.contains(&note.kind) && self.filters.admit(run, upstream)
+        (self.kinds.is_empty() || self.kinds.contains(&note.kind)) && self.filters.admit(run, upstream)
     }
 
     /// Sends an event once.

@@ -5,6 +5,7 @@ use crate::proxy::{Folder, Proxy, another, recording, refusal_of};
 use crate::scripted::{ReceivedRequest, Upstream, wait_for_close, whole};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use framegate::clock::Clock;
 use hmac::{Hmac, Mac};
 use serde_json::Value;
 use sha2::Sha256;
@@ -13,7 +14,7 @@ use std::fmt::Write;
 use std::process::{Command, Output};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 /// Bytes of the secret with this name.
 fn key(name: &str) -> Vec<u8> {
@@ -125,7 +126,7 @@ fn a_run_is_sent_with_valid_signatures_until_the_endpoint_accepts_it() {
     wait_until("the delivery succeeds", || outcome(&proxy, "ci", "delivered") == 1);
     let requests = receiver.requests();
     assert_eq!(requests.len(), 3);
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+    let now = Clock::System.now_ms() / 1000;
     for request in &requests {
         assert_eq!((&*request.method, &*request.path), ("POST", "/hook?of=ci"));
         assert_eq!(request.header("content-type"), "application/json");
@@ -270,6 +271,25 @@ fn what_waits_when_the_proxy_stops_is_kept_and_can_be_sent_again() {
     assert_eq!(text(&webhooks(&config, &["list", "--webhook", "ci"], &stored)), "");
     let log = folder.read("log");
     assert!(log.contains("a notification was given up") && !log.contains("whsec_"), "{log}");
+}
+
+#[test]
+fn a_second_signal_keeps_what_waits_without_another_attempt() {
+    let silent = Upstream::start(|_, stream| wait_for_close(stream));
+    let folder = Folder::new();
+    let failed = folder.path("failed").display().to_string();
+    let head = format!("[webhooks]\nfailed_folder = {failed:?}\nstop_timeout_ms = 600000\n");
+    let hanging = endpoint(&folder, "ci", &silent, "timeout_ms = 600000");
+    let config = folder.write("config.toml", &format!("{head}{hanging}"));
+    let mut proxy = Proxy::configured_by(&config, &folder.path("log"));
+    run(&proxy);
+    wait_until("the endpoint has a request", || silent.requests().len() == 1);
+    proxy.signal("TERM");
+    folder.wait_for("log", "shutdown requested");
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(proxy.left(), None, "the proxy waits for the endpoint");
+    assert!(proxy.terminate().success());
+    assert_eq!(text(&webhooks(&config, &["list"], &[])).lines().count(), 1);
 }
 
 #[test]

@@ -16,7 +16,7 @@ use crate::http::{Listening, ServeError, Server, Settings};
 use crate::prices::Prices;
 use crate::runs::Runs;
 use crate::search::Search;
-use crate::webhooks::{Target, Webhooks};
+use crate::webhooks::{Delivering, Target, Webhooks};
 use crate::{demo, telemetry, webhooks};
 use anyhow::Context;
 use engine::Upkeep;
@@ -31,7 +31,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 use uuid::Uuid;
 
@@ -93,10 +94,10 @@ pub(super) fn run(args: &Args, log_args: &LogArgs) -> anyhow::Result<ExitCode> {
         let upkeep = Upkeep::start(&runs);
         let (search, indexing) = started_search(&reload.config, kind, &runs).unzip();
         let place = place_of(kind, &reload.config.log);
-        let served = serve((listening, settings), (runs.clone(), search), demo_rules, reload, &place).await;
+        let parts = (runs.clone(), search, delivering);
+        let served = serve((listening, settings), parts, demo_rules, reload, &place).await;
         runs.keep_counts().await;
         drop((upkeep, indexing));
-        delivering.stop().await;
         runs.leave_log().await;
         if let Some(spans) = spans {
             spans.stop().await;
@@ -200,7 +201,7 @@ impl Untold {
 
 async fn serve(
     (listening, settings): (Listening, Settings),
-    (runs, search): (Arc<Runs>, Option<Search>),
+    (runs, search, delivering): (Arc<Runs>, Option<Search>, Delivering),
     demo: Option<Arc<Rules>>,
     mut reload: Reload,
     place: &str,
@@ -252,7 +253,7 @@ async fn serve(
         });
     }
     // The first signal drains, the second one cuts the draining short.
-    let (first, again) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let (first, again) = (CancellationToken::new(), CancellationToken::new());
     let signals = [(first.clone(), "shutdown requested"), (again.clone(), "shutdown requested again")];
     tokio::spawn(async move {
         for (signal, message) in signals {
@@ -262,10 +263,11 @@ async fn serve(
                 Ok(()) = &mut hung_up, if !hung_up.is_terminated() => {}
             }
             tracing::info!("{message}");
-            signal.notify_one();
+            signal.cancel();
         }
     });
-    server.serve(async move { first.notified().await }, async move { again.notified().await }).await;
+    server.serve(first.cancelled_owned(), again.clone().cancelled_owned()).await;
+    delivering.stop(again.cancelled()).await;
     reloading.abort();
     Ok(())
 }
