@@ -31,3 +31,4 @@ pub mod telemetry;
 pub mod ui;
 pub mod upstream;
 mod visible;
+pub mod webhooks;

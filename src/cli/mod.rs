@@ -36,6 +36,7 @@ mod threads;
 mod translate;
 mod view;
 mod watch;
+mod webhooks;
 
 use crate::config::{LogFormat, Telemetry};
 use clap::{Args, Parser, Subcommand};
@@ -115,6 +116,8 @@ enum Command {
     Search(search::Args),
     /// Check a file of prices, or list the prices of models
     Prices(prices::Args),
+    /// List the notifications over HTTP that were given up, or send them again
+    Webhooks(webhooks::Args),
     /// List the contracts that clients can request
     Contracts(list::TableArgs),
     /// List the runners whose output is understood
@@ -165,6 +168,7 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Stats(args) => stats::run(&args),
         Command::Search(args) => search::run(&args),
         Command::Prices(args) => prices::run(&args),
+        Command::Webhooks(args) => webhooks::run(&args),
         Command::Contracts(args) => list::contracts(&args),
         Command::Runners(args) => list::runners(&args),
         Command::Schema(args) => list::schema(&args),

@@ -44,6 +44,9 @@ settings! {
 /// The maximum number of rules: each is tried for each request.
 const MAX_RULES: usize = 1000;
 
+/// The section that has the tables, and their key.
+pub(super) const PLACE: (&str, &str) = ("approvals", "rule");
+
 /// Reads the tables of rules. Adds problems to `problems`; `spell` formats the position of a key.
 pub(super) fn read(tables: &Value, spell: &dyn Fn(&str) -> String, problems: &mut Vec<Problem>) -> Vec<Rule> {
     let mut report = |key: &str, message: String| problems.push(Problem { place: spell(key), message });

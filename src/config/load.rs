@@ -5,6 +5,7 @@ use super::approvals;
 use super::error::{ConfigError, Problem, unknown};
 use super::source::Source;
 use super::upstream;
+use super::webhooks;
 use figment::Figment;
 use figment::error::Kind;
 use figment::providers::{Format, Serialized, Toml};
@@ -89,7 +90,10 @@ impl Sources {
         let mut problems = Vec::new();
         let spell = |key: &str| format!("{name}, {key}");
         let upstream = file.remove(UPSTREAM).map(|tables| upstream::read(&tables, &spell, &mut problems));
-        let rules = take_rules(&mut file).map(|tables| approvals::read(&tables, &spell, &mut problems));
+        let rules =
+            take_tables(&mut file, approvals::PLACE).map(|tables| approvals::read(&tables, &spell, &mut problems));
+        let endpoints = take_tables(&mut file, webhooks::PLACE);
+        let endpoints = endpoints.map(|tables| webhooks::read(&tables, &spell, &mut problems));
         let mut figment = Figment::from(Serialized::defaults(Config::default()));
         for mut source in [Source::file(name, file), Source::environment(&self.environment), Source::flags(&self.flags)]
         {
@@ -100,6 +104,7 @@ impl Sources {
             Ok(mut config) => {
                 config.upstream = upstream.unwrap_or_default();
                 config.approvals.rule = rules.unwrap_or_default();
+                config.webhooks.endpoint = endpoints.unwrap_or_default();
                 problems.extend(
                     config
                         .cross_check()
@@ -119,10 +124,10 @@ impl Sources {
     }
 }
 
-/// Removes the tables of rules, which are not settings of their section.
-fn take_rules(file: &mut Dict) -> Option<Value> {
-    match file.get_mut("approvals") {
-        Some(Value::Dict(_, approvals)) => approvals.remove("rule"),
+/// Removes a list of tables, which is not a setting of its section.
+fn take_tables(file: &mut Dict, (section, key): (&str, &str)) -> Option<Value> {
+    match file.get_mut(section) {
+        Some(Value::Dict(_, settings)) => settings.remove(key),
         _ => None,
     }
 }

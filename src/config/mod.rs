@@ -23,6 +23,7 @@ pub mod table;
 #[cfg(test)]
 mod tests;
 pub mod upstream;
+pub mod webhooks;
 
 pub use choices::*;
 pub(crate) use error::unknown;
@@ -48,6 +49,7 @@ table::sections! {
     approvals: Approvals;
     prices: Prices;
     search: Search;
+    webhooks: Webhooks;
     gate: Gate;
     hecate: Hecate;
     telemetry: Telemetry;

@@ -23,6 +23,7 @@ impl Config {
             new.tls = self.tls.clone();
         }
         let mut config = self.clone();
+        config.webhooks.endpoint = std::mem::take(&mut new.webhooks.endpoint);
         config.take_reloaded(new);
         config
     }
@@ -46,6 +47,9 @@ impl Config {
                 }
                 if setting.reloads && !waits { changes.reloaded.push(path) } else { changes.restart.push(path) }
             }
+        }
+        if self.webhooks.endpoint != new.webhooks.endpoint {
+            changes.reloaded.push("webhooks.endpoint".to_owned());
         }
         changes.reloaded.sort_unstable();
         changes.restart.sort_unstable();
@@ -72,10 +76,12 @@ mod tests {
         new.server.max_connections = 1;
         new.approvals.rule = vec![crate::config::approvals::Rule::default()];
         new.telemetry.filter = "debug".to_owned();
+        new.webhooks.endpoint = vec![crate::config::webhooks::Endpoint::default()];
         let changes = old.changes(&new);
-        assert_eq!(changes.reloaded, ["server.allowed_hosts", "telemetry.filter"]);
+        assert_eq!(changes.reloaded, ["server.allowed_hosts", "telemetry.filter", "webhooks.endpoint"]);
         assert_eq!(changes.restart, ["server.max_connections", "approvals.rule"]);
         let reloaded = old.reloaded(new.clone());
+        assert_eq!(reloaded.webhooks.endpoint, new.webhooks.endpoint);
         assert_eq!(reloaded.server.allowed_hosts, new.server.allowed_hosts);
         assert_eq!(reloaded.server.max_connections, old.server.max_connections);
         assert_eq!(reloaded.changes(&new), Changes { reloaded: Vec::new(), restart: changes.restart });

@@ -6,6 +6,7 @@
 use super::approvals::Rule;
 use super::choices::{FsyncKind, GateMode, LogFormat, LogKind, StorageKind, UiEnabled, Unanswered};
 use super::table::settings;
+use super::webhooks::Endpoint;
 use crate::defaults;
 use framegate_translators::artifacts::Bounds;
 use framegate_translators::redact::Settings as Rules;
@@ -356,6 +357,34 @@ settings! {
         /// Maximum time of a search, in milliseconds. Beyond it: 503.
         timeout_ms: u64 = 10_000, in 1..=600_000;
     }
+}
+
+settings! {
+    /// Notifications over HTTP.
+    pub struct Webhooks {
+        /// Folder for deliveries that were given up, which `framegate webhooks` lists and sends again. Empty: beside the database of log.path;
+        /// with a log of another kind, they are only logged.
+        failed_folder: PathBuf = PathBuf::new();
+        /// Deliveries that are kept there. Beyond it, the oldest is removed.
+        max_failed: usize = 1000, in 1..=1_000_000;
+        /// Events of runs that may wait until they are queued for the endpoints. Beyond it, an event is lost and counted.
+        queue_events: usize = 4096, in 1..=1_000_000;
+        /// Bytes of a final text, an error message or a reason that a notification has; the rest is cut.
+        text_bytes: usize = 4096, in 0..=1 << 20;
+        /// Time in milliseconds for the last deliveries when the proxy stops. The rest is given up.
+        stop_timeout_ms: u64 = 5000, in 0..=600_000;
+    }
+    /// The systems that are notified when a run ends or waits for an answer (docs/webhooks.md has every setting). A reload applies changes.
+    /// For example:
+    ///
+    /// ```toml
+    /// [[webhooks.endpoint]]
+    /// name = "ci"
+    /// url = "https://ci.example/hooks/framegate"
+    /// secret_files = ["/run/secrets/webhook"]
+    /// events = ["run.completed", "run.failed"]
+    /// ```
+    with endpoint: Vec<Endpoint>;
 }
 
 settings! {

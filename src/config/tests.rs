@@ -6,7 +6,8 @@ use super::approvals::Rule;
 use super::source::{misfit, variable};
 use super::table::{Section, Setting, Table};
 use super::upstream::{Agent, Command, Common, Http, Responses, Sse};
-use super::{Config, NOTE, SECTIONS, Sources, approvals, upstream};
+use super::webhooks::Endpoint;
+use super::{Config, NOTE, SECTIONS, Sources, approvals, upstream, webhooks};
 use figment::providers::{Format, Toml};
 use figment::value::{Dict, Value};
 use std::fmt::Write;
@@ -21,6 +22,7 @@ const HEADER: &str = "\
 /// The tables that are not sections, by the name of their place in `docs`.
 const LISTED: &[(&str, &[Setting])] = &[
     ("approvals.rule", Rule::SETTINGS),
+    ("webhooks.endpoint", Endpoint::SETTINGS),
     ("upstream", Common::SETTINGS),
     ("upstream http", Http::SETTINGS),
     ("upstream command", Command::SETTINGS),
@@ -190,7 +192,7 @@ fn config_toml_has_every_setting_with_its_default_and_its_text() {
 #[test]
 fn the_references_in_docs_have_every_setting() {
     let mut count = 0;
-    for name in ["docs/settings.md", "docs/upstreams.md"] {
+    for name in ["docs/settings.md", "docs/upstreams.md", "docs/webhooks.md"] {
         let (document, places) = filled(&std::fs::read_to_string(path(name)).unwrap());
         compare(name, &document);
         count += places;
@@ -206,6 +208,8 @@ fn the_examples_in_config_toml_are_valid() {
     let file: Dict = Toml::from_str(&text).unwrap();
     let rules = &file["approvals"].as_dict().unwrap()["rule"];
     assert_eq!(approvals::read(rules, &str::to_owned, &mut problems).len(), 1);
+    let endpoints = &file["webhooks"].as_dict().unwrap()["endpoint"];
+    assert_eq!(webhooks::read(endpoints, &str::to_owned, &mut problems).len(), 1);
     assert_eq!(upstream::read(&file["upstream"], &str::to_owned, &mut problems).len(), 1);
     assert_eq!(problems, []);
 }

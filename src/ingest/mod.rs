@@ -177,7 +177,7 @@ impl Ingest {
     /// runner.
     #[must_use]
     pub fn of_history(self) -> Self {
-        Self { repeats: Some(Repeats::in_history()), ..self }
+        Self { repeats: Some(Repeats::in_history()), origin: Origin { is_history: true, ..self.origin }, ..self }
     }
 
     /// Whether the runner is known.

@@ -149,6 +149,11 @@ impl Entry {
         (self.stream.kind, self.stream.id)
     }
 
+    /// The configured name of the upstream whose run this is.
+    pub fn upstream(&self) -> Option<&str> {
+        self.upstream.as_deref()
+    }
+
     /// The run's current status.
     pub fn status(&self) -> MutexGuard<'_, RunStatus> {
         self.status.lock().unwrap_or_else(PoisonError::into_inner)

@@ -106,7 +106,7 @@ pub struct Runs {
     checkpointer: OnceLock<mpsc::Sender<StreamId>>,
     closing: watch::Sender<bool>,
     metrics: Arc<Metrics>,
-    watcher: Option<Arc<dyn Watcher>>,
+    watchers: Vec<Arc<dyn Watcher>>,
     /// Notes which streams change, if a part of the proxy follows that.
     changed: OnceLock<Arc<Changed>>,
     /// Streams whose closing frames the log did not accept when the proxy started.
@@ -139,7 +139,7 @@ impl Runs {
             checkpointer: OnceLock::new(),
             closing: watch::Sender::default(),
             metrics: Arc::default(),
-            watcher: None,
+            watchers: Vec::new(),
             changed: OnceLock::new(),
             unclosed: Mutex::default(),
             totals: Arc::default(),
@@ -148,10 +148,11 @@ impl Runs {
         }
     }
 
-    /// Passes every kept frame to `watcher`.
+    /// Passes every frame that this proxy appends to `watcher` too.
     #[must_use]
-    pub fn watched_by(self, watcher: Arc<dyn Watcher>) -> Self {
-        Self { watcher: Some(watcher), ..self }
+    pub fn watched_by(mut self, watcher: Arc<dyn Watcher>) -> Self {
+        self.watchers.push(watcher);
+        self
     }
 
     /// Sets how many tool calls may be open at the same time in one ingest.

@@ -10,4 +10,6 @@ pub struct Origin {
     pub labels: Labels,
     /// The configured name of the upstream that they belong to; `None` for input that a client sends.
     pub upstream: Option<Arc<str>>,
+    /// Whether they are read from the files in which a runner keeps its sessions.
+    pub is_history: bool,
 }

@@ -11,10 +11,12 @@ mod meters;
 mod register;
 mod shared_log;
 mod upstreams;
+mod webhooks;
 
 pub use costs::RunBill;
 pub use meters::{ClientMeter, IngestMeter};
 pub use upstreams::UpstreamMeter;
+pub use webhooks::{WebhookMeter, WebhookOutcome};
 
 use crate::log::SharedFigures;
 use framegate_translators::contracts::CONTRACTS;
@@ -81,6 +83,7 @@ pub struct Metrics {
     spans_dropped: IntCounterVec,
     upstreams: upstreams::Families,
     costs: costs::Costs,
+    webhooks: webhooks::Families,
     tasks: IntGauge,
     /// The rule names that redaction marks may contain.
     rules: OnceLock<Vec<String>>,
@@ -226,6 +229,7 @@ impl Metrics {
             ),
             upstreams: upstreams::Families::new(&to),
             costs: costs::Costs::new(&to),
+            webhooks: webhooks::Families::new(&to),
             tasks: to.gauge("framegate_tasks", "Running tasks of the async runtime."),
             rules: OnceLock::new(),
             readers: Readers::default(),
@@ -351,6 +355,16 @@ impl Metrics {
         if spans > 0 {
             self.spans_dropped.with_label_values(&[reason]).inc_by(spans);
         }
+    }
+
+    /// The meter of one endpoint of webhooks. `name` is a configured name.
+    pub fn webhook(&self, name: &str) -> WebhookMeter {
+        self.webhooks.meter(name)
+    }
+
+    /// Counts an event that no endpoint is notified of, because too many were waiting.
+    pub fn webhook_event_lost(&self) {
+        self.webhooks.lost();
     }
 
     /// Counts a warning about a run.

@@ -18,6 +18,11 @@ use tracing_subscriber::util::SubscriberInitExt;
 pub trait Watcher: Send + Sync {
     /// Called with frames of one ingest that the log has kept.
     fn kept(&self, frames: &[Arc<Frame>]);
+
+    /// Whether it also gets the frames of runs that are read from the files in which a runner keeps its sessions.
+    fn wants_history(&self) -> bool {
+        true
+    }
 }
 
 /// Replaces the filter that events pass.

@@ -44,7 +44,9 @@ fn a_configuration_that_cannot_be_used_is_not_tried_again() {
 #[test]
 fn the_service_has_time_to_stop() {
     let config = Config::default();
-    let longest = config.server.shutdown_grace_ms + config.log.patience_ms + config.server.shutdown_flush_ms;
+    let (server, webhooks) = (&config.server, &config.webhooks);
+    let longest =
+        server.shutdown_grace_ms + config.log.patience_ms + server.shutdown_flush_ms + webhooks.stop_timeout_ms;
     let limit: u64 = value("TimeoutStopSec").trim_end_matches('s').parse().unwrap();
     assert!(limit * 1000 > longest, "{limit} s, {longest} ms");
 }

@@ -98,7 +98,9 @@ fn number(text: &str, unit: &str) -> u64 {
 
 /// How long a proxy may take to stop, in seconds.
 fn stop_seconds(config: &Config) -> u64 {
-    (config.server.shutdown_grace_ms + config.log.patience_ms + config.server.shutdown_flush_ms).div_ceil(1000)
+    let (server, webhooks) = (&config.server, &config.webhooks);
+    let ms = server.shutdown_grace_ms + config.log.patience_ms + server.shutdown_flush_ms + webhooks.stop_timeout_ms;
+    ms.div_ceil(1000)
 }
 
 #[test]

@@ -77,6 +77,7 @@ mod upstream_faults;
 #[cfg(feature = "tls")]
 mod upstream_tls;
 mod verdicts;
+mod webhooks;
 mod wire;
 #[cfg(feature = "jetstream")]
 mod yaml;

@@ -156,7 +156,6 @@ pub fn refusal(settings: &[(&str, &str)]) -> String {
 }
 
 /// The same, with a configuration file and settings on top.
-#[cfg(feature = "otel")]
 pub fn refusal_of(config: &str, settings: &[(&str, &str)]) -> String {
     refused(command(settings).args(["--config", config]))
 }

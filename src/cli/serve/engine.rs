@@ -12,6 +12,7 @@ use crate::log::sqlite::{self, Fsync};
 use crate::log::{FrameLog, MemoryLog, SqliteLog};
 use crate::runs::{PruningBounds, Runs};
 use crate::search;
+use crate::webhooks;
 use anyhow::anyhow;
 use framegate_translators::artifacts::Bounds;
 use framegate_translators::encode::EncoderOptions;
@@ -130,6 +131,32 @@ pub(in crate::cli) fn search_options(config: &Config, kind: LogKind) -> Option<s
     };
     let patience = Duration::from_millis(settings.timeout_ms);
     settings.enabled.then_some(search::Options { path, text_bytes: settings.text_bytes, patience })
+}
+
+/// Where deliveries of webhooks go that were given up; `None` if they are only logged.
+pub(in crate::cli) fn dead_letters(config: &Config, kind: LogKind) -> Option<webhooks::DeadLetters> {
+    let settings = &config.webhooks;
+    let folder = match kind {
+        _ if !settings.failed_folder.as_os_str().is_empty() => settings.failed_folder.clone(),
+        LogKind::Sqlite => {
+            let mut name = config.log.path.as_os_str().to_owned();
+            name.push("-webhooks");
+            PathBuf::from(name)
+        }
+        LogKind::Memory | LogKind::Jetstream => return None,
+    };
+    Some(webhooks::DeadLetters::at(&folder, settings.max_failed))
+}
+
+/// The options of webhooks, from the settings.
+pub(in crate::cli) fn webhook_options(config: &Config, kind: LogKind) -> webhooks::Options {
+    let settings = &config.webhooks;
+    webhooks::Options {
+        dead_letters: dead_letters(config, kind),
+        queue_events: settings.queue_events,
+        text_bytes: settings.text_bytes,
+        stop_timeout: Duration::from_millis(settings.stop_timeout_ms),
+    }
 }
 
 /// The interval of dropping old frames and of storing the counters of runs.

@@ -16,7 +16,8 @@ use crate::http::{Listening, ServeError, Server, Settings};
 use crate::prices::Prices;
 use crate::runs::Runs;
 use crate::search::Search;
-use crate::{demo, telemetry};
+use crate::webhooks::{Delivering, Target, Webhooks};
+use crate::{demo, telemetry, webhooks};
 use anyhow::Context;
 use engine::Upkeep;
 use framegate_translators::contracts::CONTRACTS;
@@ -30,7 +31,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 use uuid::Uuid;
 
@@ -61,7 +63,7 @@ Exit codes:
   78   the configuration is invalid; starting again does not help until it is corrected";
 
 pub(super) fn run(args: &Args, log_args: &LogArgs) -> anyhow::Result<ExitCode> {
-    let (sources, config, mut settings, prices) = match configured(args, log_args) {
+    let Configured { sources, config, mut settings, prices, targets } = match configured(args, log_args) {
         Ok(configured) => configured,
         Err(error) => return Ok(unusable(&error)),
     };
@@ -78,18 +80,22 @@ pub(super) fn run(args: &Args, log_args: &LogArgs) -> anyhow::Result<ExitCode> {
     let kind = if args.demo { LogKind::Memory } else { config.log.kind };
     let runs = engine::runs(&config, runtime.block_on(engine::storage(&config, kind))?, &settings.encoder)?;
     let runs = runs.with_prices(prices.clone());
-    let reload = Reload { sources, config, log: log_args.clone(), prices };
+    let mut reload = Reload { sources, config, log: log_args.clone(), prices, webhooks: None };
     let otlp = reload.config.otlp.clone();
+    let (runs, webhooks) = Webhooks::of(runs, engine::webhook_options(&reload.config, kind), targets);
     // The demo is for showing to others, so it redacts whatever the configuration says.
     let demo_rules = if args.demo { settings.ingest.redaction.clone().or(default_rules()?) } else { None };
     runtime.block_on(async {
         runs.recover(Clock::System.now_ms()).await?;
         let (runs, spans) = watched(runs, &otlp)?;
         let runs = Arc::new(runs);
+        let delivering = webhooks.start(runs.clone());
+        reload.webhooks = Some(delivering.control());
         let upkeep = Upkeep::start(&runs);
         let (search, indexing) = started_search(&reload.config, kind, &runs).unzip();
         let place = place_of(kind, &reload.config.log);
-        let served = serve((listening, settings), (runs.clone(), search), demo_rules, reload, &place).await;
+        let parts = (runs.clone(), search, delivering);
+        let served = serve((listening, settings), parts, demo_rules, reload, &place).await;
         runs.keep_counts().await;
         drop((upkeep, indexing));
         runs.leave_log().await;
@@ -101,8 +107,17 @@ pub(super) fn run(args: &Args, log_args: &LogArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(EXIT_CLEAN))
 }
 
+/// What the proxy starts with.
+struct Configured {
+    sources: Sources,
+    config: config::Config,
+    settings: Settings,
+    prices: Prices,
+    targets: Vec<Target>,
+}
+
 /// Reads the configuration, and sets up logging.
-fn configured(args: &Args, log_args: &LogArgs) -> anyhow::Result<(Sources, config::Config, Settings, Prices)> {
+fn configured(args: &Args, log_args: &LogArgs) -> anyhow::Result<Configured> {
     let mut sources = Sources::new(args.config.clone(), std::env::vars_os())?;
     let listen = args.listen.iter().map(|listen| ("server.listen".to_owned(), listen.clone()));
     sources.flags.extend(listen);
@@ -121,7 +136,8 @@ fn configured(args: &Args, log_args: &LogArgs) -> anyhow::Result<(Sources, confi
         settings.upstreams.extend(demo::upstream().context("cannot offer the demo's agent")?);
     }
     let prices = super::prices::of(&config)?;
-    Ok((sources, config, settings, prices))
+    let targets = webhooks::targets(&config.webhooks.endpoint)?;
+    Ok(Configured { sources, config, settings, prices, targets })
 }
 
 /// Reports a configuration that cannot be used. Starting again is useless until it changes.
@@ -185,7 +201,7 @@ impl Untold {
 
 async fn serve(
     (listening, settings): (Listening, Settings),
-    (runs, search): (Arc<Runs>, Option<Search>),
+    (runs, search, delivering): (Arc<Runs>, Option<Search>, Delivering),
     demo: Option<Arc<Rules>>,
     mut reload: Reload,
     place: &str,
@@ -237,7 +253,7 @@ async fn serve(
         });
     }
     // The first signal drains, the second one cuts the draining short.
-    let (first, again) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let (first, again) = (CancellationToken::new(), CancellationToken::new());
     let signals = [(first.clone(), "shutdown requested"), (again.clone(), "shutdown requested again")];
     tokio::spawn(async move {
         for (signal, message) in signals {
@@ -247,10 +263,11 @@ async fn serve(
                 Ok(()) = &mut hung_up, if !hung_up.is_terminated() => {}
             }
             tracing::info!("{message}");
-            signal.notify_one();
+            signal.cancel();
         }
     });
-    server.serve(async move { first.notified().await }, async move { again.notified().await }).await;
+    server.serve(first.cancelled_owned(), again.clone().cancelled_owned()).await;
+    delivering.stop(again.cancelled()).await;
     reloading.abort();
     Ok(())
 }

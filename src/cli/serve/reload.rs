@@ -1,6 +1,6 @@
 //! SIGHUP: reads the configuration again, and applies what a running server can change.
 //!
-//! Input: the configuration sources as they are now. Output: a new [`Live`](crate::http::Live) and log filter, and a log line
+//! Input: the configuration sources as they are now. Output: a new [`Live`](crate::http::Live), log filter and endpoints of webhooks, and a log line
 //! that names the settings that changed. Never: half of a configuration applied; the proxy stopped because the new one is
 //! wrong.
 
@@ -9,7 +9,7 @@ use crate::cli::{LogArgs, prices};
 use crate::config::{Config, Sources};
 use crate::http::Control;
 use crate::prices::Prices;
-use crate::telemetry;
+use crate::{telemetry, webhooks};
 
 /// The sources of the configuration, and the configuration that is active.
 pub(super) struct Reload {
@@ -18,6 +18,8 @@ pub(super) struct Reload {
     pub(super) log: LogArgs,
     /// The prices, which the runs share.
     pub(super) prices: Prices,
+    /// The endpoints of webhooks; `None` until deliveries have started.
+    pub(super) webhooks: Option<webhooks::Control>,
 }
 
 impl Reload {
@@ -28,7 +30,10 @@ impl Reload {
                 new.contradictions().iter().for_each(|message| tracing::warn!("{message}"));
                 let changes = self.config.changes(&new);
                 let changed = changes.reloaded.join(", ");
-                tracing::info!(changed, "the configuration was reloaded, including tokens, certificates and prices");
+                tracing::info!(
+                    changed,
+                    "the configuration was reloaded, including tokens, certificates, prices and secrets of webhooks"
+                );
                 if !changes.restart.is_empty() {
                     let settings = changes.restart.join(", ");
                     tracing::warn!(settings, "these changed settings need a restart; their old values stay in effect");
@@ -48,8 +53,12 @@ impl Reload {
         let usable = self.config.reloaded(new.clone());
         let live = live(&usable)?;
         let prices = prices::of(&usable)?;
+        let targets = webhooks::targets(&usable.webhooks.endpoint)?;
         control.set(live)?;
         self.prices.replace(&prices);
+        if let Some(webhooks) = &self.webhooks {
+            webhooks.replace(targets);
+        }
         telemetry::set_filter(&self.log.over(&usable.telemetry).filter)?;
         Ok(new)
     }

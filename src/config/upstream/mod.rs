@@ -239,7 +239,7 @@ fn typed<T: DeserializeOwned>(settings: Dict, report: &mut dyn FnMut(&str, Strin
 }
 
 /// Whether the name needs no escaping in a path, a log line or a metric.
-fn is_name(name: &str) -> bool {
+pub(super) fn is_name(name: &str) -> bool {
     let is_of_name = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
     (1..=64).contains(&name.len()) && name.chars().all(is_of_name)
 }

@@ -144,7 +144,7 @@ impl Runs {
             }
         };
         self.metrics.kept(&frames);
-        if let Some(watcher) = &self.watcher {
+        for watcher in self.watchers.iter().filter(|watcher| !origin.is_history || watcher.wants_history()) {
             watcher.kept(&frames);
         }
         for frame in frames.iter() {
