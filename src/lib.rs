@@ -2,6 +2,7 @@
 
 pub mod artifacts;
 pub mod auth;
+pub mod budgets;
 pub mod catalogue;
 pub mod cli;
 pub mod client;

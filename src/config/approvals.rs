@@ -3,11 +3,11 @@
 //! Input: the tables of rules in the file. Output: valid rules, in the order of the file, and the policy of the proxy. Never: a
 //! rule that is silently left out, or that matches more than intended because one of its keys is unknown.
 
-use super::error::{Problem, unknown};
-use super::source::misfit;
-use super::table::{Table, find, keys, settings};
+use super::error::Problem;
+use super::lists::{List, read_all};
+use super::table::settings;
 use super::{Approvals, Unanswered};
-use figment::value::{Dict, Value};
+use figment::value::Value;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -41,76 +41,27 @@ settings! {
     }
 }
 
-/// The maximum number of rules: each is tried for each request.
-const MAX_RULES: usize = 1000;
-
-/// The section that has the tables, and their key.
-pub(super) const PLACE: (&str, &str) = ("approvals", "rule");
+/// The rules in the file. Each is tried for each request.
+pub(super) const LIST: List = List {
+    section: "approvals",
+    key: "rule",
+    one: "rule",
+    several: "rules",
+    most: 1000,
+    required: &[("decision", "use one of allow, deny, ask")],
+};
 
 /// Reads the tables of rules. Adds problems to `problems`; `spell` formats the position of a key.
 pub(super) fn read(tables: &Value, spell: &dyn Fn(&str) -> String, problems: &mut Vec<Problem>) -> Vec<Rule> {
-    let mut report = |key: &str, message: String| problems.push(Problem { place: spell(key), message });
-    let Value::Array(_, tables) = tables else {
-        report("approvals.rule", "must be a list of tables: write [[approvals.rule]]".to_owned());
-        return Vec::new();
-    };
-    if tables.len() > MAX_RULES {
-        report("approvals.rule", format!("has {} rules; the maximum is {MAX_RULES}", tables.len()));
-        return Vec::new();
-    }
-    let mut rules = Vec::new();
-    for (at, table) in tables.iter().enumerate() {
-        let name = table.as_dict().and_then(|table| table.get("name")?.as_str()).unwrap_or_default();
-        let which = if name.is_empty() { format!("rule {}", at + 1) } else { format!("rule {name:?}") };
-        let mut report = |key: &str, message: String| {
-            let comma = if key.is_empty() { "" } else { ", " };
-            report(&format!("approvals, {which}{comma}{key}"), message);
-        };
-        let Value::Dict(_, table) = table else {
-            report("", "must be a table: write [[approvals.rule]]".to_owned());
-            continue;
-        };
-        let Some(mut rule) = one(table, &mut report) else { continue };
-        if rule.name.is_empty() {
-            rule.name = (at + 1).to_string();
+    let mut rules: Vec<Rule> = read_all(&LIST, tables, spell, problems, |rule: &Rule, _, report| {
+        if let Err(error) = rule.made() {
+            report("", error.to_string());
         }
-        rules.push(rule);
+    });
+    for (at, rule) in rules.iter_mut().enumerate().filter(|(_, rule)| rule.name.is_empty()) {
+        rule.name = (at + 1).to_string();
     }
     rules
-}
-
-fn one(table: &Dict, report: &mut dyn FnMut(&str, String)) -> Option<Rule> {
-    let mut fits = true;
-    for (key, value) in table {
-        let message = match find(Rule::SETTINGS, key) {
-            None => Some(unknown("setting of a rule", key, keys(Rule::SETTINGS))),
-            Some(setting) => misfit(value, setting),
-        };
-        if let Some(message) = message {
-            report(key, message);
-            fits = false;
-        }
-    }
-    if !table.contains_key("decision") {
-        report("decision", "is missing; use one of allow, deny, ask".to_owned());
-        fits = false;
-    }
-    if !fits {
-        return None;
-    }
-    match Value::from(table.clone()).deserialize::<Rule>() {
-        Ok(rule) => match rule.made() {
-            Ok(_) => return Some(rule),
-            Err(error) => report("", error.to_string()),
-        },
-        Err(errors) => {
-            for error in errors {
-                let key = error.path.join(".");
-                report(&key, super::load::message_of(&key, &error.kind));
-            }
-        }
-    }
-    None
 }
 
 impl Rule {
@@ -157,6 +108,7 @@ impl Approvals {
 mod tests {
     use super::*;
     use figment::providers::{Format, Toml};
+    use figment::value::Dict;
 
     fn load(text: &str) -> Result<Vec<Rule>, String> {
         let file: Dict = Toml::from_str(text).unwrap();
@@ -187,7 +139,7 @@ mod tests {
 
     #[test]
     fn errors_name_their_rule() {
-        let many = "[[approvals.rule]]\ndecision = \"ask\"\n".repeat(MAX_RULES + 1);
+        let many = "[[approvals.rule]]\ndecision = \"ask\"\n".repeat(LIST.most + 1);
         for (text, expected) in [
             ("[approvals]\nrule = 1", "approvals.rule: must be a list of tables"),
             ("[approvals]\nrule = [1]", "approvals, rule 1: must be a table"),
@@ -212,6 +164,6 @@ mod tests {
             let message = load(text).unwrap_err();
             assert!(message.contains(expected), "{text:?} should say {expected:?}, but says: {message}");
         }
-        assert_eq!(load(&"[[approvals.rule]]\ndecision = \"ask\"\n".repeat(MAX_RULES)).unwrap().len(), MAX_RULES);
+        assert_eq!(load(&"[[approvals.rule]]\ndecision = \"ask\"\n".repeat(LIST.most)).unwrap().len(), LIST.most);
     }
 }

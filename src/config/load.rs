@@ -2,6 +2,7 @@
 
 use super::Config;
 use super::approvals;
+use super::budgets;
 use super::error::{ConfigError, Problem, unknown};
 use super::source::Source;
 use super::upstream;
@@ -9,7 +10,7 @@ use super::webhooks;
 use figment::Figment;
 use figment::error::Kind;
 use figment::providers::{Format, Serialized, Toml};
-use figment::value::{Dict, Value};
+use figment::value::Dict;
 use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -90,10 +91,9 @@ impl Sources {
         let mut problems = Vec::new();
         let spell = |key: &str| format!("{name}, {key}");
         let upstream = file.remove(UPSTREAM).map(|tables| upstream::read(&tables, &spell, &mut problems));
-        let rules =
-            take_tables(&mut file, approvals::PLACE).map(|tables| approvals::read(&tables, &spell, &mut problems));
-        let endpoints = take_tables(&mut file, webhooks::PLACE);
-        let endpoints = endpoints.map(|tables| webhooks::read(&tables, &spell, &mut problems));
+        let rules = approvals::LIST.take(&mut file).map(|tables| approvals::read(&tables, &spell, &mut problems));
+        let limits = budgets::LIST.take(&mut file).map(|tables| budgets::read(&tables, &spell, &mut problems));
+        let endpoints = webhooks::LIST.take(&mut file).map(|tables| webhooks::read(&tables, &spell, &mut problems));
         let mut figment = Figment::from(Serialized::defaults(Config::default()));
         for mut source in [Source::file(name, file), Source::environment(&self.environment), Source::flags(&self.flags)]
         {
@@ -104,6 +104,7 @@ impl Sources {
             Ok(mut config) => {
                 config.upstream = upstream.unwrap_or_default();
                 config.approvals.rule = rules.unwrap_or_default();
+                config.budgets.limit = limits.unwrap_or_default();
                 config.webhooks.endpoint = endpoints.unwrap_or_default();
                 problems.extend(
                     config
@@ -121,14 +122,6 @@ impl Sources {
                 Err(ConfigError { problems })
             }
         }
-    }
-}
-
-/// Removes a list of tables, which is not a setting of its section.
-fn take_tables(file: &mut Dict, (section, key): (&str, &str)) -> Option<Value> {
-    match file.get_mut(section) {
-        Some(Value::Dict(_, settings)) => settings.remove(key),
-        _ => None,
     }
 }
 

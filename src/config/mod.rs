@@ -6,12 +6,14 @@
 //! [`settings`] declares every setting; [`upstream`] those of runners that the proxy reaches out to.
 
 pub mod approvals;
+pub mod budgets;
 mod choices;
 mod constraints;
 mod contradictions;
 mod error;
 pub mod filter;
 mod listen;
+mod lists;
 mod load;
 mod log;
 mod otlp;
@@ -48,6 +50,7 @@ table::sections! {
     prompts: Prompts;
     approvals: Approvals;
     prices: Prices;
+    budgets: Budgets;
     search: Search;
     webhooks: Webhooks;
     gate: Gate;

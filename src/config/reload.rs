@@ -24,6 +24,7 @@ impl Config {
         }
         let mut config = self.clone();
         config.webhooks.endpoint = std::mem::take(&mut new.webhooks.endpoint);
+        config.budgets.limit = std::mem::take(&mut new.budgets.limit);
         config.take_reloaded(new);
         config
     }
@@ -47,6 +48,9 @@ impl Config {
                 }
                 if setting.reloads && !waits { changes.reloaded.push(path) } else { changes.restart.push(path) }
             }
+        }
+        if self.budgets.limit != new.budgets.limit {
+            changes.reloaded.push("budgets.limit".to_owned());
         }
         if self.webhooks.endpoint != new.webhooks.endpoint {
             changes.reloaded.push("webhooks.endpoint".to_owned());
@@ -77,11 +81,16 @@ mod tests {
         new.approvals.rule = vec![crate::config::approvals::Rule::default()];
         new.telemetry.filter = "debug".to_owned();
         new.webhooks.endpoint = vec![crate::config::webhooks::Endpoint::default()];
+        new.budgets.limit = vec![crate::config::budgets::Limit::default()];
         let changes = old.changes(&new);
-        assert_eq!(changes.reloaded, ["server.allowed_hosts", "telemetry.filter", "webhooks.endpoint"]);
+        assert_eq!(
+            changes.reloaded,
+            ["budgets.limit", "server.allowed_hosts", "telemetry.filter", "webhooks.endpoint"]
+        );
         assert_eq!(changes.restart, ["server.max_connections", "approvals.rule"]);
         let reloaded = old.reloaded(new.clone());
         assert_eq!(reloaded.webhooks.endpoint, new.webhooks.endpoint);
+        assert_eq!(reloaded.budgets.limit, new.budgets.limit);
         assert_eq!(reloaded.server.allowed_hosts, new.server.allowed_hosts);
         assert_eq!(reloaded.server.max_connections, old.server.max_connections);
         assert_eq!(reloaded.changes(&new), Changes { reloaded: Vec::new(), restart: changes.restart });

@@ -4,6 +4,7 @@
 //! reference in `docs`. The macro `settings!` in `table.rs` explains the form of a declaration.
 
 use super::approvals::Rule;
+use super::budgets::Limit;
 use super::choices::{FsyncKind, GateMode, LogFormat, LogKind, StorageKind, UiEnabled, Unanswered};
 use super::table::settings;
 use super::webhooks::Endpoint;
@@ -342,6 +343,24 @@ settings! {
         /// such file. A reload reads it again.
         file: PathBuf = PathBuf::new() => reloads;
     }
+}
+
+settings! {
+    /// What runs may cost.
+    pub struct Budgets {
+        /// Accounts that each budget keeps besides those with open runs, such as one for each session. Beyond it, the older half is forgotten.
+        max_accounts: usize = 20_000, in 10..=10_000_000;
+    }
+    /// Budgets (docs/costs.md#budgets). A reload applies changes. For example:
+    ///
+    /// ```toml
+    /// [[budgets.limit]]
+    /// name = "team-per-day"
+    /// per = ["label:team", "day"]
+    /// usd = "25"
+    /// action = "stop"
+    /// ```
+    with limit: Vec<Limit>;
 }
 
 settings! {

@@ -4,10 +4,11 @@
 //! secret (secrets are in files and variables, which are read when the proxy starts and at a reload).
 
 use super::error::{Problem, unknown};
-use super::source::misfit;
-use super::table::{Table, find, keys, settings};
+use super::lists::{List, read_all};
+use super::table::settings;
+use super::upstream::is_name;
 use crate::features::WITHOUT_TLS;
-use figment::value::{Dict, Value};
+use figment::value::Value;
 use framegate_translators::runners::{RUNNERS, runner};
 use hyper::Uri;
 use std::collections::BTreeMap;
@@ -24,15 +25,21 @@ pub enum EventKind {
     RunInterrupted,
     /// A runner waits for a decision or for the answer to a question.
     ApprovalRequested,
+    /// The runs that share a budget have cost the part of it at which it warns.
+    BudgetWarning,
+    /// The runs that share a budget have cost all of it.
+    BudgetSpent,
 }
 
 impl EventKind {
     /// Every kind, with its name in settings and in the bodies of notifications.
-    pub const ALL: [(Self, &'static str); 4] = [
+    pub const ALL: [(Self, &'static str); 6] = [
         (Self::RunCompleted, "run.completed"),
         (Self::RunFailed, "run.failed"),
         (Self::RunInterrupted, "run.interrupted"),
         (Self::ApprovalRequested, "approval.requested"),
+        (Self::BudgetWarning, "budget.warning"),
+        (Self::BudgetSpent, "budget.spent"),
     ];
 
     /// Its name.
@@ -94,73 +101,24 @@ settings! {
     }
 }
 
-/// The maximum number of endpoints: each event is compared with each of them.
-const MAX_ENDPOINTS: usize = 100;
-
-/// The section that has the tables, and their key.
-pub(super) const PLACE: (&str, &str) = ("webhooks", "endpoint");
+/// The endpoints in the file. Each event is compared with each of them.
+pub(super) const LIST: List =
+    List { section: "webhooks", key: "endpoint", one: "endpoint", several: "endpoints", most: 100, required: &[] };
 
 /// Reads the tables. Adds problems to `problems`; `spell` formats the position of a key.
 pub(super) fn read(tables: &Value, spell: &dyn Fn(&str) -> String, problems: &mut Vec<Problem>) -> Vec<Endpoint> {
-    let mut report = |key: &str, message: String| problems.push(Problem { place: spell(key), message });
-    let Value::Array(_, tables) = tables else {
-        report("webhooks.endpoint", "must be a list of tables: write [[webhooks.endpoint]]".to_owned());
-        return Vec::new();
-    };
-    if tables.len() > MAX_ENDPOINTS {
-        report("webhooks.endpoint", format!("has {} endpoints; the maximum is {MAX_ENDPOINTS}", tables.len()));
-        return Vec::new();
-    }
-    let mut read: Vec<Endpoint> = Vec::new();
-    for (at, table) in tables.iter().enumerate() {
-        let name = table.as_dict().and_then(|table| table.get("name")?.as_str()).unwrap_or_default();
-        let which = if name.is_empty() { format!("endpoint {}", at + 1) } else { format!("endpoint {name:?}") };
-        let mut report = |key: &str, message: String| {
-            let comma = if key.is_empty() { "" } else { ", " };
-            report(&format!("webhooks, {which}{comma}{key}"), message);
-        };
-        let Value::Dict(_, table) = table else {
-            report("", "must be a table: write [[webhooks.endpoint]]".to_owned());
-            continue;
-        };
-        let Some(endpoint) = one(table, &mut report) else { continue };
-        if read.iter().any(|other| other.name == endpoint.name) {
+    read_all(&LIST, tables, spell, problems, |endpoint: &Endpoint, others, report| {
+        endpoint.check(report);
+        if others.iter().any(|other| other.name == endpoint.name) {
             report("name", "another endpoint has the same name".to_owned());
         }
-        read.push(endpoint);
-    }
-    read
-}
-
-/// Reads one table; `None` if a problem was reported.
-fn one(table: &Dict, report: &mut dyn FnMut(&str, String)) -> Option<Endpoint> {
-    let mut fits = true;
-    let mut report = |key: &str, message: String| {
-        fits = false;
-        report(key, message);
-    };
-    for (key, value) in table {
-        let message = match find(Endpoint::SETTINGS, key) {
-            None => Some(unknown("setting of an endpoint", key, keys(Endpoint::SETTINGS))),
-            Some(setting) => misfit(value, setting),
-        };
-        if let Some(message) = message {
-            report(key, message);
-        }
-    }
-    let endpoint = match Value::from(table.clone()).deserialize::<Endpoint>() {
-        Ok(endpoint) => endpoint,
-        // Reported above.
-        Err(_) => return None,
-    };
-    endpoint.check(&mut report);
-    fits.then_some(endpoint)
+    })
 }
 
 impl Endpoint {
     /// Checks forms and constraints between settings.
     fn check(&self, report: &mut dyn FnMut(&str, String)) {
-        if !super::upstream::is_name(&self.name) {
+        if !is_name(&self.name) {
             let name = &self.name;
             report("name", format!("invalid name {name:?}: use at most 64 letters, digits, \"-\", \"_\" and \".\""));
         }
@@ -201,6 +159,7 @@ fn is_url(url: &str) -> bool {
 mod tests {
     use super::*;
     use figment::providers::{Format, Toml};
+    use figment::value::Dict;
 
     fn load(text: &str) -> Result<Vec<Endpoint>, String> {
         let file: Dict = Toml::from_str(text).unwrap();
@@ -248,7 +207,7 @@ mod tests {
             (more("timeout_ms = 1"), "timeout_ms: 1 is out of range: use a whole number from 100 to 600000"),
             (more("labels = { a = 1 }"), "labels: a table is not a table of strings"),
             (more("backoff_min_ms = 20\nbackoff_max_ms = 10"), "backoff_min_ms: 20 is more than backoff_max_ms (10)"),
-            (LEAST.repeat(MAX_ENDPOINTS + 1), "webhooks.endpoint: has 101 endpoints; the maximum is 100"),
+            (LEAST.repeat(LIST.most + 1), "webhooks.endpoint: has 101 endpoints; the maximum is 100"),
         ] {
             let message = load(&text).unwrap_err();
             assert!(message.contains(expected), "{text:?} should say {expected:?}, but says: {message}");

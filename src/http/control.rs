@@ -10,8 +10,10 @@ use super::percent;
 use super::problem::Problem;
 use super::reply::{Body, json_response};
 use super::route::Call;
+use super::sessions;
 use super::shared::Shared;
 use crate::runs::Entry;
+use crate::runs::labels::Labels;
 use crate::upstream::{Handle, MessageError, elsewhere};
 use framegate_translators::frame::{SharedStr, StreamKind};
 use framegate_translators::host::{Answer, HostMessage, SendError};
@@ -88,6 +90,7 @@ pub(super) async fn message(call: Call) -> Result<Response<Body>, Problem> {
     if prompt.is_empty() {
         return Err(Problem::bad_request("the prompt is empty"));
     }
+    sessions::affordable(Some(session), &Labels::default(), &shared)?;
     send(&recipient, HostMessage::Prompt(prompt), &shared).await?;
     #[derive(Serialize)]
     struct Reply {

@@ -85,12 +85,13 @@ pub use settings::{OneTime, Settings};
 pub use tls::{Tls, TlsError};
 
 use crate::auth::Caller;
+use crate::budgets::Budgets;
 use crate::runs::Runs;
 use crate::search::Search;
 use crate::shutdown::Shutdown;
 use crate::upstream::responses::Starting;
 use crate::upstream::sse::SseUpstream;
-use crate::upstream::{Host, Upstreams, elsewhere};
+use crate::upstream::{Handles, Host, Upstreams, elsewhere};
 use hyper_util::server::graceful::GracefulShutdown;
 use shared::Shared;
 use std::future::Future;
@@ -192,6 +193,7 @@ impl Server {
             one_time: Arc::new(one_time),
             control,
             search: None,
+            budgets: None,
             shutdown,
             closing: CancellationToken::new(),
             caller: Caller::nobody(),
@@ -204,6 +206,17 @@ impl Server {
     #[must_use]
     pub fn with_search(self, search: Arc<Search>) -> Self {
         Self { shared: Arc::new(Shared { search: Some(search), ..Shared::clone(&self.shared) }), ..self }
+    }
+
+    /// Refuses prompts that would count for a spent budget.
+    #[must_use]
+    pub fn with_budgets(self, budgets: Arc<Budgets>) -> Self {
+        Self { shared: Arc::new(Shared { budgets: Some(budgets), ..Shared::clone(&self.shared) }), ..self }
+    }
+
+    /// Where messages to the runs that this server drives are sent.
+    pub fn handles(&self) -> Arc<Handles> {
+        self.shared.host.handles.clone()
     }
 
     /// The address on which it listens. If port 0 was requested, this has the assigned port.

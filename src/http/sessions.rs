@@ -22,6 +22,7 @@ use crate::upstream::{StartError, Upstream};
 use framegate_translators::contracts::Contract;
 use framegate_translators::frame::StreamKind;
 use framegate_translators::host::Opening;
+use framegate_translators::sequence::session_id_of;
 use hyper::Response;
 use hyper::StatusCode;
 use hyper::header::{HeaderName, HeaderValue};
@@ -118,7 +119,20 @@ fn admit(order: &Order, shared: &Shared) -> Result<(), Problem> {
     {
         return Err(Problem::new(StatusCode::FORBIDDEN, "the token is restricted to other sessions or runners"));
     }
-    Ok(())
+    let provider = order.upstream.runner().provider.name;
+    let session = order.opening.session.as_deref().map(|name| session_id_of(provider, name));
+    affordable(session, &order.labels, shared)
+}
+
+/// Checks that no budget forbids a prompt in this session, or in a new one, whose run gets these labels.
+///
+/// # Errors
+/// 429: a budget is spent.
+pub(super) fn affordable(session: Option<Uuid>, labels: &Labels, shared: &Shared) -> Result<(), Problem> {
+    match shared.budgets.as_ref().and_then(|budgets| budgets.refusal(session, labels)) {
+        Some(detail) => Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, detail).without_retry()),
+        None => Ok(()),
+    }
 }
 
 async fn begin(order: Order, shared: &Shared) -> Result<Arc<Entry>, Problem> {

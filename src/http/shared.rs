@@ -17,6 +17,7 @@ use super::settings::Settings;
 use super::silent::Silent;
 use super::threads::Threads;
 use crate::auth::Caller;
+use crate::budgets::Budgets;
 use crate::runs::{Entry, Runs};
 use crate::search::Search;
 use crate::shutdown::Shutdown;
@@ -55,6 +56,8 @@ pub(super) struct Shared {
     pub(super) control: Control,
     /// The search over the runs; `None` if it is off.
     pub(super) search: Option<Arc<Search>>,
+    /// The budgets; `None` if there are none in this program.
+    pub(super) budgets: Option<Arc<Budgets>>,
     pub(super) shutdown: Arc<Shutdown>,
     /// Cancelled when connections that have not begun a request must end.
     pub(super) closing: CancellationToken,

@@ -84,6 +84,7 @@ pub struct Metrics {
     upstreams: upstreams::Families,
     costs: costs::Costs,
     webhooks: webhooks::Families,
+    budgets_passed: IntCounterVec,
     tasks: IntGauge,
     /// The rule names that redaction marks may contain.
     rules: OnceLock<Vec<String>>,
@@ -230,6 +231,11 @@ impl Metrics {
             upstreams: upstreams::Families::new(&to),
             costs: costs::Costs::new(&to),
             webhooks: webhooks::Families::new(&to),
+            budgets_passed: to.counters(
+                "framegate_budgets_passed_total",
+                "Marks that accounts of budgets passed, by budget: the share at which it warns, or the limit.",
+                &["budget", "mark"],
+            ),
             tasks: to.gauge("framegate_tasks", "Running tasks of the async runtime."),
             rules: OnceLock::new(),
             readers: Readers::default(),
@@ -360,6 +366,12 @@ impl Metrics {
     /// The meter of one endpoint of webhooks. `name` is a configured name.
     pub fn webhook(&self, name: &str) -> WebhookMeter {
         self.webhooks.meter(name)
+    }
+
+    /// Counts an account of a budget that passed its limit, or the share at which the budget warns.
+    pub fn budget_passed(&self, budget: &str, is_limit: bool) {
+        let mark = if is_limit { "limit" } else { "warning" };
+        self.budgets_passed.with_label_values(&[budget, mark]).inc();
     }
 
     /// Counts an event that no endpoint is notified of, because too many were waiting.

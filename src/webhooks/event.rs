@@ -3,8 +3,10 @@
 //! Input: frames that the log has kept, and the status of their run. Output: events with a body. Never: a prompt, an argument or an output, except the
 //! title and the final text that the status of a run has; a text of unbounded length; randomness (an event that is found again has the same id).
 
+use crate::budgets::BudgetPassed;
 use crate::config::webhooks::EventKind;
 use crate::log::{StreamId, stream_id};
+use crate::prices::Usd;
 use crate::runs::{RunStatus, Waiting};
 use bytes::Bytes;
 use framegate_translators::contracts::rfc3339_millis;
@@ -23,6 +25,27 @@ pub(super) struct Note {
     pub(super) at_ms: u64,
     /// The approval, if it is about one.
     pub(super) approval: Option<Waiting>,
+    /// The budget, if it is about one.
+    pub(super) budget: Option<SpentBudget>,
+}
+
+/// A budget that has passed a mark.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct SpentBudget {
+    name: String,
+    /// What the runs that share the amount have in common.
+    account: String,
+    spent_usd: Usd,
+    limit_usd: Usd,
+}
+
+impl From<BudgetPassed> for Note {
+    fn from(passed: BudgetPassed) -> Self {
+        let BudgetPassed { run, at_ms, budget: name, account, spent, limit, is_limit } = passed;
+        let kind = if is_limit { EventKind::BudgetSpent } else { EventKind::BudgetWarning };
+        let budget = Some(SpentBudget { name, account, spent_usd: spent, limit_usd: limit });
+        Self { run, kind, at_ms, approval: None, budget }
+    }
 }
 
 impl Note {
@@ -50,7 +73,7 @@ impl Note {
             _ => return None,
         };
         let is_of_run = frame.stream.kind == StreamKind::Session;
-        is_of_run.then(|| Self { run: stream_id(frame), kind, at_ms: frame.timestamp_ms, approval })
+        is_of_run.then(|| Self { run: stream_id(frame), kind, at_ms: frame.timestamp_ms, approval, budget: None })
     }
 
     /// The id of the event. It has no full stop, which separates the parts of what is signed.
@@ -60,6 +83,8 @@ impl Note {
             .chain_update(self.kind.as_str())
             .chain_update(self.at_ms.to_be_bytes())
             .chain_update(self.approval.as_ref().map_or("", |approval| &approval.approval_id))
+            .chain_update(self.budget.as_ref().map_or("", |budget| &budget.name))
+            .chain_update(self.budget.as_ref().map_or("", |budget| &budget.account))
             .finalize();
         let short: u128 = digest.iter().take(16).fold(0, |all, byte| all << 8 | u128::from(*byte));
         format!("msg_{short:032x}")
@@ -92,6 +117,8 @@ struct Data<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     approval: Option<Waiting>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    budget: Option<SpentBudget>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     upstream: Option<&'a str>,
     run: RunStatus,
     /// Whether a text was cut.
@@ -102,7 +129,7 @@ impl Event {
     /// The event of a note. `status` is the run's, as clients get it; `text_bytes` bounds each text of unbounded length.
     pub(super) fn of(note: Note, mut run: RunStatus, upstream: Option<&str>, text_bytes: usize) -> Self {
         let (id, kind, at_ms, stream) = (note.id(), note.kind, note.at_ms, note.run);
-        let mut approval = note.approval;
+        let (mut approval, budget) = (note.approval, note.budget);
         let approval_id = approval.as_ref().map(|approval| approval.approval_id.clone());
         let mut is_cut = false;
         let mut cut = |text: &mut Option<String>| {
@@ -118,7 +145,7 @@ impl Event {
         let message = Message {
             r#type: kind.as_str(),
             timestamp: rfc3339_millis(at_ms),
-            data: Data { approval, upstream, run, is_cut },
+            data: Data { approval, budget, upstream, run, is_cut },
         };
         let body = serde_json::to_vec(&message).unwrap_or_else(|error| {
             // A status has only string keys and finite numbers.

@@ -20,6 +20,7 @@ mod tests;
 pub use dead_letters::{DeadLetter, DeadLetters, remove};
 pub use target::{Target, TargetError};
 
+use crate::budgets::Listener;
 use crate::clock::Clock;
 use crate::config::webhooks::{Endpoint, EventKind};
 use crate::runs::Runs;
@@ -62,8 +63,7 @@ impl Watcher for Finder {
     fn kept(&self, frames: &[Arc<Frame>]) {
         for note in frames.iter().filter_map(|frame| Note::of(frame)) {
             if !self.targets.borrow().is_empty() && self.notes.try_send(note).is_err() {
-                self.metrics.webhook_event_lost();
-                tracing::error!("too many events wait for webhooks; one is lost (webhooks.queue_events)");
+                lose(&self.metrics);
             }
         }
     }
@@ -76,6 +76,7 @@ impl Watcher for Finder {
 /// Notifications that are not delivered yet, because the runs are not known.
 pub struct Webhooks {
     options: Options,
+    sender: mpsc::WeakSender<Note>,
     notes: mpsc::Receiver<Note>,
     targets: watch::Sender<Targets>,
 }
@@ -86,15 +87,18 @@ impl Webhooks {
         let (sender, notes) = mpsc::channel(options.queue_events.max(1));
         let (targets, receiver) = watch::channel(shared(targets));
         let finder = Finder { notes: sender, targets: receiver, metrics: runs.metrics().clone() };
-        (runs.watched_by(Arc::new(finder)), Self { options, notes, targets })
+        let sender = finder.notes.downgrade();
+        (runs.watched_by(Arc::new(finder)), Self { options, sender, notes, targets })
     }
 
     /// Starts to deliver. Must be called in a runtime.
     pub fn start(self, runs: Arc<Runs>) -> Delivering {
         let (stop, hurry) = (CancellationToken::new(), CancellationToken::new());
+        let notes = Notes { sender: self.sender, metrics: runs.metrics().clone() };
         let courier =
             Courier::new(runs, self.options, self.notes, self.targets.subscribe(), (stop.clone(), hurry.clone()));
-        Delivering { stop, hurry, task: tokio::spawn(courier.run()), control: Control { targets: self.targets } }
+        let control = Control { targets: self.targets };
+        Delivering { stop, hurry, task: tokio::spawn(courier.run()), control, notes }
     }
 }
 
@@ -104,9 +108,28 @@ pub struct Delivering {
     hurry: CancellationToken,
     task: JoinHandle<()>,
     control: Control,
+    notes: Notes,
+}
+
+/// Takes events that are not found in frames.
+#[derive(Clone)]
+struct Notes {
+    sender: mpsc::WeakSender<Note>,
+    metrics: Arc<Metrics>,
 }
 
 impl Delivering {
+    /// Receives the marks that accounts of budgets pass.
+    pub fn listener(&self) -> Listener {
+        let Notes { sender, metrics } = self.notes.clone();
+        Box::new(move |passed| {
+            // There is no sender any more when the proxy has stopped.
+            if sender.upgrade().is_some_and(|sender| sender.try_send(passed.into()).is_err()) {
+                lose(&metrics);
+            }
+        })
+    }
+
     /// Replaces the endpoints.
     pub fn control(&self) -> Control {
         self.control.clone()
@@ -139,6 +162,11 @@ impl Control {
     pub fn replace(&self, targets: Vec<Target>) {
         self.targets.send_replace(shared(targets));
     }
+}
+
+fn lose(metrics: &Metrics) {
+    metrics.webhook_event_lost();
+    tracing::error!("too many events wait for webhooks; one is lost (webhooks.queue_events)");
 }
 
 fn shared(targets: Vec<Target>) -> Targets {

@@ -257,7 +257,7 @@ fn by_workspace(runs: &[RunStatus]) {
     }
     // Every surface that names its directory names it in each run, except those of one connection or rollout with several.
     for (runner, least) in
-        [("claude-code", 95), ("codex", 25), ("opencode", 60), ("qwen-code", 95), ("pi", 60), ("acp", 80)]
+        [("claude-code", 95), ("codex", 25), ("opencode", 40), ("qwen-code", 95), ("pi", 60), ("acp", 80)]
     {
         let (all, known) = runs
             .iter()

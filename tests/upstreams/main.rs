@@ -18,6 +18,7 @@ mod agent_responses;
 mod agent_responses_packages;
 mod ai_sdk;
 mod approvals;
+mod budgets;
 mod chat_completions;
 mod claude_code_compat;
 #[path = "../serve/client.rs"]

@@ -10,7 +10,9 @@ mod system;
 mod upstreams;
 
 use super::{EXIT_CLEAN, EXIT_CONFIGURATION, LogArgs, threads};
+use crate::budgets::Budgets;
 use crate::clock::Clock;
+use crate::config::budgets::budgets;
 use crate::config::{self, LogKind, Sources};
 use crate::http::{Listening, ServeError, Server, Settings};
 use crate::prices::Prices;
@@ -80,8 +82,11 @@ pub(super) fn run(args: &Args, log_args: &LogArgs) -> anyhow::Result<ExitCode> {
     let kind = if args.demo { LogKind::Memory } else { config.log.kind };
     let runs = engine::runs(&config, runtime.block_on(engine::storage(&config, kind))?, &settings.encoder)?;
     let runs = runs.with_prices(prices.clone());
-    let mut reload = Reload { sources, config, log: log_args.clone(), prices, webhooks: None };
+    let mut reload = Reload { sources, config, log: log_args.clone(), prices, webhooks: None, budgets: None };
     let otlp = reload.config.otlp.clone();
+    let budgets = Budgets::new(budgets(&reload.config.budgets.limit), reload.config.budgets.max_accounts);
+    let runs = runs.watched_by(budgets.clone());
+    reload.budgets = Some(budgets.clone());
     let (runs, webhooks) = Webhooks::of(runs, engine::webhook_options(&reload.config, kind), targets);
     // The demo is for showing to others, so it redacts whatever the configuration says.
     let demo_rules = if args.demo { settings.ingest.redaction.clone().or(default_rules()?) } else { None };
@@ -94,7 +99,7 @@ pub(super) fn run(args: &Args, log_args: &LogArgs) -> anyhow::Result<ExitCode> {
         let upkeep = Upkeep::start(&runs);
         let (search, indexing) = started_search(&reload.config, kind, &runs).unzip();
         let place = place_of(kind, &reload.config.log);
-        let parts = (runs.clone(), search, delivering);
+        let parts = Parts { runs: runs.clone(), search, delivering, budgets };
         let served = serve((listening, settings), parts, demo_rules, reload, &place).await;
         runs.keep_counts().await;
         drop((upkeep, indexing));
@@ -126,6 +131,8 @@ fn configured(args: &Args, log_args: &LogArgs) -> anyhow::Result<Configured> {
     }
     let mut config = sources.load()?;
     // The demo prints to the terminal, so routine log lines are suppressed.
+    // Its log is in memory, and small.
+    config.search.enabled |= args.demo;
     if args.demo && config.telemetry.filter == config::Telemetry::default().filter {
         config.telemetry.filter = "warn".to_owned();
     }
@@ -199,9 +206,17 @@ impl Untold {
     }
 }
 
+/// What works beside the server.
+struct Parts {
+    runs: Arc<Runs>,
+    search: Option<Search>,
+    delivering: Delivering,
+    budgets: Arc<Budgets>,
+}
+
 async fn serve(
     (listening, settings): (Listening, Settings),
-    (runs, search, delivering): (Arc<Runs>, Option<Search>, Delivering),
+    Parts { runs, search, delivering, budgets }: Parts,
     demo: Option<Arc<Rules>>,
     mut reload: Reload,
     place: &str,
@@ -212,7 +227,8 @@ async fn serve(
     let mut interrupt = signal(SignalKind::interrupt()).context("cannot listen for signals")?;
     let terminal = Terminal::at_start();
     let mut hangup = signal(SignalKind::hangup()).context("cannot listen for signals")?;
-    let mut server = Server::on(listening, settings, runs.clone())?;
+    let mut server = Server::on(listening, settings, runs.clone())?.with_budgets(budgets.clone());
+    let _keeping = budgets.start(runs.clone(), server.handles(), Some(delivering.listener()));
     if let Some(search) = search {
         server = server.with_search(Arc::new(search));
     }

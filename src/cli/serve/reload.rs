@@ -5,11 +5,14 @@
 //! wrong.
 
 use super::settings::live;
+use crate::budgets::Budgets;
 use crate::cli::{LogArgs, prices};
+use crate::config::budgets::budgets;
 use crate::config::{Config, Sources};
 use crate::http::Control;
 use crate::prices::Prices;
 use crate::{telemetry, webhooks};
+use std::sync::Arc;
 
 /// The sources of the configuration, and the configuration that is active.
 pub(super) struct Reload {
@@ -20,6 +23,8 @@ pub(super) struct Reload {
     pub(super) prices: Prices,
     /// The endpoints of webhooks; `None` until deliveries have started.
     pub(super) webhooks: Option<webhooks::Control>,
+    /// The budgets; `None` before the runs are known.
+    pub(super) budgets: Option<Arc<Budgets>>,
 }
 
 impl Reload {
@@ -56,6 +61,9 @@ impl Reload {
         let targets = webhooks::targets(&usable.webhooks.endpoint)?;
         control.set(live)?;
         self.prices.replace(&prices);
+        if let Some(current) = self.budgets.as_ref().filter(|_| new.budgets.limit != self.config.budgets.limit) {
+            current.replace(budgets(&new.budgets.limit));
+        }
         if let Some(webhooks) = &self.webhooks {
             webhooks.replace(targets);
         }

@@ -18,9 +18,11 @@ use super::query::Query;
 use super::reply::{Body, Torn};
 use super::route::Call;
 use super::sdk_errors::{code_of, error};
+use super::sessions;
 use super::shared::Shared;
 use crate::client::NoAnswer;
 use crate::runs::Wire;
+use crate::runs::labels::Labels;
 use crate::shutdown::Phase;
 use crate::upstream::responses::{
     Answer, Asking, BoundedReceiver, Credentials, InFlightRequest, Mode, Refusal, Responses,
@@ -131,6 +133,8 @@ where
         let detail = "the token is restricted to sessions, runs or runners to which a new response does not belong";
         return Err(Problem::new(StatusCode::FORBIDDEN, detail).into());
     }
+    // The session is known when the response names it.
+    sessions::affordable(None, &Labels::default(), &shared)?;
     let negotiated = asked.negotiated(&request, &shared)?;
     shared.runs.log().check_writable().await.map_err(|error| {
         let full = error.is_full();

@@ -1,0 +1,145 @@
+//! The ledger: any order of costs gives the same accounts, each mark is reported once, and only runs of spent accounts are stopped.
+
+use super::ledger::{Facts, Ledger, Mark};
+use super::{Action, Budget, Share};
+use crate::prices::Usd;
+use jiff::civil::date;
+use proptest::prelude::*;
+use std::collections::HashMap;
+use uuid::Uuid;
+
+fn usd(text: &str) -> Usd {
+    Usd::parse(text).unwrap()
+}
+
+fn budget(per: &[&str], limit: &str, action: Action) -> Budget {
+    let per = per.iter().map(|share| share.parse().unwrap()).collect();
+    Budget { name: "b".to_owned(), per, limit: usd(limit), warn_percent: 80, action }
+}
+
+/// How many accounts the ledgers of these tests have.
+const MOST: usize = 1000;
+
+fn ledger(budgets: Vec<Budget>) -> Ledger {
+    Ledger::new(budgets, MOST)
+}
+
+fn facts(run: u128, session: u128, label: &str, day: i8) -> Facts {
+    Facts {
+        run: Some(Uuid::from_u128(run)),
+        session: Some(Uuid::from_u128(session)),
+        labels: (!label.is_empty()).then(|| label.parse().unwrap()).into_iter().collect(),
+        day: date(2026, 11, day),
+    }
+}
+
+/// The marks that were passed, with their amounts and accounts.
+fn passed(ledger: &mut Ledger, facts: &Facts, cost: &str, has_ended: bool) -> Vec<(Mark, String, String)> {
+    let outcome = ledger.set(facts, usd(cost), has_ended);
+    outcome.passed.into_iter().map(|one| (one.mark, one.spent.to_string(), one.account)).collect()
+}
+
+#[test]
+fn each_mark_is_passed_once_and_the_limit_covers_the_warning() {
+    let mut ledger = ledger(vec![budget(&["day"], "10", Action::Warn)]);
+    let day = "2026-11-01".to_owned();
+    assert_eq!(passed(&mut ledger, &facts(1, 1, "", 1), "7.99", false), []);
+    let warning = [(Mark::Warning, "8".to_owned(), day.clone())];
+    assert_eq!(passed(&mut ledger, &facts(1, 1, "", 1), "8", false), warning);
+    assert_eq!(passed(&mut ledger, &facts(1, 1, "", 1), "8.5", true), []);
+    let limit = [(Mark::Limit, "10".to_owned(), day)];
+    assert_eq!(passed(&mut ledger, &facts(2, 2, "", 1), "1.5", false), limit);
+    assert_eq!(passed(&mut ledger, &facts(2, 2, "", 1), "20", true), []);
+    // Another day has its own account, which can pass both marks at once.
+    let both = [(Mark::Limit, "11".to_owned(), "2026-11-02".to_owned())];
+    assert_eq!(passed(&mut ledger, &facts(3, 1, "", 2), "11", true), both);
+}
+
+#[test]
+fn shares_are_combined_and_runs_without_the_label_do_not_count() {
+    let mut ledger = ledger(vec![budget(&["label:team", "day"], "1", Action::Stop)]);
+    let limit = |account: &str| vec![(Mark::Limit, "1".to_owned(), account.to_owned())];
+    assert_eq!(passed(&mut ledger, &facts(1, 1, "team:web", 1), "1", true), limit("team:web, 2026-11-01"));
+    assert_eq!(passed(&mut ledger, &facts(2, 1, "team:web", 2), "1", true), limit("team:web, 2026-11-02"));
+    assert_eq!(passed(&mut ledger, &facts(3, 1, "team:api", 1), "1", true), limit("team:api, 2026-11-01"));
+    for other in [facts(4, 1, "", 1), facts(5, 1, "env:team", 1)] {
+        assert_eq!(passed(&mut ledger, &other, "5", true), []);
+        assert!(ledger.forbids(&other).is_none());
+    }
+    let new_run = |label: &str, day: i8| Facts { run: None, session: None, ..facts(0, 0, label, day) };
+    assert_eq!(ledger.forbids(&new_run("team:web", 1)).unwrap().1, "team:web, 2026-11-01");
+    assert!(ledger.forbids(&new_run("team:web", 3)).is_none());
+}
+
+#[test]
+fn a_spent_account_stops_each_of_its_open_runs_once() {
+    let mut ledger = ledger(vec![budget(&["session"], "1", Action::Stop), budget(&["day"], "100", Action::Stop)]);
+    let stopped = |ledger: &mut Ledger, run: u128, session: u128, cost: &str, has_ended: bool| -> Vec<u128> {
+        let outcome = ledger.set(&facts(run, session, "", 1), usd(cost), has_ended);
+        outcome.stop.into_iter().map(|(run, _)| run.as_u128()).collect()
+    };
+    assert_eq!(stopped(&mut ledger, 1, 1, "0.4", false), []);
+    assert_eq!(stopped(&mut ledger, 2, 1, "0.4", false), []);
+    assert_eq!(stopped(&mut ledger, 3, 2, "0.4", false), []);
+    assert_eq!(stopped(&mut ledger, 2, 1, "0.6", false), [1, 2]);
+    assert_eq!(stopped(&mut ledger, 1, 1, "0.5", false), []);
+    // A run that began before its session was spent is stopped when it costs something.
+    assert_eq!(stopped(&mut ledger, 4, 1, "0.1", false), [4]);
+    // A run that is over is not stopped.
+    assert_eq!(stopped(&mut ledger, 5, 1, "0.1", true), []);
+    let in_session = |session: u128| Facts { run: None, ..facts(0, session, "", 1) };
+    assert!(ledger.forbids(&in_session(1)).is_some() && ledger.forbids(&in_session(2)).is_none());
+}
+
+#[test]
+fn the_account_of_a_run_ends_with_it() {
+    let mut ledger = ledger(vec![budget(&["run"], "1", Action::Stop)]);
+    for run in 0..5_000 {
+        let outcome = ledger.set(&facts(run, run, "", 1), usd("2"), true);
+        assert_eq!((outcome.passed.len(), outcome.stop.len()), (1, 0));
+    }
+    assert_eq!(ledger.accounts(), 0);
+    let mut sessions = ledger(vec![budget(&["session"], "1", Action::Stop)]);
+    sessions.set(&facts(1, 1, "", 1), usd("2"), false);
+    for run in 2..5_000 {
+        sessions.set(&facts(run, run, "", 1), usd("2"), true);
+        assert!(sessions.accounts() <= MOST + 1);
+    }
+    let of_session = |session: u128| Facts { run: None, ..facts(0, session, "", 1) };
+    assert!(sessions.forbids(&of_session(1)).is_some(), "an account with an open run is not forgotten");
+    assert!(sessions.forbids(&of_session(4_999)).is_some() && sessions.forbids(&of_session(2)).is_none());
+}
+
+proptest! {
+    /// Whatever the order in which costs become known, an account has the sum of the last cost of each run.
+    #[test]
+    fn the_sum_does_not_depend_on_the_order(
+        costs in prop::collection::vec((0_u128..6, 0_u128..3, 0_u32..200), 1..60),
+    ) {
+        let mut ledger = ledger(vec![budget(&["session"], "1000000", Action::Warn)]);
+        let mut last: HashMap<(u128, u128), u32> = HashMap::new();
+        for (run, session, cents) in costs {
+            // A run belongs to one session.
+            let run = session * 10 + run;
+            last.insert((session, run), cents);
+            ledger.set(&facts(run, session, "", 1), usd(&format!("{}.{:02}", cents / 100, cents % 100)), false);
+        }
+        for session in 0..3 {
+            let cents: u32 = last.iter().filter(|((of, _), _)| *of == session).map(|(_, cents)| cents).sum();
+            let expected = usd(&format!("{}.{:02}", cents / 100, cents % 100));
+            prop_assert_eq!(ledger.spent(&facts(0, session, "", 1)), expected);
+        }
+    }
+}
+
+#[test]
+fn shares_and_actions_have_names() {
+    for (text, share) in [("run", Share::Run), ("session", Share::Session), ("day", Share::Day)] {
+        assert_eq!(text.parse(), Ok(share));
+    }
+    assert_eq!("label:a".parse(), Ok(Share::Label("a".to_owned())));
+    for action in Action::ALL {
+        assert_eq!(Action::find(action.as_str()), Some(action));
+    }
+    assert_eq!(Action::find("kill"), None);
+}
