@@ -50,5 +50,8 @@ mod relay;
 mod restarts;
 #[path = "../storage/scratch.rs"]
 mod scratch;
+#[path = "../serve/scripted.rs"]
+mod scripted;
 mod sequences;
 mod servers;
+mod webhooks;

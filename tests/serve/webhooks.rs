@@ -7,7 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use framegate::clock::Clock;
 use hmac::{Hmac, Mac};
-use serde_json::Value;
+use serde_json::{Value, json};
 use sha2::Sha256;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -387,5 +387,33 @@ fn an_endpoint_that_cannot_be_used_stops_the_start() {
     ] {
         let message = refusal_of(&folder.write("wrong.toml", &settings), &[("SHORT", "whsec_c2hvcnQ=")]);
         assert!(message.contains(expected) && !message.contains("c2hvcnQ"), "{expected:?}: {message}");
+    }
+}
+
+#[test]
+#[ignore = "needs node and tests/clients/node_modules: ./test.sh runs it"]
+fn npm_standardwebhooks_verifies_what_is_sent() {
+    let (receiver, _) = answering(200);
+    let folder = Folder::new();
+    let settings = endpoint(&folder, "ci", &receiver, "secret_env = [\"OLD_SECRET\"]");
+    let config = folder.write("config.toml", &settings);
+    let proxy = Proxy::configured_with(&config, &folder.path("log"), &[("OLD_SECRET", &secret("old"))]);
+    run(&proxy);
+    wait_until("the run arrives", || receiver.requests().len() == 1);
+    let request = &receiver.requests()[0];
+    let sent = String::from_utf8(request.body.clone()).unwrap();
+    let plan =
+        |name: &str, body: &str| json!({"secret": secret(name).trim(), "headers": request.headers, "body": body});
+    let plan = json!([plan("ci", &sent), plan("old", &sent), plan("other", &sent), plan("ci", &format!("{sent} "))]);
+    let program = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/clients/standard_webhooks.mjs");
+    let output = Command::new("node").args([program, &plan.to_string()]).output().unwrap();
+    assert!(output.status.success(), "{}", text(&output));
+    let verdicts: Vec<Value> = text(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(verdicts.len(), 4);
+    for verdict in &verdicts[..2] {
+        assert_eq!(verdict["event"], body(request));
+    }
+    for verdict in &verdicts[2..] {
+        assert!(verdict["error"].as_str().unwrap().contains("No matching signature"), "{verdict}");
     }
 }
