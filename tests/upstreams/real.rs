@@ -22,7 +22,7 @@ pub fn real(preset: &str, name: &str, model: &Model, more: &str) -> Started {
     let (settings, environment) = crate::real_vendors::needs(name, model);
     let tables = format!(
         "[[upstream]]\nname = \"real\"\nkind = \"command\"\npreset = \"{preset}\"\nprogram = \"{program}\"\n\
-         modes = {modes:?}\ndirectories = [\"{{folder}}/work\"]\npass_environment = [\"PATH\"]\n{settings}\
+         modes = {modes:?}\ndirectories = [\"{{folder}}/work\"]\nstart_timeout_ms = 110000\npass_environment = [\"PATH\"]\n{settings}\
          [upstream.environment]\nHOME = \"{{folder}}/home\"\nLANG = \"C.UTF-8\"\nMODEL_KEY = \"test\"\n\
          ANTHROPIC_BASE_URL = \"http://{address}\"\nANTHROPIC_API_KEY = \"test\"\nDISABLE_TELEMETRY = \"1\"\n\
          DISABLE_ERROR_REPORTING = \"1\"\nDISABLE_AUTOUPDATER = \"1\"\nIS_SANDBOX = \"1\"\n\
