@@ -93,3 +93,34 @@ pub enum LogFormat {
     /// One JSON object on each line.
     Json,
 }
+
+/// The encoding of spans that are sent to a collector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum OtlpProtocol {
+    /// Protobuf over HTTP, which every collector accepts.
+    #[serde(rename = "http/protobuf")]
+    Protobuf,
+    /// JSON over HTTP.
+    #[serde(rename = "http/json")]
+    Json,
+}
+
+/// The compression of requests to a collector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OtlpCompression {
+    /// None.
+    None,
+    /// gzip.
+    Gzip,
+}
+
+/// What spans contain of prompts, answers, and the arguments and results of tools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SpanContent {
+    /// Nothing.
+    None,
+    /// All of it, up to its limits of bytes.
+    Messages,
+}

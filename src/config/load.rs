@@ -4,6 +4,7 @@ use super::Config;
 use super::approvals;
 use super::budgets;
 use super::error::{ConfigError, Problem, unknown};
+use super::otel_variables::{self, Standard};
 use super::source::Source;
 use super::upstream;
 use super::webhooks;
@@ -17,6 +18,9 @@ use std::path::{Path, PathBuf};
 
 /// The prefix of framegate's environment variables.
 pub(super) const ENV_PREFIX: &str = "FRAMEGATE__";
+
+/// The prefix of OpenTelemetry's standard variables.
+const OTEL_PREFIX: &str = "OTEL_";
 
 /// The only top-level key of the file that is not a section: it holds a list of tables.
 pub(super) const UPSTREAM: &str = "upstream";
@@ -33,6 +37,8 @@ pub struct Sources {
     pub ignores_default_file: bool,
     /// Environment variables; those without the prefix are ignored.
     pub environment: Vec<(String, String)>,
+    /// The standard variables of OpenTelemetry; `None` if they are not read, because the command sends no spans.
+    pub opentelemetry: Option<Vec<(String, String)>>,
     /// Settings of the command line, as `section.key` and text.
     pub flags: Vec<(String, String)>,
 }
@@ -46,16 +52,21 @@ impl Sources {
         file: Option<PathBuf>,
         environment: impl IntoIterator<Item = (OsString, OsString)>,
     ) -> Result<Self, ConfigError> {
-        let mut ours = Vec::new();
-        for (name, value) in environment {
-            let Some(name) = name.to_str().filter(|name| name.starts_with(ENV_PREFIX)) else { continue };
-            let value = value.into_string().map_err(|_| Problem {
-                place: name.to_owned(),
-                message: "the value is not valid Unicode".to_owned(),
-            })?;
-            ours.push((name.to_owned(), value));
-        }
+        let ours = with_prefix(ENV_PREFIX, environment)?;
         Ok(Self { file, environment: ours, ..Self::default() })
+    }
+
+    /// The same, and what these sources do not set is taken from the standard variables of OpenTelemetry. A build without the
+    /// feature `otel` does not read them: they may be meant for other programs.
+    ///
+    /// # Errors
+    /// One of the variables is not valid Unicode.
+    pub fn with_opentelemetry(
+        self,
+        environment: impl IntoIterator<Item = (OsString, OsString)>,
+    ) -> Result<Self, ConfigError> {
+        let variables = cfg!(feature = "otel").then(|| with_prefix(OTEL_PREFIX, environment)).transpose()?;
+        Ok(Self { opentelemetry: variables, ..self })
     }
 
     /// The same, but without a named file, no file is read.
@@ -83,6 +94,22 @@ impl Sources {
         self.load_with(name, &text).map_err(|error| if needed { error } else { error.of_default_file(&text) })
     }
 
+    /// The settings that the standard variables name. `own` are framegate's own sources, highest precedence first.
+    fn standard(&self, own: [&Source; 3], problems: &mut Vec<Problem>) -> Vec<Standard> {
+        let Some(variables) = &self.opentelemetry else { return Vec::new() };
+        let lookup = |name: &str| variables.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
+        let [flags, environment, file] = own.map(|source| source.text("otlp", "endpoint"));
+        let names_collector = match flags.or(environment) {
+            // The empty endpoint of a variable or a flag is meant: no spans are sent.
+            Some("") => return Vec::new(),
+            named => named.or(file).is_some_and(|url| !url.is_empty()),
+        };
+        otel_variables::read(&lookup, names_collector).unwrap_or_else(|found| {
+            problems.extend(found);
+            Vec::new()
+        })
+    }
+
     fn load_with(&self, name: String, text: &str) -> Result<Config, ConfigError> {
         let mut file: Dict = Toml::from_str(text).map_err(|error| {
             // The parser's message spans lines, because it shows the line and the position. It is used as it is.
@@ -94,10 +121,15 @@ impl Sources {
         let rules = approvals::LIST.take(&mut file).map(|tables| approvals::read(&tables, &spell, &mut problems));
         let limits = budgets::LIST.take(&mut file).map(|tables| budgets::read(&tables, &spell, &mut problems));
         let endpoints = webhooks::LIST.take(&mut file).map(|tables| webhooks::read(&tables, &spell, &mut problems));
+        let (mut file, mut environment, mut flags) =
+            (Source::file(name, file), Source::environment(&self.environment), Source::flags(&self.flags));
+        [&mut file, &mut environment, &mut flags].into_iter().for_each(|source| source.take_misfits(&mut problems));
+        let standard = self.standard([&flags, &environment, &file], &mut problems);
+        file.leave_defaults_to(&standard);
+        let mut standard = Source::standard(&standard);
+        standard.take_misfits(&mut problems);
         let mut figment = Figment::from(Serialized::defaults(Config::default()));
-        for mut source in [Source::file(name, file), Source::environment(&self.environment), Source::flags(&self.flags)]
-        {
-            source.take_misfits(&mut problems);
+        for source in [standard, file, environment, flags] {
             figment = figment.merge(source);
         }
         match figment.extract::<Config>() {
@@ -123,6 +155,23 @@ impl Sources {
             }
         }
     }
+}
+
+/// The environment variables with this prefix.
+fn with_prefix(
+    prefix: &str,
+    environment: impl IntoIterator<Item = (OsString, OsString)>,
+) -> Result<Vec<(String, String)>, ConfigError> {
+    let mut found = Vec::new();
+    for (name, value) in environment {
+        let Some(name) = name.to_str().filter(|name| name.starts_with(prefix)) else { continue };
+        let value = value.into_string().map_err(|_| Problem {
+            place: name.to_owned(),
+            message: "the value is not valid Unicode".to_owned(),
+        })?;
+        found.push((name.to_owned(), value));
+    }
+    Ok(found)
 }
 
 /// The source of a key's value, with the key as the source spells it.
@@ -282,6 +331,53 @@ mod tests {
         }
         let message = load("", &[], &[("gate.mode", "loud")]).unwrap_err();
         assert!(message.contains("the command line, gate.mode: unknown value \"loud\""), "{message}");
+    }
+
+    #[cfg(feature = "otel")]
+    #[test]
+    fn standard_variables_set_what_framegate_s_own_sources_do_not() {
+        let load = |file: &str, own: &[(&str, &str)], standard: &[(&str, &str)]| {
+            let owned = |list: &[(&str, &str)]| {
+                list.iter().map(|(key, text)| ((*key).to_owned(), (*text).to_owned())).collect::<Vec<_>>()
+            };
+            let sources =
+                Sources { environment: owned(own), opentelemetry: Some(owned(standard)), ..Sources::default() };
+            sources.load_with("config.toml".to_owned(), file).map_err(|error| error.to_string())
+        };
+        let standard = [("OTEL_EXPORTER_OTLP_ENDPOINT", "http://c:1"), ("OTEL_EXPORTER_OTLP_TIMEOUT", "700")];
+        let otlp = load("[otlp]\ninterval_ms = 7", &[], &standard).unwrap().otlp;
+        assert_eq!((&*otlp.endpoint, otlp.timeout_ms, otlp.interval_ms), ("http://c:1/v1/traces", 700, 7));
+        let otlp = load("[otlp]\ntimeout_ms = 800", &[("FRAMEGATE__OTLP__INTERVAL_MS", "9")], &standard).unwrap().otlp;
+        assert_eq!((&*otlp.endpoint, otlp.timeout_ms, otlp.interval_ms), ("http://c:1/v1/traces", 800, 9));
+        for (file, own) in [
+            ("[otlp]\nendpoint = \"http://own/t\"", vec![]),
+            ("", vec![("FRAMEGATE__OTLP__ENDPOINT", "http://own/t")]),
+        ] {
+            let otlp = load(file, &own, &standard).unwrap().otlp;
+            assert_eq!((&*otlp.endpoint, otlp.timeout_ms), ("http://own/t", 10_000));
+        }
+        // A file that lists every default does not hide the variables. An own variable does, whatever its value.
+        let every_default = include_str!("../../config.toml");
+        let otlp = load(every_default, &[], &standard).unwrap_or_else(|message| panic!("{message}")).otlp;
+        assert_eq!((&*otlp.endpoint, otlp.timeout_ms), ("http://c:1/v1/traces", 700));
+        let otlp = load(every_default, &[("FRAMEGATE__OTLP__TIMEOUT_MS", "10000")], &standard).unwrap().otlp;
+        assert_eq!((&*otlp.endpoint, otlp.timeout_ms), ("http://c:1/v1/traces", 10_000));
+        assert_eq!(load("", &[("FRAMEGATE__OTLP__ENDPOINT", "")], &standard).unwrap(), Config::default());
+        for (variables, expected) in [
+            (&[("OTEL_EXPORTER_OTLP_ENDPOINT", "c:4317")], "OTEL_EXPORTER_OTLP_ENDPOINT: must be a URL of the form"),
+            (&[("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "c")], "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: must be a URL"),
+        ] {
+            let message = load("", &[], variables).unwrap_err();
+            assert!(message.contains(expected), "{message}");
+        }
+        for (variable, value, expected) in [
+            ("OTEL_EXPORTER_OTLP_TIMEOUT", "10s", "OTEL_EXPORTER_OTLP_TIMEOUT: \"10s\" is not a whole number"),
+            ("OTEL_EXPORTER_OTLP_TIMEOUT", "1", "OTEL_EXPORTER_OTLP_TIMEOUT: 1 is out of range"),
+            ("OTEL_BSP_MAX_QUEUE_SIZE", "9", "512 is more than otlp.queue_spans (9)"),
+        ] {
+            let message = load("", &[], &[standard[0], (variable, value)]).unwrap_err();
+            assert!(message.contains(expected), "{message}");
+        }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The configuration: defaults, then `config.toml`, then the environment, then flags.
+//! The configuration: defaults, then the standard variables of OpenTelemetry, then `config.toml`, then the environment, then flags.
 //!
 //! Input: the sources. Output: a [`Config`] in which every value is in its range, or a list of all problems in the sources,
 //! each with its position and a correct alternative. Never: a key that is silently ignored, a secret.
@@ -16,6 +16,7 @@ mod listen;
 mod lists;
 mod load;
 mod log;
+mod otel_variables;
 mod otlp;
 mod redaction;
 mod reload;
@@ -31,6 +32,8 @@ pub use choices::*;
 pub(crate) use error::unknown;
 pub use error::{ConfigError, Problem};
 pub use load::{DEFAULT_FILE, Sources};
+#[cfg(feature = "otel")]
+pub(crate) use otel_variables::pairs as header_list;
 pub use reload::Changes;
 pub use settings::*;
 

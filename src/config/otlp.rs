@@ -3,7 +3,7 @@
 use super::Otlp;
 use crate::features::WITHOUT_TLS;
 use hyper::Uri;
-use hyper::header::{CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderName, TRANSFER_ENCODING};
+use hyper::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderName, TRANSFER_ENCODING};
 
 /// The error for an endpoint in a build without the feature.
 const NOT_BUILT: &str =
@@ -34,13 +34,21 @@ impl Otlp {
         ];
         for (key, names) in lists {
             for name in names {
-                let parsed = HeaderName::from_bytes(name.as_bytes());
-                let is_ours =
-                    |name: &HeaderName| [HOST, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING].contains(name);
-                if !parsed.is_ok_and(|name| !is_ours(&name)) {
+                if !HeaderName::from_bytes(name.as_bytes()).is_ok_and(|name| Self::may_add(&name)) {
                     found.push((key, format!("{name:?} is not a header name that can be added")));
                 }
             }
+        }
+        if self.header_list_env.contains(['=', ',']) {
+            let message = "must be the name of an environment variable, not the list itself";
+            found.push(("otlp.header_list_env", message.to_owned()));
+        }
+        if self.service_name.trim().is_empty() {
+            found.push(("otlp.service_name", "is empty; use a name such as \"framegate\"".to_owned()));
+        }
+        if self.resource_attributes.contains_key("service.name") {
+            let message = "contains service.name, which has a setting of its own: otlp.service_name";
+            found.push(("otlp.resource_attributes", message.to_owned()));
         }
         let lower = |name: &String| name.to_ascii_lowercase();
         if let Some(twice) =
@@ -48,6 +56,13 @@ impl Otlp {
         {
             found.push(("otlp.header_env", format!("{twice:?} is also in otlp.header_files")));
         }
+    }
+}
+
+impl Otlp {
+    /// Whether a header can be added to requests, and does not describe their bodies.
+    pub(crate) fn may_add(name: &HeaderName) -> bool {
+        ![HOST, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING].contains(name)
     }
 }
 

@@ -5,7 +5,9 @@
 
 use super::approvals::Rule;
 use super::budgets::Limit;
-use super::choices::{FsyncKind, GateMode, LogFormat, LogKind, StorageKind, UiEnabled, Unanswered};
+use super::choices::{
+    FsyncKind, GateMode, LogFormat, LogKind, OtlpCompression, OtlpProtocol, SpanContent, StorageKind, UiEnabled, Unanswered,
+};
 use super::table::settings;
 use super::webhooks::Endpoint;
 use crate::defaults;
@@ -443,11 +445,15 @@ settings! {
 }
 
 settings! {
-    /// The OTLP collector, and the limits of the export.
+    /// The OTLP collector, and the limits of the export. The standard variables OTEL_… set what is not set here.
     pub struct Otlp {
         /// URL of an OpenTelemetry collector that receives traces over HTTP ("http://127.0.0.1:4318/v1/traces"), for a
-        /// build with the feature otel. Empty: none.
+        /// build with the feature otel. Empty: the collector of OTEL_EXPORTER_OTLP_ENDPOINT, if there is one.
         endpoint: String = String::new();
+        /// Encoding of the spans: "http/protobuf" or "http/json".
+        protocol: OtlpProtocol = OtlpProtocol::Protobuf;
+        /// Compression of the requests: "none" or "gzip".
+        compression: OtlpCompression = OtlpCompression::None;
         /// Certificates to trust for a collector with https, as PEM. Empty: the machine's.
         ca_file: PathBuf = PathBuf::new();
         /// Headers of each request whose values are in files, as { x-api-key = "/run/secrets/collector" }.
@@ -455,14 +461,33 @@ settings! {
         /// Headers of each request whose values are in environment variables,
         /// as { authorization = "COLLECTOR_AUTHORIZATION" }.
         header_env: BTreeMap<String, String> = BTreeMap::new();
+        /// Environment variable with a list of further headers, as "name=value,name=value" with percent-encoded values.
+        /// Empty: none.
+        header_list_env: String = String::new();
+        /// Name of this proxy in traces, the resource attribute service.name.
+        service_name: String = "framegate".to_owned();
+        /// Further resource attributes of all spans, as { "deployment.environment.name" = "staging" }.
+        resource_attributes: BTreeMap<String, String> = BTreeMap::new();
+        /// How many of a million runs are sent. A run's id decides, so all proxies select the same runs.
+        sampled_per_million: u64 = 1_000_000, in 0..=1_000_000;
+        /// What spans contain of prompts, answers, and the arguments and results of tools: "none" or "messages".
+        content: SpanContent = SpanContent::None;
+        /// Maximum number of bytes of text in one attribute with content. The rest is left out.
+        content_bytes: usize = 65_536, in 256..=16 << 20;
+        /// Maximum number of bytes of content that the open spans of all runs hold. Further content is left out.
+        max_content_bytes: usize = 64 << 20, in 0..=64 << 30;
         /// Time in milliseconds to connect to the collector.
         connect_timeout_ms: u64 = 5000, in 100..=600_000;
         /// Time in milliseconds for the collector to answer, and to receive the rest when the proxy stops.
         timeout_ms: u64 = 10_000, in 100..=600_000;
         /// Finished spans that may wait to be sent. Further ones are dropped and counted.
         queue_spans: usize = 8192, in 1..=1_000_000;
+        /// Maximum number of bytes of the finished spans that wait. Further spans are dropped and counted.
+        queue_bytes: usize = 64 << 20, in 65_536..=64 << 30;
         /// Spans that are sent in one request.
         batch_spans: usize = 512, in 1..=65_536;
+        /// Bytes of spans after which a request is not extended by another span, before compression.
+        batch_bytes: usize = 2 << 20, in 1024..=64 << 20;
         /// Time in milliseconds that a span waits for others to be sent with it.
         interval_ms: u64 = 1000, in 1..=600_000;
         /// Maximum number of open spans of all runs. Further ones are not sent, and counted.

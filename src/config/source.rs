@@ -5,23 +5,27 @@
 
 use super::SECTIONS;
 use super::error::{Problem, unknown};
+use super::otel_variables::Standard;
 use super::table::{Section, Setting, find, keys, sorted};
 use figment::value::{Dict, Map, Num, Tag, Value};
 use figment::{Metadata, Profile, Provider};
+use std::sync::Arc;
 
 /// One source of settings.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct Source {
     name: String,
     settings: Dict,
     /// How the source spells a key, for messages.
-    spell: fn(name: &str, key: &str) -> String,
+    spell: Spell,
 }
+
+/// How a source with this name spells a key.
+type Spell = Arc<dyn Fn(&str, &str) -> String + Send + Sync>;
 
 impl Provider for Source {
     fn metadata(&self) -> Metadata {
-        let spell = self.spell;
-        let name = self.name.clone();
+        let (spell, name) = (self.spell.clone(), self.name.clone());
         Metadata::named(self.name.clone()).interpolater(move |_, keys| spell(&name, &keys.join(".")))
     }
 
@@ -33,7 +37,7 @@ impl Provider for Source {
 impl Source {
     /// Creates a source from a file's settings.
     pub(super) fn file(name: String, settings: Dict) -> Self {
-        Self { name, settings, spell: |name, key| format!("{name}, {key}") }
+        Self { name, settings, spell: Arc::new(|name, key| format!("{name}, {key}")) }
     }
 
     /// Creates a source from `FRAMEGATE__SECTION__KEY` variables; other variables are ignored.
@@ -42,18 +46,57 @@ impl Source {
             let key = name.strip_prefix(super::load::ENV_PREFIX)?;
             Some((key.to_ascii_lowercase().replace("__", "."), text.clone()))
         });
-        Self { name: "the environment".to_owned(), settings: nested(settings), spell: |_, key| variable(key) }
+        Self { name: "the environment".to_owned(), settings: nested(settings), spell: Arc::new(|_, key| variable(key)) }
+    }
+
+    /// Creates a source from settings that standard variables name, given as `section.key`, value and variable.
+    pub(super) fn standard(given: &[Standard]) -> Self {
+        let mut settings = Dict::new();
+        for Standard { key, value, .. } in given {
+            let Some((section, key)) = key.split_once('.') else { continue };
+            let entry = settings.entry(section.to_owned()).or_insert_with(|| Value::from(Dict::new()));
+            if let Value::Dict(_, keys) = entry {
+                keys.insert(key.to_owned(), value.clone());
+            }
+        }
+        let variables: Vec<_> = given.iter().map(|one| (one.key, one.variable)).collect();
+        let spell = move |_: &str, key: &str| {
+            let found = variables.iter().find(|(known, _)| *known == key);
+            found.map_or_else(|| key.to_owned(), |(_, variable)| (*variable).to_owned())
+        };
+        Self { name: "the standard variables".to_owned(), settings, spell: Arc::new(spell) }
     }
 
     /// Creates a source from the settings of the command line, given as `section.key` and text.
     pub(super) fn flags(flags: &[(String, String)]) -> Self {
         let settings = nested(flags.iter().cloned());
-        Self { name: "the command line".to_owned(), settings, spell: |name, key| format!("{name}, {key}") }
+        Self { name: "the command line".to_owned(), settings, spell: Arc::new(|name, key| format!("{name}, {key}")) }
+    }
+
+    /// A text among the settings, if it is set.
+    pub(super) fn text(&self, section: &str, key: &str) -> Option<&str> {
+        match self.settings.get(section)? {
+            Value::Dict(_, settings) => settings.get(key)?.as_str(),
+            _ => None,
+        }
+    }
+
+    /// Removes settings that have their defaults, of those that standard variables set: a file that lists every default must not hide
+    /// the variables.
+    pub(super) fn leave_defaults_to(&mut self, standard: &[Standard]) {
+        for (section, key) in standard.iter().filter_map(|one| one.key.split_once('.')) {
+            let known = SECTIONS.iter().find(|known| known.name == section).and_then(|known| find(known.settings, key));
+            if let (Some(setting), Some(Value::Dict(_, settings))) = (known, self.settings.get_mut(section))
+                && settings.get(key).is_some_and(|value| is_same(value, &(setting.default)()))
+            {
+                settings.remove(key);
+            }
+        }
     }
 
     /// Removes and reports everything that is not a setting, or not a value of its setting.
     pub(super) fn take_misfits(&mut self, problems: &mut Vec<Problem>) {
-        let (name, spell) = (self.name.clone(), self.spell);
+        let (name, spell) = (self.name.clone(), self.spell.clone());
         let mut report = |key: String, message: String| {
             problems.push(Problem { place: spell(&name, &key), message });
         };
@@ -122,6 +165,14 @@ pub(super) fn misfit(value: &Value, setting: &Setting) -> Option<String> {
         (Value::Dict(..), Value::Dict(_, items)) if items.values().all(|item| item.as_str().is_some()) => None,
         (Value::Dict(..), _) => Some(format!("{} is not a table of strings such as {{ a = \"b\" }}", shown(value))),
         _ => None,
+    }
+}
+
+/// Whether two values are the same. A number in a file may have another type than the default.
+fn is_same(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Num(_, one), Value::Num(_, other)) => whole(*one) == whole(*other),
+        _ => one == other,
     }
 }
 

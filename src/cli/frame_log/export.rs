@@ -1,9 +1,13 @@
 //! `export`: writes the events of stored streams in any contract. `stored` writes the frames themselves, for `import`. If the
-//! first frames of a stream were pruned, the contract's own gap event precedes the rest.
+//! first frames of a stream were pruned, the contract's own gap event precedes the rest. `otlp` sends spans of the runs to a collector.
+
+#[cfg_attr(not(feature = "otel"), path = "no_otlp.rs")]
+mod otlp;
 
 use super::Source;
 use super::source::Found;
 use crate::cli::EXIT_CLEAN;
+use crate::config::Config;
 use crate::log::Gone;
 use anyhow::bail;
 use framegate_translators::contracts::{CONTRACTS, Contract, SseStyle, contract, names_for};
@@ -14,6 +18,12 @@ use std::io::Write;
 /// The form that `import` reads.
 const STORED: &str = "stored";
 
+/// Spans for an OpenTelemetry collector, which are sent instead of printed.
+pub(super) const OTLP: &str = "otlp";
+
+/// How long `--to otlp` waits by default for a collector that takes nothing.
+const WAIT_SECONDS: u64 = 600;
+
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// The run: its id, or a prefix of it that no other id has
@@ -22,9 +32,15 @@ pub(super) struct Args {
     /// Every stream, one after the other, in the order in which they began
     #[arg(long)]
     all: bool,
-    /// The contract, or `stored`: the frames as they are stored
+    /// The contract; or `stored`: the frames as they are stored; or `otlp`: send the runs as spans to the collector of [otlp]
     #[arg(long, value_name = "CONTRACT")]
-    to: String,
+    pub(super) to: String,
+    /// With --to otlp: the collector's URL for traces, instead of the configured one
+    #[arg(long, value_name = "URL")]
+    pub(super) endpoint: Option<String>,
+    /// With --to otlp: how many seconds to wait for a collector that takes nothing; 0: for ever
+    #[arg(long, value_name = "SECONDS", default_value_t = WAIT_SECONDS)]
+    pub(super) wait: u64,
     /// Also print what the contract calls experimental
     #[arg(long)]
     experimental: bool,
@@ -32,20 +48,35 @@ pub(super) struct Args {
     user_messages: bool,
 }
 
-pub(super) fn run(args: &Args, log: &dyn Source, out: &mut dyn Write) -> anyhow::Result<u8> {
+impl Args {
+    /// The streams that are exported.
+    fn streams(&self, log: &dyn Source) -> anyhow::Result<Vec<Found>> {
+        match &self.run {
+            Some(run) => Ok(vec![log.find(run)?]),
+            None => log.streams(),
+        }
+    }
+}
+
+pub(super) fn run(args: &Args, config: &Config, log: &dyn Source, out: &mut dyn Write) -> anyhow::Result<u8> {
+    if args.to == OTLP {
+        if args.experimental || args.user_messages {
+            bail!("--experimental and --user-messages are for events of contracts; otlp.content decides what spans contain");
+        }
+        return otlp::run(&args.streams(log)?, &config.otlp, args.wait, log, out);
+    }
+    if args.endpoint.is_some() {
+        bail!("--endpoint is the URL of a collector, which only --to {OTLP} sends to");
+    }
     let to = match contract(&args.to) {
         None if args.to == STORED => None,
         None => {
-            let known = CONTRACTS.iter().map(|contract| contract.name).chain([STORED]);
+            let known = CONTRACTS.iter().map(|contract| contract.name).chain([STORED, OTLP]);
             bail!("--to: {}", crate::config::unknown("contract", &args.to, known));
         }
         some => some,
     };
-    let streams = match &args.run {
-        Some(run) => vec![log.find(run)?],
-        None => log.streams()?,
-    };
-    for found in &streams {
+    for found in &args.streams(log)? {
         let is_included = match to {
             None => stored(found, log, out)?,
             Some(contract) => events(found, contract, args, log, out)?,

@@ -46,7 +46,9 @@ enum Command {
     List(show::ListArgs),
     /// Print the status of a run as JSON, or the run as text
     Show(show::ShowArgs),
-    /// Print the events of a run, or of all streams, in a contract, one per line
+    /// Print the events of a run, or of all streams, in a contract, one per line; or send the runs to an OpenTelemetry collector
+    ///
+    /// Exit code with --to otlp: 0 if the collector took all spans, 1 if some are missing there, 2 if it could not be reached.
     Export(export::Args),
     /// Import frames that `export --to stored` printed
     ///
@@ -62,13 +64,20 @@ enum Command {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let mut config = Sources::new(args.config.clone(), std::env::vars_os())?.load()?;
+    let mut sources = Sources::new(args.config.clone(), std::env::vars_os())?;
+    if let Command::Export(export) = &args.command
+        && export.to == export::OTLP
+    {
+        sources = sources.with_opentelemetry(std::env::vars_os())?;
+        sources.flags.extend(export.endpoint.iter().map(|url| ("otlp.endpoint".to_owned(), url.clone())));
+    }
+    let mut config = sources.load()?;
     choose(args.db.as_deref(), &mut config.log);
     let out = &mut std::io::BufWriter::new(std::io::stdout().lock());
     let code = match &args.command {
         Command::List(list) => show::list(list, &*open(&config)?, &prices::of(&config)?, out)?,
         Command::Show(run) => show::show(run, &*open(&config)?, &prices::of(&config)?, out)?,
-        Command::Export(export) => export::run(export, &*open(&config)?, out)?,
+        Command::Export(export) => export::run(export, &config, &*open(&config)?, out)?,
         Command::Import(import) => import::run(import, &config, out)?,
         Command::Verify => open(&config)?.verify(out)?,
         Command::Prune(prune) => prune_log(prune, &config, out)?,

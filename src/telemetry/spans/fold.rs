@@ -1,32 +1,59 @@
 //! Turns frames into spans, by the semantic conventions for generative AI.
 //!
 //! Input: the frames of all runs, in order for each run. Output: a span for each run (`invoke_agent`), turn (`chat`), tool
-//! (`execute_tool`) and subagent (`invoke_agent`) that ended, with the times of the frames. Never: a clock; randomness; a
-//! payload. A trace is a run and has the run's id. A span's id is derived from its subject.
+//! (`execute_tool`) and subagent (`invoke_agent`) that ended, with the times of the frames. Never: a clock; randomness; content,
+//! unless the bounds have room for it. A trace is a run and has the run's id. A span's id is derived from its subject.
 
+mod span;
+mod tokens;
+
+use super::attributes::{bounded, number, text, texts, truth};
+use super::content::{self, Content};
+use crate::config::{Otlp, SpanContent};
 use framegate_translators::frame::{
     Body, EndReason, ErrorReported, Frame, Provider, SessionEnded, SharedStr, StreamKind, ToolCall, Usage, UsageScope,
 };
 use framegate_translators::runners::{name_of, of_provider};
-use opentelemetry::trace::{Event, SpanContext, SpanId, SpanKind, Status, TraceFlags, TraceId, TraceState};
-use opentelemetry::{Array, InstrumentationScope, KeyValue, StringValue, Value};
-use opentelemetry_sdk::trace::{SpanData, SpanEvents, SpanLinks};
-use sha2::{Digest, Sha256};
-use std::borrow::Cow;
+use opentelemetry_proto::tonic::common::v1::KeyValue;
+use opentelemetry_proto::tonic::trace::v1::span::{Event, SpanKind};
+use opentelemetry_proto::tonic::trace::v1::Span;
+use span::{OpenSpan, SpanId, nanos, span_id};
 use std::collections::HashMap;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use tokens::Tokens;
 use uuid::Uuid;
 
-/// The longest name taken from a runner, in characters; longer names are truncated.
-const NAME_CHARS: usize = 200;
 /// How many errors are recorded for one run.
 const EVENTS: usize = 64;
+/// A million: the denominator of `sampled_per_million`.
+const MILLION: u64 = 1_000_000;
+
+/// What is turned into spans, and how much may be open.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bounds {
+    /// The most open spans of all runs.
+    pub(crate) spans: usize,
+    /// How many of a million runs have spans.
+    pub(crate) sampled_per_million: u64,
+    /// The bounds of content; `None` if spans have none.
+    pub(crate) content: Option<ContentBounds>,
+}
+
+/// How much content spans may have.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ContentBounds {
+    /// The most bytes of text in one attribute.
+    pub(crate) attribute_bytes: usize,
+    /// The most bytes that the open spans of all runs hold.
+    pub(crate) all_bytes: usize,
+}
 
 /// The open spans of all runs.
-pub(super) struct Open {
+pub(crate) struct Open {
     runs: HashMap<Uuid, Run>,
+    bounds: Bounds,
     spans: usize,
-    most: usize,
+    /// The bytes of content of all runs.
+    held: usize,
     refused: u64,
 }
 
@@ -39,42 +66,31 @@ enum Part {
 }
 
 struct Run {
-    span: Span,
-    parts: HashMap<Part, Span>,
+    span: OpenSpan,
+    parts: HashMap<Part, OpenSpan>,
+    content: Option<Content>,
+    /// The runner's id of the conversation.
+    conversation: String,
     /// The runner's own total. Without it, the run's span has the sum of the turns.
     total: Option<Tokens>,
     sum: Option<Tokens>,
-    errors: SpanEvents,
+    errors: Vec<Event>,
+    dropped_errors: u32,
 }
 
-/// An open span.
-struct Span {
-    name: String,
-    kind: SpanKind,
-    id: SpanId,
-    parent: SpanId,
-    started_ms: u64,
-    /// The tool call that started the subagent to which this span belongs.
-    within: Option<Uuid>,
-    attributes: Vec<KeyValue>,
-    /// The tokens used so far, and the model that answered.
-    tokens: Option<Tokens>,
-    model: Option<SharedStr>,
-}
+impl Bounds {
+    /// The bounds of the settings.
+    pub(crate) fn of(settings: &Otlp) -> Self {
+        let content = (settings.content == SpanContent::Messages).then_some(ContentBounds {
+            attribute_bytes: settings.content_bytes,
+            all_bytes: settings.max_content_bytes,
+        });
+        Self { spans: settings.max_open_spans, sampled_per_million: settings.sampled_per_million, content }
+    }
 
-#[derive(Clone, Copy)]
-struct Tokens {
-    input: u64,
-    output: u64,
-    cache_read: Option<u64>,
-    cache_creation: Option<u64>,
-    reasoning: Option<u64>,
-}
-
-/// Whether a frame begins, ends or changes a span.
-pub(super) fn matters(frame: &Frame) -> bool {
-    frame.stream.kind == StreamKind::Session
-        && matches!(
+    /// Whether a frame begins, ends or changes a span.
+    pub(crate) fn matters(&self, frame: &Frame) -> bool {
+        let of_span = matches!(
             frame.body,
             Body::SessionStarted { .. }
                 | Body::SessionEnded(_)
@@ -87,33 +103,46 @@ pub(super) fn matters(frame: &Frame) -> bool {
                 | Body::SubagentEnded { .. }
                 | Body::UsageReported(_)
                 | Body::ErrorReported(_)
-        )
+        );
+        frame.stream.kind == StreamKind::Session
+            && (of_span || (self.content.is_some() && content::matters(&frame.body)))
+    }
+
+    /// Whether a run has spans. Its id decides: the last 7 bytes, which are random in all kinds of ids of runs and traces.
+    fn samples(&self, run: Uuid) -> bool {
+        let [_, _, _, _, _, _, _, _, _, random @ ..] = *run.as_bytes();
+        let random = random.iter().fold(0_u64, |value, byte| (value << 8) | u64::from(*byte));
+        u128::from(random) * u128::from(MILLION) < (1_u128 << 56) * u128::from(self.sampled_per_million)
+    }
 }
 
 impl Open {
-    pub(super) fn new(most: usize) -> Self {
-        Self { runs: HashMap::new(), spans: 0, most, refused: 0 }
+    pub(crate) fn new(bounds: Bounds) -> Self {
+        Self { runs: HashMap::new(), bounds, spans: 0, held: 0, refused: 0 }
     }
 
     /// How many spans were not opened since the last call because too many were open.
-    pub(super) fn take_refused(&mut self) -> u64 {
+    pub(crate) fn take_refused(&mut self) -> u64 {
         std::mem::take(&mut self.refused)
     }
 
     /// Handles the next frame of its run and pushes ended spans to `done`. A run whose beginning was not seen has no spans.
-    pub(super) fn frame(&mut self, frame: &Frame, done: &mut Vec<SpanData>) {
-        if !matters(frame) {
+    pub(crate) fn frame(&mut self, frame: &Frame, done: &mut Vec<Span>) {
+        if !self.bounds.matters(frame) {
             return;
         }
         let (id, now_ms) = (frame.stream.id, frame.timestamp_ms);
         if let Body::SessionStarted { .. } = frame.body {
-            if self.may_open() {
-                self.runs.insert(id, Run::new(frame));
+            if self.bounds.samples(id) && self.may_open() {
+                self.runs.insert(id, Run::new(frame, self.bounds.content));
+                self.take_content(frame);
             }
             return;
         }
+        self.take_content(frame);
         if let Body::SessionEnded(end) = &frame.body {
             if let Some(run) = self.runs.remove(&id) {
+                self.held = self.held.saturating_sub(run.held());
                 self.spans = self.spans.saturating_sub(1 + run.parts.len());
                 run.end(id, end, now_ms, done);
             }
@@ -131,14 +160,29 @@ impl Open {
             return;
         }
         if let Some(run) = self.runs.get_mut(&id) {
-            let before = run.parts.len();
+            let (before, held) = (run.parts.len(), run.held());
             run.apply(frame, done);
             self.spans = self.spans.saturating_sub(before - run.parts.len());
+            self.held = self.held.saturating_sub(held - run.held());
+        }
+    }
+
+    /// Whether spans are open.
+    pub(crate) fn has_open(&self) -> bool {
+        !self.runs.is_empty()
+    }
+
+    fn take_content(&mut self, frame: &Frame) {
+        let Some(bounds) = self.bounds.content else { return };
+        if let Some(content) = self.runs.get_mut(&frame.stream.id).and_then(|run| run.content.as_mut()) {
+            let before = content.held();
+            content.take(frame, bounds.all_bytes.saturating_sub(self.held));
+            self.held = (self.held + content.held()).saturating_sub(before);
         }
     }
 
     fn may_open(&mut self) -> bool {
-        let may = self.spans < self.most;
+        let may = self.spans < self.bounds.spans;
         if may {
             self.spans += 1;
         } else {
@@ -149,33 +193,47 @@ impl Open {
 }
 
 impl Run {
-    fn new(frame: &Frame) -> Self {
+    fn new(frame: &Frame, content: Option<ContentBounds>) -> Self {
         let (id, session) = (frame.stream.id, &frame.stream.session);
         let runner = name_of(frame.stream.provider.name);
         let conversation = if session.name.is_empty() { session.id.to_string() } else { bounded(&session.name) };
-        let span = Span {
+        let span = OpenSpan {
             name: format!("invoke_agent {runner}"),
             kind: SpanKind::Internal,
             id: span_id(id, "run", ""),
-            parent: SpanId::INVALID,
+            parent: None,
             started_ms: frame.timestamp_ms,
             within: None,
             attributes: vec![
-                KeyValue::new("gen_ai.operation.name", "invoke_agent"),
-                KeyValue::new("gen_ai.provider.name", genai_provider(frame.stream.provider)),
-                KeyValue::new("gen_ai.agent.name", runner),
-                KeyValue::new("gen_ai.conversation.id", conversation),
-                KeyValue::new("framegate.run.id", id.to_string()),
+                text("gen_ai.operation.name", "invoke_agent"),
+                text("gen_ai.provider.name", genai_provider(frame.stream.provider)),
+                text("gen_ai.agent.name", runner),
+                text("gen_ai.conversation.id", &*conversation),
+                text("session.id", &*conversation),
+                text("framegate.run.id", id.to_string()),
             ],
             tokens: None,
             model: None,
         };
-        let (parts, errors) = (HashMap::new(), SpanEvents::default());
-        Self { span, parts, total: None, sum: None, errors }
+        Self {
+            span,
+            parts: HashMap::new(),
+            content: content.map(|bounds| Content::new(bounds.attribute_bytes)),
+            conversation,
+            total: None,
+            sum: None,
+            errors: Vec::new(),
+            dropped_errors: 0,
+        }
+    }
+
+    /// How many bytes of content it holds.
+    fn held(&self) -> usize {
+        self.content.as_ref().map_or(0, Content::held)
     }
 
     /// The span that a frame begins within the run; `None` if it begins none.
-    fn opened(&self, frame: &Frame) -> Option<(Part, Span)> {
+    fn opened(&self, frame: &Frame) -> Option<(Part, OpenSpan)> {
         let (part, operation, what, kind) = match &frame.body {
             Body::TurnStarted { turn_index, model } => {
                 (Part::Turn(*turn_index), "chat", model.as_deref().unwrap_or_default(), SpanKind::Client)
@@ -192,30 +250,32 @@ impl Run {
         let run = frame.stream.id;
         let what = bounded(what);
         let mut attributes = vec![
-            KeyValue::new("gen_ai.operation.name", operation),
-            KeyValue::new("gen_ai.provider.name", genai_provider(frame.stream.provider)),
+            text("gen_ai.operation.name", operation),
+            text("gen_ai.provider.name", genai_provider(frame.stream.provider)),
+            text("gen_ai.conversation.id", &*self.conversation),
+            text("session.id", &*self.conversation),
         ];
         // A subagent is a child of the tool that started it. So is everything that the subagent does.
         let mut within = frame.parent_tool_id;
         match &frame.body {
             Body::TurnStarted { .. } if !what.is_empty() => {
-                attributes.push(KeyValue::new("gen_ai.request.model", what.clone()));
+                attributes.push(text("gen_ai.request.model", what.clone()));
             }
             Body::ToolStarted { call, .. } => attributes.extend(of_tool(call, &what)),
             Body::SubagentStarted { subagent_id, tool_id, .. } => {
                 within = tool_id.or(within);
-                attributes.push(KeyValue::new("gen_ai.agent.id", bounded(subagent_id)));
+                attributes.push(text("gen_ai.agent.id", bounded(subagent_id)));
                 if !what.is_empty() {
-                    attributes.push(KeyValue::new("gen_ai.agent.name", what.clone()));
+                    attributes.push(text("gen_ai.agent.name", what.clone()));
                 }
             }
             _ => {}
         }
-        let span = Span {
+        let span = OpenSpan {
             name: if what.is_empty() { operation.to_owned() } else { format!("{operation} {what}") },
             kind,
             id: part.id(run),
-            parent: within.map_or(self.span.id, |tool| Part::Tool(tool).id(run)),
+            parent: Some(within.map_or(self.span.id, |tool| Part::Tool(tool).id(run))),
             started_ms: frame.timestamp_ms,
             within,
             attributes,
@@ -226,33 +286,41 @@ impl Run {
     }
 
     /// Applies a frame that ends or changes a span.
-    fn apply(&mut self, frame: &Frame, done: &mut Vec<SpanData>) {
+    fn apply(&mut self, frame: &Frame, done: &mut Vec<Span>) {
         let (run, now_ms) = (frame.stream.id, frame.timestamp_ms);
         match &frame.body {
             Body::TurnEnded { turn_index, stop_reason, .. } => {
+                let content = self.content.as_mut().map(|all| all.of_turn(*turn_index, stop_reason.as_deref(), true));
                 if let Some(mut turn) = self.parts.remove(&Part::Turn(*turn_index)) {
                     if let Some(reason) = stop_reason {
-                        let reasons = Array::String(vec![StringValue::from(bounded(reason))]);
-                        turn.attributes.push(KeyValue::new("gen_ai.response.finish_reasons", Value::Array(reasons)));
+                        turn.attributes.push(texts("gen_ai.response.finish_reasons", [bounded(reason)]));
                     }
+                    turn.attributes.extend(content.unwrap_or_default());
                     done.push(turn.end(run, now_ms, None));
                 }
             }
             Body::ToolEnded { tool, exit_code, .. } => {
+                let content = self.content.as_mut().map(|all| all.of_tool(tool.id));
                 if let Some(mut span) = self.parts.remove(&Part::Tool(tool.id)) {
-                    span.attributes.push(KeyValue::new("framegate.tool.exit_code", i64::from(*exit_code)));
+                    span.attributes.push(number("framegate.tool.exit_code", i64::from(*exit_code)));
+                    span.attributes.extend(content.unwrap_or_default());
                     done.push(span.end(run, now_ms, (*exit_code != 0).then_some("exit_code")));
                 }
             }
             Body::ToolFailed { tool, .. } => {
-                if let Some(span) = self.parts.remove(&Part::Tool(tool.id)) {
+                let content = self.content.as_mut().map(|all| all.of_tool(tool.id));
+                if let Some(mut span) = self.parts.remove(&Part::Tool(tool.id)) {
+                    span.attributes.extend(content.unwrap_or_default());
                     done.push(span.end(run, now_ms, Some("tool_failed")));
                 }
             }
-            Body::SubagentEnded { subagent_id, status, .. } => {
-                if let Some(span) = self.parts.remove(&Part::Agent(subagent_id.clone())) {
-                    let error = (&**status != "completed").then_some(&**status);
-                    done.push(span.end(run, now_ms, error));
+            Body::SubagentEnded { subagent_id, status, summary } => {
+                let is_whole = &**status == "completed";
+                let content = self.content.as_mut();
+                let content = content.map(|all| all.of_agent(subagent_id, summary.as_deref(), is_whole));
+                if let Some(mut span) = self.parts.remove(&Part::Agent(subagent_id.clone())) {
+                    span.attributes.extend(content.unwrap_or_default());
+                    done.push(span.end(run, now_ms, (!is_whole).then_some(&**status)));
                 }
             }
             Body::UsageReported(usage) => self.used(usage, frame.parent_tool_id),
@@ -281,79 +349,52 @@ impl Run {
 
     /// Records an error during the run, without its message, which may contain anything.
     fn failed(&mut self, error: &ErrorReported, now_ms: u64) {
-        if self.errors.events.len() >= EVENTS {
-            self.errors.dropped_count += 1;
+        if self.errors.len() >= EVENTS {
+            self.dropped_errors += 1;
             return;
         }
         let mut attributes = vec![
-            KeyValue::new("error.type", bounded(&error.code)),
-            KeyValue::new("framegate.error.retryable", error.retryable),
+            text("error.type", bounded(&error.code)),
+            truth("framegate.error.retryable", error.retryable),
         ];
         if let Some(status) = error.http_status {
-            attributes.push(KeyValue::new("http.response.status_code", i64::from(status)));
+            attributes.push(number("http.response.status_code", i64::from(status)));
         }
-        self.errors.events.push(Event::new("framegate.error", time(now_ms), attributes, 0));
+        let (time_unix_nano, name) = (nanos(now_ms), "framegate.error".to_owned());
+        self.errors.push(Event { time_unix_nano, name, attributes, dropped_attributes_count: 0 });
     }
 
     /// Ends the run's span, and every span still open in it.
-    fn end(mut self, run: Uuid, end: &SessionEnded, now_ms: u64, done: &mut Vec<SpanData>) {
-        for (_, span) in self.parts.drain() {
+    fn end(mut self, run: Uuid, end: &SessionEnded, now_ms: u64, done: &mut Vec<Span>) {
+        let mut content = self.content.take();
+        for (part, mut span) in self.parts.drain() {
+            if let Some(content) = &mut content {
+                span.attributes.extend(match &part {
+                    Part::Turn(index) => content.of_turn(*index, None, false),
+                    Part::Tool(tool) => content.of_tool(*tool),
+                    Part::Agent(id) => content.of_agent(id, None, false),
+                });
+            }
             done.push(span.end(run, now_ms, Some("run_ended")));
         }
         let mut span = self.span;
         span.tokens = self.total.or(self.sum);
-        span.attributes.push(KeyValue::new("framegate.run.end_reason", end.reason.as_str()));
+        span.attributes.push(text("framegate.run.end_reason", end.reason.as_str()));
+        span.attributes.extend(content.into_iter().flat_map(|content| content.of_run(end)));
         let code = end.error_code.as_deref().unwrap_or(end.reason.as_str());
-        let mut data = span.end(run, now_ms, (end.reason != EndReason::Completed).then_some(code));
-        data.events = self.errors;
-        done.push(data);
+        let mut ended = span.end(run, now_ms, (end.reason != EndReason::Completed).then_some(code));
+        (ended.events, ended.dropped_events_count) = (self.errors, self.dropped_errors);
+        done.push(ended);
     }
 }
 
 fn of_tool(call: &ToolCall, name: &str) -> Vec<KeyValue> {
     vec![
-        KeyValue::new("gen_ai.tool.name", name.to_owned()),
-        KeyValue::new("gen_ai.tool.call.id", bounded(&call.tool.call_id)),
-        KeyValue::new("gen_ai.tool.type", "function"),
-        KeyValue::new("framegate.tool.kind", call.kind.as_str()),
+        text("gen_ai.tool.name", name.to_owned()),
+        text("gen_ai.tool.call.id", bounded(&call.tool.call_id)),
+        text("gen_ai.tool.type", "function"),
+        text("framegate.tool.kind", call.kind.as_str()),
     ]
-}
-
-impl Span {
-    fn end(mut self, run: Uuid, now_ms: u64, error: Option<&str>) -> SpanData {
-        let status = match error {
-            None => Status::Unset,
-            Some(error) => {
-                let error = bounded(error);
-                self.attributes.push(KeyValue::new("error.type", error.clone()));
-                Status::Error { description: Cow::Owned(error) }
-            }
-        };
-        if let Some(tokens) = self.tokens {
-            tokens.add_to(&mut self.attributes);
-        }
-        if let Some(model) = &self.model {
-            self.attributes.push(KeyValue::new("gen_ai.response.model", bounded(model)));
-        }
-        let trace = TraceId::from_bytes(*run.as_bytes());
-        SpanData {
-            span_context: SpanContext::new(trace, self.id, TraceFlags::SAMPLED, false, TraceState::NONE),
-            parent_span_id: self.parent,
-            parent_span_is_remote: false,
-            span_kind: self.kind,
-            name: Cow::Owned(self.name),
-            start_time: time(self.started_ms),
-            end_time: time(now_ms.max(self.started_ms)),
-            attributes: self.attributes,
-            dropped_attributes_count: 0,
-            events: SpanEvents::default(),
-            links: SpanLinks::default(),
-            status,
-            instrumentation_scope: InstrumentationScope::builder("framegate")
-                .with_version(env!("CARGO_PKG_VERSION"))
-                .build(),
-        }
-    }
 }
 
 impl Part {
@@ -366,73 +407,8 @@ impl Part {
     }
 }
 
-impl Tokens {
-    fn of(usage: &Usage) -> Self {
-        Self {
-            input: usage.input_tokens,
-            output: usage.output_tokens,
-            cache_read: usage.cache_read_tokens,
-            cache_creation: usage.cache_creation_tokens,
-            reasoning: usage.reasoning_tokens,
-        }
-    }
-
-    fn plus(self, more: Option<Self>) -> Self {
-        let Some(more) = more else { return self };
-        let both = |one: Option<u64>, other: Option<u64>| match (one, other) {
-            (Some(one), Some(other)) => Some(one.saturating_add(other)),
-            (one, other) => one.or(other),
-        };
-        Self {
-            input: self.input.saturating_add(more.input),
-            output: self.output.saturating_add(more.output),
-            cache_read: both(self.cache_read, more.cache_read),
-            cache_creation: both(self.cache_creation, more.cache_creation),
-            reasoning: both(self.reasoning, more.reasoning),
-        }
-    }
-
-    /// Adds the known counts. The conventions count cached tokens as input.
-    fn add_to(self, attributes: &mut Vec<KeyValue>) {
-        let cached = self.cache_read.unwrap_or_default().saturating_add(self.cache_creation.unwrap_or_default());
-        let input = self.input.saturating_add(cached);
-        for (key, tokens) in [
-            ("gen_ai.usage.input_tokens", Some(input)),
-            ("gen_ai.usage.output_tokens", Some(self.output)),
-            ("gen_ai.usage.cache_read.input_tokens", self.cache_read),
-            ("gen_ai.usage.cache_creation.input_tokens", self.cache_creation),
-            ("gen_ai.usage.reasoning.output_tokens", self.reasoning),
-        ] {
-            if let Some(tokens) = tokens {
-                attributes.push(KeyValue::new(key, i64::try_from(tokens).unwrap_or(i64::MAX)));
-            }
-        }
-    }
-}
-
 fn genai_provider(provider: Provider) -> &'static str {
     of_provider(provider.name).map_or(provider.name, |runner| runner.genai_provider)
-}
-
-fn bounded(name: &str) -> String {
-    name.chars().take(NAME_CHARS).collect()
-}
-
-fn time(ms: u64) -> SystemTime {
-    UNIX_EPOCH.checked_add(Duration::from_millis(ms)).unwrap_or(UNIX_EPOCH)
-}
-
-/// A deterministic id, the same in a replay. A span id must not be all zeros.
-fn span_id(run: Uuid, kind: &str, what: &str) -> SpanId {
-    let digest = Sha256::new().chain_update(run.as_bytes()).chain_update(kind).chain_update([0]).chain_update(what);
-    let mut bytes = [0; 8];
-    for (to, from) in bytes.iter_mut().zip(digest.finalize()) {
-        *to = from;
-    }
-    if bytes == [0; 8] {
-        bytes = [1; 8];
-    }
-    SpanId::from_bytes(bytes)
 }
 
 #[cfg(test)]
