@@ -46,6 +46,8 @@ mod openapi;
 mod openapi_tools;
 #[cfg(feature = "otel")]
 mod otlp;
+#[cfg(feature = "otel")]
+mod otlp_collector;
 mod own_frames;
 mod page;
 mod proxy;

@@ -17,6 +17,7 @@ use opentelemetry_proto::tonic::common::v1::InstrumentationScope;
 use opentelemetry_proto::tonic::resource::v1::Resource;
 use opentelemetry_proto::tonic::trace::v1::{ResourceSpans, ScopeSpans, Span};
 use prost::Message;
+use serde::Deserialize;
 use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
@@ -177,15 +178,53 @@ impl Collector {
 
     /// Reads what a collector rejected. An answer in another form rejects nothing.
     fn accepted(&self, answer: &Bytes) -> Accepted {
-        let response: Option<ExportTraceServiceResponse> = match self.protocol {
-            OtlpProtocol::Protobuf => Message::decode(answer.clone()).ok(),
-            OtlpProtocol::Json => serde_json::from_slice(answer).ok(),
+        let partial = match self.protocol {
+            OtlpProtocol::Protobuf => {
+                let response: Option<ExportTraceServiceResponse> = Message::decode(answer.clone()).ok();
+                response.and_then(|response| response.partial_success).map(|partial| {
+                    (u64::try_from(partial.rejected_spans).unwrap_or_default(), partial.error_message)
+                })
+            }
+            OtlpProtocol::Json => {
+                let response: Option<JsonResponse> = serde_json::from_slice(answer).ok();
+                response.and_then(|response| response.partial_success).map(|partial| {
+                    (partial.rejected_spans.map_or(0, JsonCount::value), partial.error_message)
+                })
+            }
         };
-        let partial = response.and_then(|response| response.partial_success);
-        partial.map_or_else(Accepted::default, |partial| Accepted {
-            rejected: u64::try_from(partial.rejected_spans).unwrap_or_default(),
-            message: shown(&partial.error_message),
-        })
+        let (rejected, message) = partial.unwrap_or_default();
+        Accepted { rejected, message: shown(&message) }
+    }
+}
+
+/// A response in JSON. The crate's type does not read counts as texts, which is how the specification writes them.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct JsonResponse {
+    partial_success: Option<JsonPartialSuccess>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct JsonPartialSuccess {
+    rejected_spans: Option<JsonCount>,
+    #[serde(default)]
+    error_message: String,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum JsonCount {
+    Number(u64),
+    Text(String),
+}
+
+impl JsonCount {
+    fn value(self) -> u64 {
+        match self {
+            Self::Number(number) => number,
+            Self::Text(text) => text.parse().unwrap_or_default(),
+        }
     }
 }
 
