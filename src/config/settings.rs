@@ -6,7 +6,8 @@
 use super::approvals::Rule;
 use super::budgets::Limit;
 use super::choices::{
-    FsyncKind, GateMode, LogFormat, LogKind, OtlpCompression, OtlpProtocol, SpanContent, StorageKind, UiEnabled, Unanswered,
+    FsyncKind, GateMode, LogFormat, LogKind, OtlpCompression, OtlpProtocol, SpanContent, StorageKind, UiEnabled,
+    Unanswered,
 };
 use super::table::settings;
 use super::webhooks::Endpoint;

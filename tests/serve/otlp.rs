@@ -191,7 +191,8 @@ fn variables_for_another_collector_are_not_used_for_framegate_s_own() {
 
 #[test]
 fn protobuf_is_the_default() {
-    let collector = Upstream::start(|_, stream| whole(stream, "200 OK", "content-type: application/x-protobuf\r\n", b""));
+    let collector =
+        Upstream::start(|_, stream| whole(stream, "200 OK", "content-type: application/x-protobuf\r\n", b""));
     let endpoint = endpoint(&collector);
     let proxy = Proxy::with(&[("FRAMEGATE__OTLP__ENDPOINT", &endpoint), ("FRAMEGATE__OTLP__INTERVAL_MS", "10")]);
     ingest(&proxy, "codex", "exec-command-ok.ndjson");
@@ -252,7 +253,11 @@ fn rejected_spans_are_counted_and_refused_requests_are_not_repeated() {
     let partial = br#"{"partialSuccess":{"rejectedSpans":"2","errorMessage":"too old"}}"#;
     let collector = Upstream::start(|_, stream| whole(stream, "200 OK", "content-type: application/json\r\n", partial));
     let settings = |collector: &Upstream| {
-        Proxy::with(&[("FRAMEGATE__OTLP__ENDPOINT", &endpoint(collector)), ("FRAMEGATE__OTLP__INTERVAL_MS", "10"), JSON])
+        Proxy::with(&[
+            ("FRAMEGATE__OTLP__ENDPOINT", &endpoint(collector)),
+            ("FRAMEGATE__OTLP__INTERVAL_MS", "10"),
+            JSON,
+        ])
     };
     let proxy = settings(&collector);
     ingest(&proxy, "claude-code", "bash_ok.ndjson");
@@ -315,7 +320,11 @@ fn stored_runs_are_sent_later_as_the_same_spans() {
     });
     let ran = export(&db, &endpoint(&collector), &["--all"]);
     assert_eq!(ran.status.code(), Some(0), "{}", said(&ran.stderr));
-    assert!(said(&ran.stderr).contains("waiting for the collector: the collector answered 503"), "{}", said(&ran.stderr));
+    assert!(
+        said(&ran.stderr).contains("waiting for the collector: the collector answered 503"),
+        "{}",
+        said(&ran.stderr)
+    );
     let summary = format!("{} spans of 3 runs sent\n1 runs have not ended", expected.len());
     assert!(said(&ran.stdout).starts_with(&summary), "{}", said(&ran.stdout));
     let mut sent = spans(&collector);
@@ -425,13 +434,17 @@ fn invalid_settings_are_refused_at_the_start() {
     assert!(said.contains("there is no environment variable \"NO_SUCH_VARIABLE\""), "{said}");
     let said = refused("header_env = { x-key = \"TWO_LINES\" }");
     assert!(said.contains("the value cannot be sent in a header") && !said.contains("a\nb"), "{said}");
-    let standard = |variable, value| refusal(&[("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:4318"), (variable, value)]);
+    let standard =
+        |variable, value| refusal(&[("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:4318"), (variable, value)]);
     let said = standard("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc");
     assert!(said.contains("OTEL_EXPORTER_OTLP_PROTOCOL: framegate does not speak gRPC: use http/protobuf"), "{said}");
     let said = standard("OTEL_EXPORTER_OTLP_TIMEOUT", "soon");
     assert!(said.contains("OTEL_EXPORTER_OTLP_TIMEOUT: \"soon\" is not a whole number"), "{said}");
     let said = standard("OTEL_EXPORTER_OTLP_HEADERS", "content-length=5");
-    assert!(said.contains("OTEL_EXPORTER_OTLP_HEADERS") || said.contains("not a header name that can be added"), "{said}");
+    assert!(
+        said.contains("OTEL_EXPORTER_OTLP_HEADERS") || said.contains("not a header name that can be added"),
+        "{said}"
+    );
     let roots = folder.write("roots.pem", "none");
     let with_tls = ("FRAMEGATE__OTLP__ENDPOINT", "https://127.0.0.1:4318/v1/traces");
     let said = refusal(&[with_tls, ("FRAMEGATE__OTLP__CA_FILE", &roots)]);

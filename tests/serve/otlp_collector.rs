@@ -65,7 +65,19 @@ fn database(folder: &Folder) -> String {
 /// Sends the runs of a database, with content.
 fn export(db: &str, endpoint: &str, protocol: &str, compression: &str) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_framegate"));
-    command.args(["log", "--db", db, "--config", "/dev/null", "export", "--all", "--to", "otlp", "--endpoint", endpoint]);
+    command.args([
+        "log",
+        "--db",
+        db,
+        "--config",
+        "/dev/null",
+        "export",
+        "--all",
+        "--to",
+        "otlp",
+        "--endpoint",
+        endpoint,
+    ]);
     command.env("FRAMEGATE__OTLP__PROTOCOL", protocol).env("FRAMEGATE__OTLP__COMPRESSION", compression);
     command.env("FRAMEGATE__OTLP__CONTENT", "messages").env("FRAMEGATE__OTLP__BATCH_SPANS", "5");
     let ran = command.output().unwrap();
@@ -81,7 +93,7 @@ fn url(address: SocketAddr) -> String {
 
 #[test]
 #[ignore = "needs python3 and tests/otlp/python_modules: ./test.sh runs it"]
-fn opentelemetry_for_python_reads_the_same_spans_in_every_encoding() {
+fn opentelemetry_s_definitions_read_the_same_spans_in_every_encoding() {
     let folder = Folder::new();
     let db = database(&folder);
     let mut first = None;

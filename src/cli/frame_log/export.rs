@@ -61,7 +61,9 @@ impl Args {
 pub(super) fn run(args: &Args, config: &Config, log: &dyn Source, out: &mut dyn Write) -> anyhow::Result<u8> {
     if args.to == OTLP {
         if args.experimental || args.user_messages {
-            bail!("--experimental and --user-messages are for events of contracts; otlp.content decides what spans contain");
+            bail!(
+                "--experimental and --user-messages are for events of contracts; otlp.content decides what spans contain"
+            );
         }
         return otlp::run(&args.streams(log)?, &config.otlp, args.wait, log, out);
     }

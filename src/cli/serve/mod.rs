@@ -123,8 +123,7 @@ struct Configured {
 
 /// Reads the configuration, and sets up logging.
 fn configured(args: &Args, log_args: &LogArgs) -> anyhow::Result<Configured> {
-    let mut sources =
-        Sources::new(args.config.clone(), std::env::vars_os())?.with_opentelemetry(std::env::vars_os())?;
+    let mut sources = Sources::new(args.config.clone(), std::env::vars_os())?.with_opentelemetry(std::env::vars_os())?;
     let listen = args.listen.iter().map(|listen| ("server.listen".to_owned(), listen.clone()));
     sources.flags.extend(listen);
     if !args.cors.is_empty() {

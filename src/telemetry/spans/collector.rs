@@ -6,7 +6,7 @@
 use super::SpansError;
 use super::attributes::text;
 use crate::client::{Client, NoAnswer, full, next};
-use crate::config::{OtlpCompression, OtlpProtocol, Otlp, header_list};
+use crate::config::{Otlp, OtlpCompression, OtlpProtocol, header_list};
 use bytes::{Bytes, BytesMut};
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -181,15 +181,15 @@ impl Collector {
         let partial = match self.protocol {
             OtlpProtocol::Protobuf => {
                 let response: Option<ExportTraceServiceResponse> = Message::decode(answer.clone()).ok();
-                response.and_then(|response| response.partial_success).map(|partial| {
-                    (u64::try_from(partial.rejected_spans).unwrap_or_default(), partial.error_message)
-                })
+                response
+                    .and_then(|response| response.partial_success)
+                    .map(|partial| (u64::try_from(partial.rejected_spans).unwrap_or_default(), partial.error_message))
             }
             OtlpProtocol::Json => {
                 let response: Option<JsonResponse> = serde_json::from_slice(answer).ok();
-                response.and_then(|response| response.partial_success).map(|partial| {
-                    (partial.rejected_spans.map_or(0, JsonCount::value), partial.error_message)
-                })
+                response
+                    .and_then(|response| response.partial_success)
+                    .map(|partial| (partial.rejected_spans.map_or(0, JsonCount::value), partial.error_message))
             }
         };
         let (rejected, message) = partial.unwrap_or_default();

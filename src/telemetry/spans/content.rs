@@ -193,11 +193,8 @@ impl Content {
             add(&mut self.prompts, meter);
         }
         let is_unanswered = self.newest(thread).is_some_and(|turn| turn.output.is_empty());
-        let to = if is_unanswered {
-            self.newest(thread).map(|turn| &mut turn.input)
-        } else {
-            self.waiting(thread, meter)
-        };
+        let to =
+            if is_unanswered { self.newest(thread).map(|turn| &mut turn.input) } else { self.waiting(thread, meter) };
         if let Some(to) = to {
             add(to, meter);
         }

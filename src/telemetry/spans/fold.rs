@@ -15,8 +15,8 @@ use framegate_translators::frame::{
 };
 use framegate_translators::runners::{name_of, of_provider};
 use opentelemetry_proto::tonic::common::v1::KeyValue;
-use opentelemetry_proto::tonic::trace::v1::span::{Event, SpanKind};
 use opentelemetry_proto::tonic::trace::v1::Span;
+use opentelemetry_proto::tonic::trace::v1::span::{Event, SpanKind};
 use span::{OpenSpan, SpanId, nanos, span_id};
 use std::collections::HashMap;
 use tokens::Tokens;
@@ -353,10 +353,8 @@ impl Run {
             self.dropped_errors += 1;
             return;
         }
-        let mut attributes = vec![
-            text("error.type", bounded(&error.code)),
-            truth("framegate.error.retryable", error.retryable),
-        ];
+        let mut attributes =
+            vec![text("error.type", bounded(&error.code)), truth("framegate.error.retryable", error.retryable)];
         if let Some(status) = error.http_status {
             attributes.push(number("http.response.status_code", i64::from(status)));
         }

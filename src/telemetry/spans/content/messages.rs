@@ -216,9 +216,7 @@ impl Part {
                 let arguments = json.map_or_else(|| Arguments::Text(arguments.shown()), Arguments::Json);
                 ShownPart::ToolCall { id: bounded(id), name: bounded(name), arguments }
             }
-            Self::Response { id, result } => {
-                ShownPart::ToolCallResponse { id: bounded(id), response: result.shown() }
-            }
+            Self::Response { id, result } => ShownPart::ToolCallResponse { id: bounded(id), response: result.shown() },
             Self::File { modality, mime, id } => ShownPart::File {
                 modality: bounded(modality),
                 mime_type: mime.as_deref().map(bounded),
@@ -271,8 +269,11 @@ impl Messages {
 
     /// The part with as much text as the attribute may still have; `None` if there is no room even for an empty part.
     fn fitted(&mut self, meter: &mut Meter, part: impl FnOnce(&mut Meter) -> Part) -> Option<Part> {
-        let mut rest =
-            Meter { limit: meter.limit.saturating_sub(self.held), room: meter.free().saturating_sub(PART_BYTES), used: 0 };
+        let mut rest = Meter {
+            limit: meter.limit.saturating_sub(self.held),
+            room: meter.free().saturating_sub(PART_BYTES),
+            used: 0,
+        };
         let fits = rest.limit > PART_BYTES && meter.free() >= PART_BYTES;
         rest.limit = if fits { rest.limit - PART_BYTES } else { 0 };
         let part = part(&mut rest);
