@@ -35,7 +35,7 @@ pub(super) struct Args {
     /// The contract; or `stored`: the frames as they are stored; or `otlp`: send the runs as spans to the collector of [otlp]
     #[arg(long, value_name = "CONTRACT")]
     pub(super) to: String,
-    /// With --to otlp: the collector's URL for traces, instead of the configured one
+    /// With --to otlp: the collector's URL for traces, instead of the configured one; it gets the configured headers
     #[arg(long, value_name = "URL")]
     pub(super) endpoint: Option<String>,
     /// With --to otlp: how many seconds to wait for a collector that takes nothing; 0: for ever
