@@ -70,7 +70,7 @@ fn what_a_collector_rejected_is_read_from_its_answer() {
     assert_eq!(protobuf.accepted(&Bytes::from_static(b"<html>")), Accepted::default());
     let with_json = collector(OtlpProtocol::Json, OtlpCompression::None);
     for count in ["3", "\"3\""] {
-        let json = format!(r#"{{"partialSuccess":{{"rejectedSpans":{count},"errorMessage":"two\\nlines"}}}}"#);
+        let json = format!(r#"{{"partialSuccess":{{"rejectedSpans":{count},"errorMessage":"two\nlines"}}}}"#);
         assert_eq!(with_json.accepted(&json.into()), expected, "{count}");
     }
     assert_eq!(with_json.accepted(&Bytes::from_static(b"{}")), Accepted::default());
