@@ -1,7 +1,7 @@
 //! `export`: writes the events of stored streams in any contract. `stored` writes the frames themselves, for `import`. If the
 //! first frames of a stream were pruned, the contract's own gap event precedes the rest. `otlp` sends spans of the runs to a collector.
 
-#[cfg_attr(not(feature = "otel"), path = "no_otlp.rs")]
+#[cfg_attr(not(feature = "otel"), path = "export/no_otlp.rs")]
 mod otlp;
 
 use super::Source;
