@@ -112,8 +112,8 @@ impl Sender {
             };
             // Without a span, the queue is empty and the export is stopping.
             let Some(first) = first else { return };
-            let (mut batch, mut size) = (vec![first], 0);
-            size += batch.iter().map(size_of).sum::<usize>();
+            let mut size = size_of(&first);
+            let mut batch = vec![first];
             if !self.fill(&mut batch, &mut size) {
                 tokio::select! {
                     () = tokio::time::sleep(self.interval) => {}
@@ -122,9 +122,13 @@ impl Sender {
                 self.fill(&mut batch, &mut size);
             }
             self.bytes.fetch_sub(size, Ordering::Relaxed);
+            let count = batch.len() as u64;
             match self.collector.batch(batch) {
                 Ok(batch) => self.send(&batch).await,
-                Err(error) => tracing::error!(%error, "spans cannot be encoded"),
+                Err(error) => {
+                    tracing::error!(%error, "spans cannot be encoded; they are dropped and counted");
+                    self.metrics.spans_dropped("not_taken", count);
+                }
             }
         }
     }
