@@ -200,7 +200,7 @@ fn keys(budget: &Budget, facts: &Facts) -> Vec<Key> {
         };
         keys = keys
             .iter()
-            .flat_map(|key| parts.iter().map(move |part| [key.as_slice(), &[part.clone()]].concat()))
+            .flat_map(|key| parts.iter().map(move |part| [key.as_slice(), std::slice::from_ref(part)].concat()))
             .collect();
     }
     keys

@@ -20,7 +20,7 @@ fn budget(per: &[&str], limit: &str, action: Action) -> Budget {
 /// How many accounts the ledgers of these tests have.
 const MOST: usize = 1000;
 
-fn ledger(budgets: Vec<Budget>) -> Ledger {
+fn empty(budgets: Vec<Budget>) -> Ledger {
     Ledger::new(budgets, MOST)
 }
 
@@ -41,7 +41,7 @@ fn passed(ledger: &mut Ledger, facts: &Facts, cost: &str, has_ended: bool) -> Ve
 
 #[test]
 fn each_mark_is_passed_once_and_the_limit_covers_the_warning() {
-    let mut ledger = ledger(vec![budget(&["day"], "10", Action::Warn)]);
+    let mut ledger = empty(vec![budget(&["day"], "10", Action::Warn)]);
     let day = "2026-11-01".to_owned();
     assert_eq!(passed(&mut ledger, &facts(1, 1, "", 1), "7.99", false), []);
     let warning = [(Mark::Warning, "8".to_owned(), day.clone())];
@@ -57,7 +57,7 @@ fn each_mark_is_passed_once_and_the_limit_covers_the_warning() {
 
 #[test]
 fn shares_are_combined_and_runs_without_the_label_do_not_count() {
-    let mut ledger = ledger(vec![budget(&["label:team", "day"], "1", Action::Stop)]);
+    let mut ledger = empty(vec![budget(&["label:team", "day"], "1", Action::Stop)]);
     let limit = |account: &str| vec![(Mark::Limit, "1".to_owned(), account.to_owned())];
     assert_eq!(passed(&mut ledger, &facts(1, 1, "team:web", 1), "1", true), limit("team:web, 2026-11-01"));
     assert_eq!(passed(&mut ledger, &facts(2, 1, "team:web", 2), "1", true), limit("team:web, 2026-11-02"));
@@ -73,7 +73,7 @@ fn shares_are_combined_and_runs_without_the_label_do_not_count() {
 
 #[test]
 fn a_spent_account_stops_each_of_its_open_runs_once() {
-    let mut ledger = ledger(vec![budget(&["session"], "1", Action::Stop), budget(&["day"], "100", Action::Stop)]);
+    let mut ledger = empty(vec![budget(&["session"], "1", Action::Stop), budget(&["day"], "100", Action::Stop)]);
     let stopped = |ledger: &mut Ledger, run: u128, session: u128, cost: &str, has_ended: bool| -> Vec<u128> {
         let outcome = ledger.set(&facts(run, session, "", 1), usd(cost), has_ended);
         outcome.stop.into_iter().map(|(run, _)| run.as_u128()).collect()
@@ -93,13 +93,13 @@ fn a_spent_account_stops_each_of_its_open_runs_once() {
 
 #[test]
 fn the_account_of_a_run_ends_with_it() {
-    let mut ledger = ledger(vec![budget(&["run"], "1", Action::Stop)]);
+    let mut ledger = empty(vec![budget(&["run"], "1", Action::Stop)]);
     for run in 0..5_000 {
         let outcome = ledger.set(&facts(run, run, "", 1), usd("2"), true);
         assert_eq!((outcome.passed.len(), outcome.stop.len()), (1, 0));
     }
     assert_eq!(ledger.accounts(), 0);
-    let mut sessions = ledger(vec![budget(&["session"], "1", Action::Stop)]);
+    let mut sessions = empty(vec![budget(&["session"], "1", Action::Stop)]);
     sessions.set(&facts(1, 1, "", 1), usd("2"), false);
     for run in 2..5_000 {
         sessions.set(&facts(run, run, "", 1), usd("2"), true);
@@ -116,7 +116,7 @@ proptest! {
     fn the_sum_does_not_depend_on_the_order(
         costs in prop::collection::vec((0_u128..6, 0_u128..3, 0_u32..200), 1..60),
     ) {
-        let mut ledger = ledger(vec![budget(&["session"], "1000000", Action::Warn)]);
+        let mut ledger = empty(vec![budget(&["session"], "1000000", Action::Warn)]);
         let mut last: HashMap<(u128, u128), u32> = HashMap::new();
         for (run, session, cents) in costs {
             // A run belongs to one session.

@@ -158,6 +158,7 @@ fn is_url(url: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::table::Table;
     use figment::providers::{Format, Toml};
     use figment::value::Dict;
 

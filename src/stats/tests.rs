@@ -123,7 +123,8 @@ fn a_run_is_in_the_row_of_each_of_its_labels_and_once_in_the_total() {
         .collect();
     assert_eq!(rows, [(Some("env:ci"), 1), (Some("team:web"), 2), (None, 1)]);
     assert_eq!((&all["total"]["runs"], &all["total"]["output_tokens"]), (&json!(3), &json!(7)));
-    let only = Question { labels: vec!["team:web".parse().unwrap(), "env:ci".parse().unwrap()], ..by("") };
+    let labels = vec!["team:web".parse().unwrap(), "env:ci".parse().unwrap()];
+    let only = Question { runs: RunFilter { labels, ..RunFilter::default() }, ..by("") };
     assert_eq!(report(only, &runs)["total"]["runs"], 1);
 }
 

@@ -267,12 +267,16 @@ mod tests {
             by: vec![By::Day, By::Label],
             zone: "+02:00".parse().unwrap(),
             since_ms: Some(7),
-            labels: vec!["url:http://x?a=b&c".parse().unwrap()],
+            runs: RunFilter {
+                repository: Some("h/p".to_owned()),
+                labels: vec!["url:http://x?a=b&c".parse().unwrap()],
+                ..RunFilter::default()
+            },
             ..Question::default()
         };
         assert_eq!(
             path(&question),
-            "/v1/stats?by=day%2Clabel&tz=%2B02%3A00&since=7&label=url%3Ahttp%3A%2F%2Fx%3Fa%3Db%26c"
+            "/v1/stats?by=day%2Clabel&tz=%2B02%3A00&since=7&repository=h%2Fp&label=url%3Ahttp%3A%2F%2Fx%3Fa%3Db%26c"
         );
     }
 }
