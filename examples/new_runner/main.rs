@@ -51,6 +51,7 @@ static QUILL: Runner = Runner {
     presets: &[],
     demo: None,
     response_id: None,
+    workspace: None,
     history: &[],
     sample: Sample { file: "recording.ndjson", bytes: include_bytes!("recording.ndjson"), framing: Framing::Ndjson },
 };
