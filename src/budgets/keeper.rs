@@ -4,8 +4,8 @@
 //! that waits; a report about a run that was over long ago (a transcript that is sent today counts for the day on which it began, silently).
 
 use super::ledger::{Facts, Ledger, Mark, Outcome, Passed};
-use super::{Action, Budget};
 use crate::clock::Clock;
+use crate::config::budgets::{Action, Budget};
 use crate::log::{StreamId, stream_id};
 use crate::prices::{Usd, day_of};
 use crate::runs::labels::Labels;
@@ -89,6 +89,7 @@ impl Budgets {
         if ledger.is_empty() {
             return;
         }
+        ledger.budgets().for_each(|budget| runs.metrics().budget(&budget.name));
         for entry in runs.entries().iter().filter(|entry| entry.stream.kind == StreamKind::Session) {
             let status = entry.status().clone();
             ledger.set(&facts(&status), amount(&status, runs), status.ended);

@@ -3,7 +3,7 @@
 //! Input: the budgets, and what each run has cost so far. Output: each mark that an account passes, once; the runs to stop. Never: a clock; the cost of
 //! a run counted twice in an account; more accounts of a budget than the limit (the older half is forgotten, except those with open runs).
 
-use super::{Action, Budget, Share};
+use crate::config::budgets::{Action, Budget, Share};
 use crate::prices::Usd;
 use crate::runs::labels::Label;
 use jiff::civil::Date;
@@ -109,7 +109,7 @@ impl Ledger {
                 let open = account.open.entry(run).or_default();
                 open.cost = cost;
                 let spent = account.spent();
-                if let Some(mark) = budget.mark(spent).filter(|mark| account.passed < Some(*mark)) {
+                if let Some(mark) = mark(budget, spent).filter(|mark| account.passed < Some(*mark)) {
                     account.passed = Some(mark);
                     outcome.passed.push(Passed { budget: place, mark, spent, account: spelled(&key), run });
                 }
@@ -164,6 +164,11 @@ impl Ledger {
         self.budgets.is_empty()
     }
 
+    /// The budgets, in the order of the configuration.
+    pub(crate) fn budgets(&self) -> impl Iterator<Item = &Budget> {
+        self.budgets.iter().map(|(budget, _)| budget)
+    }
+
     /// The budget at a place of the configuration.
     pub(crate) fn budget(&self, place: usize) -> Option<&Budget> {
         self.budgets.get(place).map(|(budget, _)| budget)
@@ -174,6 +179,13 @@ impl Account {
     fn spent(&self) -> Usd {
         self.open.values().fold(self.ended, |sum, open| sum.plus(open.cost))
     }
+}
+
+/// The highest mark that an amount has reached.
+fn mark(budget: &Budget, spent: Usd) -> Option<Mark> {
+    let is_past =
+        |percent: u64| spent.picos().saturating_mul(100) >= budget.limit.picos().saturating_mul(percent.into());
+    if is_past(100) { Some(Mark::Limit) } else { is_past(budget.warn_percent).then_some(Mark::Warning) }
 }
 
 /// Drops the older half of the accounts without open runs.

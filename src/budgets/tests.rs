@@ -1,7 +1,7 @@
 //! The ledger: any order of costs gives the same accounts, each mark is reported once, and only runs of spent accounts are stopped.
 
 use super::ledger::{Facts, Ledger, Mark};
-use super::{Action, Budget, Share};
+use crate::config::budgets::{Action, Budget, Share};
 use crate::prices::Usd;
 use jiff::civil::date;
 use proptest::prelude::*;

@@ -7,9 +7,9 @@ use super::error::{Problem, unknown};
 use super::lists::{List, read_all};
 use super::table::settings;
 use super::upstream::is_name;
-use crate::budgets::{Action, Budget, Share};
 use crate::prices::Usd;
 use figment::value::Value;
+use std::str::FromStr;
 
 settings! {
     /// One budget.
@@ -29,7 +29,77 @@ settings! {
     }
 }
 
-/// The lists of budgets in the file.
+/// One budget.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// Its configured name.
+    pub name: String,
+    /// What the runs of an account have in common.
+    pub per: Vec<Share>,
+    /// What they may cost together.
+    pub limit: Usd,
+    /// The part of the limit at which it warns, in percent.
+    pub warn_percent: u64,
+    /// What happens at the limit.
+    pub action: Action,
+}
+
+/// What the runs of an account have in common.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Share {
+    /// Each run has its own account.
+    Run,
+    /// The session.
+    Session,
+    /// The day on which the run began, in UTC.
+    Day,
+    /// The value of the label with this key.
+    Label(String),
+}
+
+impl FromStr for Share {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match (text, text.strip_prefix("label:")) {
+            ("run", _) => Ok(Self::Run),
+            ("session", _) => Ok(Self::Session),
+            ("day", _) => Ok(Self::Day),
+            (_, Some("")) => Err(format!("{text:?} names no label; use for example \"label:team\"")),
+            (_, Some(key)) => Ok(Self::Label(key.to_owned())),
+            _ => Err(format!("unknown share {text:?}; use run, session, day or label:KEY")),
+        }
+    }
+}
+
+/// What happens when the amount of a budget is spent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// It is only reported.
+    Warn,
+    /// The open runs are interrupted as well, and new prompts are refused.
+    Stop,
+}
+
+impl Action {
+    /// Every action.
+    pub const ALL: [Self; 2] = [Self::Warn, Self::Stop];
+
+    /// Its name in settings.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Warn => "warn",
+            Self::Stop => "stop",
+        }
+    }
+
+    /// The action with this name.
+    pub fn find(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|action| action.as_str() == name)
+    }
+}
+
+/// The budgets in the file.
 pub(super) const LIST: List = List {
     section: "budgets",
     key: "limit",

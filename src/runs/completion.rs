@@ -39,7 +39,7 @@ impl Runs {
         let mut read: Option<RunStatus> = None;
         let mut look = |frame: &Frame| {
             // The warnings were logged when the frames arrived.
-            read.get_or_insert_with(|| RunStatus::new(frame)).observe(frame, &mut Vec::new());
+            read.get_or_insert_with(|| self.begun(frame)).observe(frame, &mut Vec::new());
         };
         self.fold(entry, &mut look).await?;
         let Some(read) = read else { return Ok(false) };

@@ -98,7 +98,7 @@ impl Runs {
         let (mut status, mut at): (Option<RunStatus>, u64) = (None, 0);
         let mut look = |frame: &Frame| {
             // The warnings were logged when the frames arrived.
-            status.get_or_insert_with(|| RunStatus::new(frame)).observe(frame, &mut Vec::new());
+            status.get_or_insert_with(|| self.begun(frame)).observe(frame, &mut Vec::new());
             at = frame.seq + 1;
         };
         let reopened = self.fold(&unread, &mut look).await;
@@ -116,6 +116,7 @@ impl Runs {
                 events_withheld: known.events_withheld,
                 exit: known.exit,
                 labels: known.labels,
+                workspace: known.workspace,
                 ..status
             },
             (Some(status), None) => RunStatus { frames: at, labels: labels_of(kept), ..status },

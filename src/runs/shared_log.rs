@@ -228,7 +228,7 @@ impl Runs {
             };
             for frame in &read {
                 // The proxy that wrote the frames has logged the warnings.
-                status.get_or_insert_with(|| RunStatus::new(frame)).observe(frame, &mut Vec::new());
+                status.get_or_insert_with(|| self.begun(frame)).observe(frame, &mut Vec::new());
                 at = frame.seq + 1;
             }
         }

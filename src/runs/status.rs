@@ -300,8 +300,8 @@ impl RunStatus {
                 if self.records == 1 {
                     self.opening = Some(openings::opening(record));
                 }
-                if let Some(data) = record.data.as_deref().filter(|_| frame.stream.kind == StreamKind::Session) {
-                    if self.response_id.is_none() {
+                if let Some(data) = record.data.as_deref() {
+                    if self.response_id.is_none() && frame.stream.kind == StreamKind::Session {
                         self.response_id = responses::id_in(self.runner, self.records, data);
                     }
                     self.workspace.complete(workspace::of_record(self.runner, self.records, frame, data));

@@ -368,6 +368,13 @@ impl Metrics {
         self.webhooks.meter(name)
     }
 
+    /// Makes the series of a budget start at 0. `budget` is a configured name.
+    pub fn budget(&self, budget: &str) {
+        for mark in ["limit", "warning"] {
+            drop(self.budgets_passed.with_label_values(&[budget, mark]));
+        }
+    }
+
     /// Counts an account of a budget that passed its limit, or the share at which the budget warns.
     pub fn budget_passed(&self, budget: &str, is_limit: bool) {
         let mark = if is_limit { "limit" } else { "warning" };

@@ -37,17 +37,17 @@ impl Started {
 #[test]
 fn an_open_run_that_spends_its_budget_is_interrupted() {
     let started = started(&budget("each", "\"run\"", "0.25", "stop"));
-    let run = started.run_of(&order("slowly", json!({})));
+    let run = started.run_of(&order("dearly", json!({})));
     let status = started.wait_for_end(&run);
     assert_eq!((&status["state"], &status["error_code"]), (&json!("interrupted"), &json!("interrupted")), "{status}");
-    assert_eq!(status["computed_cost"]["usd"], json!(0.25));
+    assert!(status["computed_cost"]["usd"].as_f64().unwrap() >= 0.25, "{status}");
     started.wait_for_no_process();
     assert_eq!(started.metric("framegate_budgets_passed_total{budget=\"each\",mark=\"limit\"}"), 1);
     assert_eq!(started.metric("framegate_budgets_passed_total{budget=\"each\",mark=\"warning\"}"), 0);
     let line = started.logged("a budget is spent").join("\n");
     assert!(line.contains("each") && line.contains(&format!("run {run}")) && line.contains("0.25"), "{line}");
     // The next run has a budget of its own.
-    assert_eq!(started.start(&order("slowly", json!({}))).status, 201);
+    assert_eq!(started.start(&order("dearly", json!({}))).status, 201);
 }
 
 #[test]

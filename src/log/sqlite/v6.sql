@@ -34,8 +34,8 @@ SELECT id AS run_id, session_id, session_name,
        key AS stream
 FROM streams WHERE kind = 'session';
 
--- One row per model call, with the usage that the runner reported between its start and the next one of the same thread. The turns of
--- a subagent have its parent_tool_id. A turn whose start was dropped is left out.
+-- One row per model call, with the usage that the runner reported between its start and the next one. A turn whose start was dropped is
+-- left out.
 CREATE VIEW turns AS
 SELECT s.id AS run_id, s.session_id, t.parent_tool_id,
        max(t.turn_index) AS turn_index, max(t.model) AS model,

@@ -9,6 +9,7 @@ mod resequence;
 pub(super) use resequence::Turns;
 
 use super::shared_log::ATTEMPTS;
+use super::workspace::thread_of;
 use super::{Entry, Origin, RunStatus, Runs, status};
 use crate::clock::Moment;
 use crate::log::{ByStream, LogError, StreamId, Summary, stream_id, weight};
@@ -36,11 +37,12 @@ pub(super) struct Touched {
 }
 
 impl Touched {
-    fn new(entry: Option<Arc<Entry>>, first: &Frame, origin: &Origin) -> Self {
+    fn new(runs: &Runs, first: &Frame, origin: &Origin) -> Self {
+        let entry = runs.find(stream_id(first));
         let status = match &entry {
             Some(entry) => RunStatus { not_kept: None, ..entry.status().clone() },
             None if first.stream.kind == StreamKind::Session => {
-                RunStatus { labels: origin.labels.clone(), ..RunStatus::new(first) }
+                RunStatus { labels: origin.labels.clone(), ..runs.begun(first) }
             }
             None => RunStatus::new(first),
         };
@@ -243,7 +245,12 @@ impl Runs {
             let at = match touched.get(last).filter(|known| known.id == id) {
                 Some(_) => last,
                 None => *places.entry(id).or_insert_with(|| {
-                    touched.push(Touched::new(self.find(id), frame, origin));
+                    let mut new = Touched::new(self, frame, origin);
+                    let thread = thread_of(&frame.stream);
+                    if let Some(thread) = touched.iter().find(|known| known.id == thread && new.id != thread) {
+                        new.status.workspace.complete(thread.status.workspace.clone());
+                    }
+                    touched.push(new);
                     touched.len() - 1
                 }),
             };

@@ -34,6 +34,11 @@ while read -r prompt; do
         message slow '{"type":"text","text":"I am at it."}'
         until_there end
         ;;
+    *dearly*)
+        message first '{"type":"text","text":"I begin."}'
+        message second '{"type":"text","text":"I go on."}'
+        until_there end
+        ;;
     *secretly*) message think '{"type":"thinking","thinking":"I wonder."}' ;;
     *carefully*)
         input='{"command":"touch file"}'
