@@ -256,9 +256,7 @@ fn by_workspace(runs: &[RunStatus]) {
         assert_eq!(rows, [(Some(value), known, tokens), (None, unknown, others)], "{by}");
     }
     // Every surface that names its directory names it in each run, except those of one connection or rollout with several.
-    for (runner, least) in
-        [("claude-code", 95), ("codex", 25), ("opencode", 40), ("qwen-code", 95), ("pi", 60), ("acp", 80)]
-    {
+    for (runner, least) in [("claude-code", 95), ("codex", 25), ("opencode", 40), ("qwen-code", 95), ("pi", 60)] {
         let (all, known) = runs
             .iter()
             .filter(|run| run.runner == runner)

@@ -16,7 +16,7 @@ done
 
 say() { printf '%s\n' "$1"; }
 message() {
-    say '{"type":"assistant","session_id":"'"$session"'","parent_tool_use_id":null,"message":{"id":"msg_'"$nth"'_'"$1"'","type":"message","role":"assistant","model":"'"$model"'","content":['"$2"'],"usage":{"input_tokens":10,"output_tokens":2}}}'
+    say '{"type":"assistant","session_id":"'"$session"'","parent_tool_use_id":null,"message":{"id":"msg_'"$nth"'_'"$1"'","type":"message","role":"assistant","model":"'"$model"'","content":['"$2"'],"stop_reason":'"${stop:-null}"',"usage":{"input_tokens":10,"output_tokens":2}}}'
 }
 until_there() { while [ ! -e "$1" ]; do sleep 0.05; done; }
 
@@ -35,6 +35,8 @@ while read -r prompt; do
         until_there end
         ;;
     *dearly*)
+        # A message with a reason for its end has its final usage.
+        stop='"end_turn"'
         message first '{"type":"text","text":"I begin."}'
         message second '{"type":"text","text":"I go on."}'
         until_there end

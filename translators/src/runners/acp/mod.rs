@@ -25,7 +25,6 @@ mod terminals;
 mod texts;
 mod updates;
 mod usage;
-mod workspace;
 
 use super::{Runner, Surface, sample};
 use crate::frame::Provider;
@@ -58,7 +57,7 @@ pub(super) const RUNNER: Runner = Runner {
     presets: start::PRESETS,
     demo: None,
     response_id: None,
-    workspace: Some(workspace::READER),
+    workspace: None,
     is_of_frames: false,
     history: &[],
     sample: sample!("acp", "question.both.ndjson", Ndjson),
