@@ -176,11 +176,17 @@ fn days_begin_where_the_zone_says_and_filters_are_exact() {
     assert_eq!(stats(&proxy, &format!("?session_id={session}&runner=codex"))["total"]["runs"], 1);
     assert_eq!(stats(&proxy, &format!("?session_id={session}&runner=opencode"))["total"]["runs"], 0);
     for (query, says) in [
-        ("?by=week", "unknown group \"week\" (known: day, runner, model, session, label, directory, repository, branch, tool)"),
+        (
+            "?by=week",
+            "unknown group \"week\" (known: day, runner, model, session, label, directory, repository, branch, tool)",
+        ),
         ("?tz=CET", "an offset from UTC such as +02:00, from -14:00 to +14:00"),
         ("?since=yesterday", "since must be a time in Unix epoch milliseconds"),
         ("?since=2&until=1", "since (2) is after until (1)"),
-        ("?state=failed", "known: by, tz, since, until, runner, session_id, model, directory, repository, branch, label"),
+        (
+            "?state=failed",
+            "known: by, tz, since, until, runner, session_id, model, directory, repository, branch, label",
+        ),
     ] {
         let said = detail(get(proxy.address, &format!("/v1/stats{query}"), &[]), 400);
         assert!(said.contains(says), "{query}: {said}");

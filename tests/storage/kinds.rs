@@ -4,8 +4,9 @@ use crate::every_kind::{Opened, Place, of_every_kind, runtime};
 use crate::scratch::Scratch;
 use framegate::artifacts::{ArtifactStore, MemoryStore};
 use framegate::log::sqlite::{Fsync, Options};
-use framegate::log::{FrameLog, MemoryLog, SqliteLog};
+use framegate::log::{FrameLog, LogError, MemoryLog, SqliteLog};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 
 /// A log in memory, which stays open: nothing of it outlives it.
@@ -52,7 +53,16 @@ impl Place for File {
     fn open(&self, _has_runs: bool) -> Opened {
         let Self { recent_bytes, fsync, .. } = *self;
         let options = Options { recent_bytes, fsync, ..Options::new(self.scratch.path()) };
-        let log = Arc::new(SqliteLog::open(options).unwrap());
+        let begin = Instant::now();
+        // A task that holds the log of before may be at its last step: it ends with the task, not with the runs.
+        let log = loop {
+            match SqliteLog::open(options.clone()) {
+                Err(LogError::Locked { .. }) if begin.elapsed() < Duration::from_secs(30) => {
+                    std::thread::sleep(Duration::from_millis(10));
+                }
+                opened => break Arc::new(opened.unwrap()),
+            }
+        };
         Opened { log: log.clone(), store: log }
     }
 
