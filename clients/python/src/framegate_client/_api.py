@@ -208,6 +208,17 @@ class RunStatusUsage(TypedDict):
     reasoning_tokens: NotRequired[int]
 
 
+class RunStatusWorkspace(TypedDict):
+    """Where the run works, as far as its runner reported it."""
+
+    branch: NotRequired[str]
+    """The branch."""
+    directory: NotRequired[str]
+    """The working directory, as the runner spells it."""
+    repository: NotRequired[str]
+    """The repository as `host/path`, without scheme, user and `.git`."""
+
+
 class RunStatus(TypedDict):
     approvals: list[RunStatusApprovalsItem]
     computed_cost: NotRequired[ComputedCost]
@@ -261,6 +272,8 @@ class RunStatus(TypedDict):
     """Tokens, and the cost that the runner reported. Figures that no record reported are absent."""
     validation_failures: dict[str, int]
     warnings: dict[str, int]
+    workspace: NotRequired[RunStatusWorkspace]
+    """Where the run works, as far as its runner reported it."""
 
 
 class StartRunFilesItem(TypedDict):
@@ -304,7 +317,7 @@ class StatsUnpricedItem(TypedDict):
 
 
 class Stats(TypedDict):
-    by: list[Literal["day", "runner", "model", "session", "label", "tool"]]
+    by: list[Literal["day", "runner", "model", "session", "label", "directory", "repository", "branch", "tool"]]
     data: list[StatsRow]
     object: Literal["list"]
     runs_without_tools: NotRequired[int]
@@ -369,6 +382,8 @@ class StatsFigures(TypedDict):
 class StatsRow(TypedDict):
     """One group. What its runs do not have, and what none of them reported, is absent."""
 
+    branch: NotRequired[str]
+    """Their branch."""
     cache_creation_tokens: NotRequired[int]
     """Input tokens written to the cache."""
     cache_read_tokens: NotRequired[int]
@@ -381,6 +396,8 @@ class StatsRow(TypedDict):
     """The cost in US dollars that runners reported."""
     day: NotRequired[str]
     """The day on which the runs began, as YYYY-MM-DD."""
+    directory: NotRequired[str]
+    """Their working directory."""
     duration_ms: NotRequired[int]
     """The time from the first to the last frame of the runs that have ended, in milliseconds."""
     failed: int
@@ -401,6 +418,8 @@ class StatsRow(TypedDict):
     """Output tokens, including reasoning."""
     reasoning_tokens: NotRequired[int]
     """The part of `output_tokens` that was reasoning."""
+    repository: NotRequired[str]
+    """Their repository, as `host/path`."""
     rest: NotRequired[bool]
     """True in a row that sums what is beyond a limit: without keys, the groups beyond the first 10000; with keys, the tools beyond the first 64 of a run."""
     runner: NotRequired[str]
@@ -499,4 +518,4 @@ RunState: TypeAlias = Literal["running", "waiting_approval", "completed", "faile
 Runner: TypeAlias = Literal["claude-code", "codex", "opencode", "open-responses", "gemini-cli", "qwen-code", "pi", "copilot", "acp", "frames"]
 
 
-StatsGroup: TypeAlias = Literal["day", "runner", "model", "session", "label", "tool"]
+StatsGroup: TypeAlias = Literal["day", "runner", "model", "session", "label", "directory", "repository", "branch", "tool"]

@@ -237,6 +237,15 @@ export interface RunStatus {
   };
   validation_failures: { [key: string]: number };
   warnings: { [key: string]: number };
+  /** Where the run works, as far as its runner reported it. */
+  workspace?: {
+    /** The branch. */
+    branch?: string;
+    /** The working directory, as the runner spells it. */
+    directory?: string;
+    /** The repository as `host/path`, without scheme, user and `.git`. */
+    repository?: string;
+  };
 }
 
 export type Runner = "claude-code" | "codex" | "opencode" | "open-responses" | "gemini-cli" | "qwen-code" | "pi" | "copilot" | "acp" | "frames";
@@ -270,7 +279,7 @@ export interface StartRun {
 }
 
 export interface Stats {
-  by: ("day" | "runner" | "model" | "session" | "label" | "tool")[];
+  by: ("day" | "runner" | "model" | "session" | "label" | "directory" | "repository" | "branch" | "tool")[];
   data: StatsRow[];
   object: "list";
   /** Runs whose tools are not known, because an older version stored their status; absent if there are none. */
@@ -339,10 +348,12 @@ export interface StatsFigures {
   warnings?: number;
 }
 
-export type StatsGroup = "day" | "runner" | "model" | "session" | "label" | "tool";
+export type StatsGroup = "day" | "runner" | "model" | "session" | "label" | "directory" | "repository" | "branch" | "tool";
 
 /** One group. What its runs do not have, and what none of them reported, is absent. */
 export interface StatsRow {
+  /** Their branch. */
+  branch?: string;
   /** Input tokens written to the cache. */
   cache_creation_tokens?: number;
   /** Input tokens read from the cache. */
@@ -355,6 +366,8 @@ export interface StatsRow {
   cost_usd?: number;
   /** The day on which the runs began, as YYYY-MM-DD. */
   day?: string;
+  /** Their working directory. */
+  directory?: string;
   /** The time from the first to the last frame of the runs that have ended, in milliseconds. */
   duration_ms?: number;
   /** Runs that failed. */
@@ -375,6 +388,8 @@ export interface StatsRow {
   output_tokens?: number;
   /** The part of `output_tokens` that was reasoning. */
   reasoning_tokens?: number;
+  /** Their repository, as `host/path`. */
+  repository?: string;
   /** True in a row that sums what is beyond a limit: without keys, the groups beyond the first 10000; with keys, the tools beyond the first 64 of a run. */
   rest?: boolean;
   /** Their runner. */
