@@ -5,6 +5,7 @@
 //! settings of the upstream. Never: a file read at run time, a pause after a record that shows nothing, a record that was not redacted.
 
 use crate::config::upstream::{Command, Kind, Modes, Preset, Upstream};
+use crate::defaults::DEMO_UPSTREAM;
 use crate::ingest::{IngestError, IngestFactory, Settings};
 use crate::runs::{Ingested, Runs};
 use framegate_translators::framing::{Framing, Limits};
@@ -23,7 +24,7 @@ const PACE: Duration = Duration::from_millis(250);
 const THOUGHT: Duration = Duration::from_millis(1500);
 
 /// The name of the upstream with the scripted agent.
-pub const UPSTREAM: &str = "demo";
+pub const UPSTREAM: &str = DEMO_UPSTREAM;
 
 /// The maximum number of its concurrent runs, including those that wait for a further prompt.
 const MAX_RUNS: usize = 64;

@@ -92,7 +92,7 @@ impl Budgets {
         ledger.budgets().for_each(|budget| runs.metrics().budget(&budget.name));
         for entry in runs.entries().iter().filter(|entry| entry.stream.kind == StreamKind::Session) {
             let status = entry.status().clone();
-            ledger.set(&facts(&status), amount(&status, runs), status.ended);
+            ledger.learn(&facts(&status), amount(&status, runs), status.ended);
         }
     }
 
@@ -137,8 +137,10 @@ impl Keeper {
             self.budgets.wake.notified().await;
             let news = std::mem::take(&mut *lock(&self.budgets.news));
             for (id, has_ended) in news {
-                if let Some(entry) = self.runs.find(id) {
-                    self.look(&entry, has_ended);
+                match self.runs.find(id) {
+                    Some(entry) => self.look(&entry, has_ended),
+                    // Retention has dropped it meanwhile.
+                    None => lock(&self.budgets.ledger).end(id.1),
                 }
             }
         }

@@ -7,7 +7,7 @@ use crate::config::budgets::{Action, Budget, Share};
 use crate::prices::Usd;
 use crate::runs::labels::Label;
 use jiff::civil::Date;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use uuid::Uuid;
 
 /// What decides to which accounts a run belongs.
@@ -60,6 +60,8 @@ pub(crate) struct Ledger {
     max_accounts: usize,
     /// Counts the changes, for the order in which accounts were used.
     changes: u64,
+    /// Runs that had ended when they were learned.
+    learned: HashSet<Uuid>,
 }
 
 type Accounts = HashMap<Key, Account>;
@@ -94,13 +96,29 @@ impl Ledger {
     /// Without any cost.
     pub(crate) fn new(budgets: Vec<Budget>, max_accounts: usize) -> Self {
         let budgets = budgets.into_iter().map(|budget| (budget, Accounts::new())).collect();
-        Self { budgets, max_accounts, changes: 0 }
+        Self { budgets, max_accounts, changes: 0, learned: HashSet::new() }
     }
 
-    /// Sets what a run has cost so far. A run that has ended is not set again.
+    /// Learns what a stored run has cost, without reporting marks. Open runs of accounts beyond their limit are stopped when they cost more.
+    pub(crate) fn learn(&mut self, facts: &Facts, cost: Usd, has_ended: bool) {
+        self.count(facts, cost, has_ended);
+        self.learned.extend(facts.run.filter(|_| has_ended));
+    }
+
+    /// Sets what a run has cost so far. Its end is set once, unless the run was learned when it had ended.
     pub(crate) fn set(&mut self, facts: &Facts, cost: Usd, has_ended: bool) -> Outcome {
-        let mut outcome = Outcome::default();
-        let Some(run) = facts.run else { return outcome };
+        // News of a run may arrive after it was learned.
+        if facts.run.is_some_and(|run| self.learned.contains(&run)) {
+            return Outcome::default();
+        }
+        let passed = self.count(facts, cost, has_ended);
+        Outcome { passed, stop: self.take_stops(facts) }
+    }
+
+    /// Sets the cost of a run in its accounts. Returns the marks that they pass.
+    fn count(&mut self, facts: &Facts, cost: Usd, has_ended: bool) -> Vec<Passed> {
+        let mut passed = Vec::new();
+        let Some(run) = facts.run else { return passed };
         self.changes += 1;
         for (place, (budget, accounts)) in self.budgets.iter_mut().enumerate() {
             for key in keys(budget, facts) {
@@ -111,18 +129,11 @@ impl Ledger {
                 let spent = account.spent();
                 if let Some(mark) = mark(budget, spent).filter(|mark| account.passed < Some(*mark)) {
                     account.passed = Some(mark);
-                    outcome.passed.push(Passed { budget: place, mark, spent, account: spelled(&key), run });
+                    passed.push(Passed { budget: place, mark, spent, account: spelled(&key), run });
                 }
                 if has_ended {
                     account.open.remove(&run);
                     account.ended = account.ended.plus(cost);
-                }
-                if budget.action == Action::Stop && account.passed == Some(Mark::Limit) {
-                    let running = account.open.iter_mut().filter(|(_, open)| !open.is_stopped);
-                    outcome.stop.extend(running.map(|(run, open)| {
-                        open.is_stopped = true;
-                        (*run, place)
-                    }));
                 }
                 // No other run will be in the account.
                 if has_ended && budget.per.contains(&Share::Run) {
@@ -133,9 +144,36 @@ impl Ledger {
                 forget(accounts);
             }
         }
-        outcome.stop.sort_unstable();
-        outcome.stop.dedup_by_key(|(run, _)| *run);
-        outcome
+        passed
+    }
+
+    /// The open runs of this run's accounts that are beyond their limit and were not returned before, each once.
+    fn take_stops(&mut self, facts: &Facts) -> Vec<(Uuid, usize)> {
+        let mut stops = Vec::new();
+        for (place, (budget, accounts)) in self.budgets.iter_mut().enumerate() {
+            for key in keys(budget, facts).iter().filter(|_| budget.action == Action::Stop) {
+                let Some(account) = accounts.get_mut(key).filter(|account| account.passed == Some(Mark::Limit)) else {
+                    continue;
+                };
+                let running = account.open.iter_mut().filter(|(_, open)| !open.is_stopped);
+                stops.extend(running.map(|(run, open)| {
+                    open.is_stopped = true;
+                    (*run, place)
+                }));
+            }
+        }
+        stops.sort_unstable();
+        stops.dedup_by_key(|(run, _)| *run);
+        stops
+    }
+
+    /// Ends a run whose status is not known any more, with the cost that was set last.
+    pub(crate) fn end(&mut self, run: Uuid) {
+        for account in self.budgets.iter_mut().flat_map(|(_, accounts)| accounts.values_mut()) {
+            if let Some(open) = account.open.remove(&run) {
+                account.ended = account.ended.plus(open.cost);
+            }
+        }
     }
 
     /// The budget, if there is one, that forbids to start such a run, with the account beyond its limit.

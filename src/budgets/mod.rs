@@ -12,3 +12,31 @@ mod ledger;
 mod tests;
 
 pub use keeper::{BudgetPassed, Budgets, Keeping, Listener};
+
+use crate::config::budgets::{Budget, Limit, Share};
+use crate::runs::labels::{Label, LabelError};
+
+/// A budget counts no run, because no run can have its label.
+#[derive(Debug, thiserror::Error)]
+#[error("budgets, budget {name:?}, per: {error}")]
+pub struct BudgetError {
+    name: String,
+    error: LabelError,
+}
+
+/// The budgets of tables that were checked when they were read.
+///
+/// # Errors
+/// A key is not one of a label.
+pub fn of(limits: &[Limit]) -> Result<Vec<Budget>, BudgetError> {
+    let budgets: Vec<Budget> = limits.iter().filter_map(Limit::budget).collect();
+    for budget in &budgets {
+        for share in &budget.per {
+            if let Share::Label(key) = share {
+                // Any valid value.
+                Label::new(key, "value").map_err(|error| BudgetError { name: budget.name.clone(), error })?;
+            }
+        }
+    }
+    Ok(budgets)
+}

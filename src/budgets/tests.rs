@@ -1,7 +1,7 @@
 //! The ledger: any order of costs gives the same accounts, each mark is reported once, and only runs of spent accounts are stopped.
 
-use super::ledger::{Facts, Ledger, Mark};
-use crate::config::budgets::{Action, Budget, Share};
+use super::ledger::{Facts, Ledger, Mark, Outcome};
+use crate::config::budgets::{Action, Budget, Limit, Share};
 use crate::prices::Usd;
 use jiff::civil::date;
 use proptest::prelude::*;
@@ -92,6 +92,30 @@ fn a_spent_account_stops_each_of_its_open_runs_once() {
 }
 
 #[test]
+fn a_learned_run_is_not_reported_and_its_end_counts_once() {
+    let mut ledger = empty(vec![budget(&["session"], "1", Action::Stop)]);
+    ledger.learn(&facts(1, 1, "", 1), usd("0.7"), true);
+    ledger.learn(&facts(2, 1, "", 1), usd("0.4"), false);
+    // The news of a run that had ended when it was learned.
+    assert_eq!(ledger.set(&facts(1, 1, "", 1), usd("0.7"), true), Outcome::default());
+    assert_eq!(ledger.spent(&facts(1, 1, "", 1)), usd("1.1"));
+    // The limit was passed silently. An open run is stopped when it costs more.
+    let outcome = ledger.set(&facts(2, 1, "", 1), usd("0.5"), false);
+    assert_eq!((outcome.passed.len(), outcome.stop), (0, vec![(Uuid::from_u128(2), 0)]));
+    assert_eq!(ledger.set(&facts(2, 1, "", 1), usd("0.6"), true), Outcome::default());
+    assert_eq!(ledger.spent(&facts(1, 1, "", 1)), usd("1.3"));
+}
+
+#[test]
+fn a_run_that_was_dropped_keeps_its_last_cost() {
+    let mut ledger = empty(vec![budget(&["day"], "1", Action::Stop)]);
+    ledger.set(&facts(1, 1, "", 1), usd("0.9"), false);
+    ledger.end(Uuid::from_u128(1));
+    let outcome = ledger.set(&facts(2, 1, "", 1), usd("0.1"), false);
+    assert_eq!((outcome.passed.len(), outcome.stop), (1, vec![(Uuid::from_u128(2), 0)]), "only an open run is stopped");
+}
+
+#[test]
 fn the_account_of_a_run_ends_with_it() {
     let mut ledger = empty(vec![budget(&["run"], "1", Action::Stop)]);
     for run in 0..5_000 {
@@ -130,6 +154,15 @@ proptest! {
             prop_assert_eq!(ledger.spent(&facts(0, session, "", 1)), expected);
         }
     }
+}
+
+#[test]
+fn a_budget_that_no_run_can_have_is_refused() {
+    let limit =
+        |per: &str| Limit { name: "b".to_owned(), per: vec![per.to_owned()], usd: "1".to_owned(), ..Limit::default() };
+    assert_eq!(super::of(&[limit("label:team"), limit("day")]).unwrap().len(), 2);
+    let error = super::of(&[limit("day"), limit("label:the team")]).unwrap_err().to_string();
+    assert!(error.starts_with("budgets, budget \"b\", per: ") && error.contains("the team"), "{error}");
 }
 
 #[test]

@@ -9,10 +9,12 @@
 #[cfg_attr(not(feature = "tls"), path = "no_tls_connector.rs")]
 mod connector;
 mod cursor;
+mod retry_after;
 
 #[cfg(feature = "tls")]
 pub(crate) use connector::roots;
 pub(crate) use cursor::Cursor;
+pub(crate) use retry_after::retry_after;
 
 use bytes::Bytes;
 use connector::{Connector, connector};

@@ -48,12 +48,13 @@ pub(super) const LIST: List = List {
     one: "rule",
     several: "rules",
     most: 1000,
+    has_names: false,
     required: &[("decision", "use one of allow, deny, ask")],
 };
 
 /// Reads the tables of rules. Adds problems to `problems`; `spell` formats the position of a key.
 pub(super) fn read(tables: &Value, spell: &dyn Fn(&str) -> String, problems: &mut Vec<Problem>) -> Vec<Rule> {
-    let mut rules: Vec<Rule> = read_all(&LIST, tables, spell, problems, |rule: &Rule, _, report| {
+    let mut rules: Vec<Rule> = read_all(&LIST, tables, spell, problems, |rule: &Rule, report| {
         if let Err(error) = rule.made() {
             report("", error.to_string());
         }

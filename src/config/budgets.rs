@@ -6,7 +6,6 @@
 use super::error::{Problem, unknown};
 use super::lists::{List, read_all};
 use super::table::settings;
-use super::upstream::is_name;
 use crate::prices::Usd;
 use figment::value::Value;
 use std::str::FromStr;
@@ -106,11 +105,8 @@ pub(super) const LIST: List = List {
     one: "budget",
     several: "budgets",
     most: 100,
-    required: &[
-        ("name", "use for example \"daily\""),
-        ("per", "use for example [\"day\"]"),
-        ("usd", "use for example \"12.50\""),
-    ],
+    has_names: true,
+    required: &[("per", "use for example [\"day\"]"), ("usd", "use for example \"12.50\"")],
 };
 
 /// Reads the tables. Adds problems to `problems`; `spell` formats the position of a key.
@@ -118,20 +114,8 @@ pub(super) fn read(tables: &Value, spell: &dyn Fn(&str) -> String, problems: &mu
     read_all(&LIST, tables, spell, problems, Limit::check)
 }
 
-/// The budgets of checked tables.
-pub fn budgets(limits: &[Limit]) -> Vec<Budget> {
-    limits.iter().filter_map(Limit::budget).collect()
-}
-
 impl Limit {
-    fn check(&self, others: &[Self], report: &mut dyn FnMut(&str, String)) {
-        if !is_name(&self.name) {
-            let name = &self.name;
-            report("name", format!("invalid name {name:?}: use at most 64 letters, digits, \"-\", \"_\" and \".\""));
-        }
-        if others.iter().any(|other| other.name == self.name) {
-            report("name", "another budget has the same name".to_owned());
-        }
+    fn check(&self, report: &mut dyn FnMut(&str, String)) {
         for (at, share) in self.per.iter().enumerate() {
             if let Err(message) = share.parse::<Share>() {
                 report("per", message);
@@ -151,7 +135,7 @@ impl Limit {
     }
 
     /// The budget; `None` only if the settings were not checked.
-    fn budget(&self) -> Option<Budget> {
+    pub fn budget(&self) -> Option<Budget> {
         Some(Budget {
             name: self.name.clone(),
             per: self.per.iter().map(|share| share.parse().ok()).collect::<Option<_>>()?,

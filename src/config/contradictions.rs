@@ -1,9 +1,10 @@
-//! Finds limits that can never be reached, or are of no use, because another limit is reached first.
+//! Finds limits that can never be reached, or are of no use, because another limit is reached first, and filters that match nothing.
 //!
-//! Input: a valid configuration. Output: one sentence for each pair of settings that contradict each other, with a correction.
+//! Input: a valid configuration. Output: one sentence for each contradiction between settings, with a correction.
 //! The proxy works with such settings, so they are warnings and not errors.
 
 use super::{Config, LogKind};
+use crate::defaults::DEMO_UPSTREAM;
 
 impl Config {
     /// The contradictions between settings, as sentences for the log.
@@ -65,7 +66,22 @@ impl Config {
                 log.patience_ms, log.lease_ms
             ));
         }
+        found.extend(self.unknown_upstreams());
         found
+    }
+
+    /// Filters that never match, because they name an upstream that is not configured.
+    fn unknown_upstreams(&self) -> impl Iterator<Item = String> {
+        let of_rules =
+            self.approvals.rule.iter().map(|rule| (format!("approvals.rule {:?}", rule.name), &rule.upstream));
+        let of_endpoints = self.webhooks.endpoint.iter().flat_map(|endpoint| {
+            let place = format!("webhooks.endpoint {:?}", endpoint.name);
+            endpoint.upstreams.iter().map(move |upstream| (place.clone(), upstream))
+        });
+        let is_known = |name: &str| name == DEMO_UPSTREAM || self.upstream.iter().any(|upstream| upstream.name == name);
+        of_rules.chain(of_endpoints).filter(move |(_, name)| !name.is_empty() && !is_known(name)).map(|(place, name)| {
+            format!("{place} names the upstream {name:?}, which is not configured, so it never matches: correct or remove it")
+        })
     }
 }
 
@@ -85,6 +101,21 @@ mod tests {
         let found = config.contradictions();
         assert_eq!(found.len(), 2, "{found:?}");
         assert!(found.iter().all(|message| message.contains("is more than ingest.max_open (100)")), "{found:?}");
+        let rule = |upstream: &str| crate::config::approvals::Rule {
+            name: "r".to_owned(),
+            upstream: upstream.to_owned(),
+            ..crate::config::approvals::Rule::default()
+        };
+        let mut config = Config::default();
+        config.approvals.rule = vec![rule(""), rule("demo"), rule("claud")];
+        config.webhooks.endpoint = vec![crate::config::webhooks::Endpoint {
+            name: "ci".to_owned(),
+            upstreams: vec!["claude".to_owned()],
+            ..crate::config::webhooks::Endpoint::default()
+        }];
+        let [of_rule, of_endpoint] = &config.contradictions()[..] else { panic!("{:?}", config.contradictions()) };
+        assert!(of_rule.contains("approvals.rule \"r\" names the upstream \"claud\""), "{of_rule}");
+        assert!(of_endpoint.contains("webhooks.endpoint \"ci\" names the upstream \"claude\""), "{of_endpoint}");
         let mut config = Config::default();
         config.log.patience_ms = config.log.lease_ms;
         assert_eq!(config.contradictions(), Vec::<String>::new(), "only one kind of log has a lease");

@@ -6,6 +6,7 @@
 use super::error::{Problem, unknown};
 use super::source::misfit;
 use super::table::{Table, find, keys};
+use super::upstream::is_name;
 use figment::value::{Dict, Value};
 use serde::de::DeserializeOwned;
 
@@ -21,6 +22,8 @@ pub(super) struct List {
     pub(super) several: &'static str,
     /// How many tables there may be.
     pub(super) most: usize,
+    /// Whether each table has a name of its own.
+    pub(super) has_names: bool,
     /// The settings that each table must have, with what would be right.
     pub(super) required: &'static [(&'static str, &'static str)],
 }
@@ -35,14 +38,14 @@ impl List {
     }
 }
 
-/// Reads all tables. `check` reports what is wrong with one, given those before it. Problems are added to `problems`; `spell` formats the position
+/// Reads all tables. `check` reports what is wrong with the settings of one. Problems are added to `problems`; `spell` formats the position
 /// of a key.
 pub(super) fn read_all<T: Table + DeserializeOwned>(
     list: &List,
     tables: &Value,
     spell: &dyn Fn(&str) -> String,
     problems: &mut Vec<Problem>,
-    check: impl Fn(&T, &[T], &mut dyn FnMut(&str, String)),
+    check: impl Fn(&T, &mut dyn FnMut(&str, String)),
 ) -> Vec<T> {
     let place = format!("{}.{}", list.section, list.key);
     let mut report = |key: &str, message: String| problems.push(Problem { place: spell(key), message });
@@ -54,7 +57,7 @@ pub(super) fn read_all<T: Table + DeserializeOwned>(
         report(&place, format!("has {} {}; the maximum is {}", tables.len(), list.several, list.most));
         return Vec::new();
     }
-    let mut read: Vec<T> = Vec::new();
+    let (mut read, mut names) = (Vec::new(), Vec::new());
     for (at, table) in tables.iter().enumerate() {
         let name = table.as_dict().and_then(|table| table.get("name")?.as_str()).unwrap_or_default();
         let which = if name.is_empty() { format!("{} {}", list.one, at + 1) } else { format!("{} {name:?}", list.one) };
@@ -69,7 +72,16 @@ pub(super) fn read_all<T: Table + DeserializeOwned>(
             continue;
         };
         if let Some(one) = one::<T>(list, table, &mut report) {
-            check(&one, &read, &mut report);
+            if list.has_names && !is_name(name) {
+                report(
+                    "name",
+                    format!("invalid name {name:?}: use at most 64 letters, digits, \"-\", \"_\" and \".\""),
+                );
+            } else if list.has_names && names.contains(&name) {
+                report("name", format!("another {} has the same name", list.one));
+            }
+            names.push(name);
+            check(&one, &mut report);
             if fits {
                 read.push(one);
             }

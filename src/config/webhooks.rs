@@ -6,7 +6,6 @@
 use super::error::{Problem, unknown};
 use super::lists::{List, read_all};
 use super::table::settings;
-use super::upstream::is_name;
 use crate::features::WITHOUT_TLS;
 use figment::value::Value;
 use framegate_translators::runners::{RUNNERS, runner};
@@ -102,26 +101,24 @@ settings! {
 }
 
 /// The endpoints in the file. Each event is compared with each of them.
-pub(super) const LIST: List =
-    List { section: "webhooks", key: "endpoint", one: "endpoint", several: "endpoints", most: 100, required: &[] };
+pub(super) const LIST: List = List {
+    section: "webhooks",
+    key: "endpoint",
+    one: "endpoint",
+    several: "endpoints",
+    most: 100,
+    has_names: true,
+    required: &[],
+};
 
 /// Reads the tables. Adds problems to `problems`; `spell` formats the position of a key.
 pub(super) fn read(tables: &Value, spell: &dyn Fn(&str) -> String, problems: &mut Vec<Problem>) -> Vec<Endpoint> {
-    read_all(&LIST, tables, spell, problems, |endpoint: &Endpoint, others, report| {
-        endpoint.check(report);
-        if others.iter().any(|other| other.name == endpoint.name) {
-            report("name", "another endpoint has the same name".to_owned());
-        }
-    })
+    read_all(&LIST, tables, spell, problems, Endpoint::check)
 }
 
 impl Endpoint {
     /// Checks forms and constraints between settings.
     fn check(&self, report: &mut dyn FnMut(&str, String)) {
-        if !is_name(&self.name) {
-            let name = &self.name;
-            report("name", format!("invalid name {name:?}: use at most 64 letters, digits, \"-\", \"_\" and \".\""));
-        }
         if !is_url(&self.url) {
             let message = "must be a URL of the form https://HOST:PORT/PATH, without a user";
             report("url", if self.url.is_empty() { "is missing".to_owned() } else { message.to_owned() });

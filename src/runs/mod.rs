@@ -30,6 +30,7 @@ mod retention;
 mod shared_log;
 mod status;
 mod summaries;
+mod title;
 pub mod tool_figures;
 mod totals;
 mod usage_total;

@@ -3,6 +3,7 @@
 use super::labels::Labels;
 use super::model_calls::ModelCalls;
 use super::registry::{openings, responses};
+use super::title::title;
 use super::tool_figures::RunTools;
 use super::usage_total::UsageTotal;
 use super::workspace;
@@ -405,32 +406,8 @@ impl RunStatus {
     }
 }
 
-/// Maximum length of a title, in characters.
-const TITLE_CHARS: usize = 120;
-
 /// Maximum length of a model's name, in characters.
 const MODEL_CHARS: usize = 200;
-
-/// The title that a prompt gives its run: white space and control characters are folded, and a longer prompt ends in an ellipsis.
-/// `None` if nothing is left.
-fn title(prompt: &str) -> Option<String> {
-    let is_space = |letter: char| letter.is_whitespace() || letter.is_control();
-    let (mut title, mut letters) = (String::new(), 0);
-    for word in prompt.split(is_space).filter(|word| !word.is_empty()) {
-        if letters > 0 {
-            title.push(' ');
-            letters += 1;
-        }
-        let before = title.len();
-        title.extend(word.chars().take(TITLE_CHARS + 1));
-        letters += title.get(before..).map_or(0, |word| word.chars().count());
-        if letters > TITLE_CHARS {
-            let cut: String = title.chars().take(TITLE_CHARS - 1).collect();
-            return Some(format!("{}…", cut.trim_end()));
-        }
-    }
-    Some(title).filter(|title| !title.is_empty())
-}
 
 /// Logs the start and the end of a run; called once the frame is kept.
 pub(super) fn tell_bounds(frame: &Frame) {
@@ -480,27 +457,4 @@ fn counts<'de, D: Deserializer<'de>>(
     let counts = BTreeMap::<String, u64>::deserialize(deserializer)?;
     let named = |(name, count)| Some((known.clone().into_iter().find(|known| *known == name)?, count));
     Ok(counts.into_iter().filter_map(named).collect())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_title_is_one_short_line() {
-        for (prompt, expected) in [
-            ("", None),
-            (" \n\t ", None),
-            ("Fix the test", Some("Fix the test")),
-            ("  Fix\r\n\n the\u{a0}\u{2028}test\0", Some("Fix the test")),
-        ] {
-            assert_eq!(title(prompt).as_deref(), expected, "{prompt:?}");
-        }
-        let whole = "é".repeat(TITLE_CHARS);
-        assert_eq!(title(&whole), Some(whole.clone()));
-        for longer in [format!("{whole}é"), format!("{whole} x"), "word ".repeat(1000), "x".repeat(1 << 20)] {
-            let title = title(&longer).unwrap();
-            assert!(title.chars().count() <= TITLE_CHARS && title.ends_with('…') && !title.contains(" …"), "{title}");
-        }
-    }
 }

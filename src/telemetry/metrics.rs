@@ -6,8 +6,10 @@
 //! This uses the `prometheus` crate rather than `prometheus-client`, which writes only OpenMetrics 1.0. A 0.0.4 scraper
 //! treats the counter names of that format as untyped. Without its default features the crate does not depend on protobuf.
 
+mod budgets;
 mod costs;
 mod meters;
+mod readers;
 mod register;
 mod shared_log;
 mod upstreams;
@@ -27,11 +29,10 @@ use hyper::{Method, StatusCode};
 use prometheus::{
     Encoder, Histogram, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Registry, TextEncoder,
 };
+use readers::Readers;
 use register::Register;
 use shared_log::SharedLogMetrics;
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// The media type of the text.
@@ -89,16 +90,6 @@ pub struct Metrics {
     /// The rule names that redaction marks may contain.
     rules: OnceLock<Vec<String>>,
     readers: Readers,
-}
-
-/// Measures how many frames a reader has not got yet.
-type Lag = Box<dyn Fn() -> u64 + Send>;
-
-/// The open readers, with the lag of each.
-#[derive(Default)]
-struct Readers {
-    next: AtomicU64,
-    open: Mutex<HashMap<u64, (&'static str, &'static str, Lag)>>,
 }
 
 /// The size of the stores at the time of a scrape. A store that does not report its size is `None`.
@@ -231,11 +222,7 @@ impl Metrics {
             upstreams: upstreams::Families::new(&to),
             costs: costs::Costs::new(&to),
             webhooks: webhooks::Families::new(&to),
-            budgets_passed: to.counters(
-                "framegate_budgets_passed_total",
-                "Marks that accounts of budgets passed, by budget: the share at which it warns, or the limit.",
-                &["budget", "mark"],
-            ),
+            budgets_passed: budgets::passed(&to),
             tasks: to.gauge("framegate_tasks", "Running tasks of the async runtime."),
             rules: OnceLock::new(),
             readers: Readers::default(),
@@ -363,29 +350,6 @@ impl Metrics {
         }
     }
 
-    /// The meter of one endpoint of webhooks. `name` is a configured name.
-    pub fn webhook(&self, name: &str) -> WebhookMeter {
-        self.webhooks.meter(name)
-    }
-
-    /// Makes the series of a budget start at 0. `budget` is a configured name.
-    pub fn budget(&self, budget: &str) {
-        for mark in ["limit", "warning"] {
-            drop(self.budgets_passed.with_label_values(&[budget, mark]));
-        }
-    }
-
-    /// Counts an account of a budget that passed its limit, or the share at which the budget warns.
-    pub fn budget_passed(&self, budget: &str, is_limit: bool) {
-        let mark = if is_limit { "limit" } else { "warning" };
-        self.budgets_passed.with_label_values(&[budget, mark]).inc();
-    }
-
-    /// Counts an event that no endpoint is notified of, because too many were waiting.
-    pub fn webhook_event_lost(&self) {
-        self.webhooks.lost();
-    }
-
     /// Counts a warning about a run.
     pub fn warned(&self, provider: &str, warning: Warning) {
         self.warnings.with_label_values(&[runner_of(provider), warning.code()]).inc();
@@ -453,12 +417,10 @@ impl Metrics {
         wire: &'static str,
         lag: impl Fn() -> u64 + Send + 'static,
     ) -> ClientMeter {
-        let lag: Lag = Box::new(lag);
         let labels = &[contract, wire];
         let open = self.clients.with_label_values(labels);
         open.inc();
-        let number = self.readers.next.fetch_add(1, Ordering::Relaxed);
-        self.readers.open.lock().unwrap_or_else(PoisonError::into_inner).insert(number, (contract, wire, lag));
+        let number = self.readers.enter(contract, wire, Box::new(lag));
         ClientMeter {
             number,
             open,
@@ -500,11 +462,7 @@ impl Metrics {
     }
 
     fn measure_lag(&self) {
-        let mut most: HashMap<(&str, &str), u64> = HashMap::new();
-        for (contract, wire, lag) in self.readers.open.lock().unwrap_or_else(PoisonError::into_inner).values() {
-            let most = most.entry((contract, wire)).or_default();
-            *most = lag().max(*most);
-        }
+        let most = self.readers.most_lag();
         for contract in CONTRACTS {
             for wire in WIRES {
                 let lag = most.get(&(contract.name, wire)).copied().unwrap_or_default();

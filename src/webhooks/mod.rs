@@ -1,4 +1,4 @@
-//! Notifications over HTTP when a run ends or waits for an answer, by the specification Standard Webhooks.
+//! Notifications over HTTP when a run ends, waits for an answer or passes a budget, by the specification Standard Webhooks.
 //!
 //! Input: the frames that this proxy appends to the log. Output: signed requests to the configured endpoints, repeated until they are accepted or given
 //! up; files for those that were given up. Never: an append that waits for an endpoint; an unbounded queue; an event of a run that another proxy

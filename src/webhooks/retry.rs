@@ -6,7 +6,7 @@
 //! The specification Standard Webhooks calls every answer except 2xx a failure and names one that ends the deliveries: 410. All other failures are
 //! temporary: a 401 or a 404 is the answer of a receiver whose secret or path is being changed. Redirects are failures too.
 
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::Duration;
 
 /// The answer to an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,16 +71,6 @@ impl Backoff {
     }
 }
 
-/// The pause that a `Retry-After` asks for, in seconds or as a date. `None` if it is neither.
-pub(super) fn retry_after(value: &str, now_ms: u64) -> Option<Duration> {
-    let value = value.trim();
-    if let Ok(seconds) = value.parse() {
-        return Some(Duration::from_secs(seconds));
-    }
-    let then = httpdate::parse_http_date(value).ok()?.duration_since(UNIX_EPOCH).ok()?;
-    Some(then.saturating_sub(Duration::from_millis(now_ms)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -95,22 +85,6 @@ mod tests {
         }
         let refused = Answer::Nothing("no route".to_owned());
         assert_eq!((refused.label(), refused.outcome()), ("none", Outcome::Failed("no route".to_owned(), None)));
-    }
-
-    #[test]
-    fn retry_after_is_a_number_or_a_date() {
-        let now_ms = 1_445_412_480_000;
-        for (value, expected) in [
-            ("0", Some(0)),
-            (" 120 ", Some(120)),
-            ("Wed, 21 Oct 2015 07:28:30 GMT", Some(30)),
-            ("Wed, 21 Oct 2015 07:27:00 GMT", Some(0)),
-            ("-1", None),
-            ("soon", None),
-            ("", None),
-        ] {
-            assert_eq!(retry_after(value, now_ms), expected.map(Duration::from_secs), "{value:?}");
-        }
     }
 
     proptest! {

@@ -5,14 +5,15 @@
 
 use super::event::{Event, Note};
 use super::outbox::Bounds;
-use super::retry::{Answer, Backoff, retry_after};
+use super::retry::{Answer, Backoff};
 use super::sign::{Secret, signatures};
-use crate::client::{Client, ClientError, full, next};
+use crate::client::{Client, ClientError, full, next, retry_after};
 use crate::clock::Clock;
 use crate::config::webhooks::{Endpoint, EventKind};
 use crate::runs::RunStatus;
+use crate::runs::labels::{Label, Labels};
 use framegate_translators::runners::runner;
-use hyper::header::{CONTENT_TYPE, RETRY_AFTER, USER_AGENT};
+use hyper::header::{CONTENT_TYPE, USER_AGENT};
 use hyper::{Request, Uri};
 use std::path::Path;
 use std::time::Duration;
@@ -50,7 +51,7 @@ pub struct Target {
 struct Filters {
     upstreams: Vec<String>,
     runners: Vec<&'static str>,
-    labels: Vec<(String, String)>,
+    labels: Vec<Label>,
 }
 
 impl Filters {
@@ -58,10 +59,7 @@ impl Filters {
         let is_of_upstream = |name: &str| self.upstreams.iter().any(|known| known == name);
         (self.upstreams.is_empty() || upstream.is_some_and(is_of_upstream))
             && (self.runners.is_empty() || self.runners.contains(&run.runner))
-            && self
-                .labels
-                .iter()
-                .all(|(key, value)| run.labels.iter().any(|label| label.key() == key && label.value() == value))
+            && run.labels.have(&self.labels)
     }
 }
 
@@ -80,6 +78,7 @@ impl Target {
         let ca_file = Some(endpoint.ca_file.as_path()).filter(|path| !path.as_os_str().is_empty());
         let has_tls = url.scheme_str() == Some("https");
         let client = Client::new(ms(endpoint.connect_timeout_ms), has_tls, ca_file);
+        let labels = Labels::of_map(&endpoint.labels).map_err(|error| format!("labels: {error}"))?;
         Ok(Self {
             name: endpoint.name.clone(),
             url,
@@ -90,7 +89,7 @@ impl Target {
             filters: Filters {
                 upstreams: endpoint.upstreams.clone(),
                 runners: endpoint.runners.iter().filter_map(|name| Some(runner(name)?.name)).collect(),
-                labels: endpoint.labels.iter().map(|(key, value)| (key.clone(), value.clone())).collect(),
+                labels: labels.iter().cloned().collect(),
             },
             approval_delay: ms(endpoint.approval_delay_ms),
             attempts: endpoint.attempts,
@@ -123,8 +122,7 @@ impl Target {
             Err(error) => Answer::Nothing(error.to_string()),
             Ok(response) => {
                 let (head, mut body) = response.into_parts();
-                let asked = head.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok());
-                let asked = asked.and_then(|value| retry_after(value, Clock::System.now_ms()));
+                let asked = retry_after(&head.headers, Clock::System.now_ms());
                 // The status is known. What follows it only decides whether the connection is used again.
                 let mut left = ANSWER_BYTES;
                 let rest = async {

@@ -417,3 +417,58 @@ fn npm_standardwebhooks_verifies_what_is_sent() {
         assert!(verdict["error"].as_str().unwrap().contains("No matching signature"), "{verdict}");
     }
 }
+
+#[test]
+fn a_budget_that_is_passed_is_sent_with_its_figures() {
+    let (receiver, _) = answering(200);
+    let folder = Folder::new();
+    let budget = |name: &str, usd: &str| {
+        format!("[[budgets.limit]]\nname = \"{name}\"\nper = [\"label:team\"]\nusd = \"{usd}\"\nwarn_percent = 50\n")
+    };
+    let settings = endpoint(&folder, "ci", &receiver, "events = [\"budget.warning\", \"budget.spent\"]")
+        + &budget("small", "0.0019")
+        + &budget("exact", "0.00192")
+        + &budget("large", "0.00193")
+        + &budget("huge", "1");
+    let proxy = Proxy::configured_with(&folder.write("config.toml", &settings), &folder.path("log"), &[]);
+    // Costs 0.00192 US dollars.
+    let id = ingest(&proxy, "claude-code", &without_times("claude-code", "bash_ok.ndjson"));
+    wait_until("all marks are sent", || outcome(&proxy, "ci", "delivered") == 3);
+    let mut sent: Vec<(String, Value, Value)> = receiver
+        .requests()
+        .iter()
+        .map(|request| {
+            assert!(is_signed_by(request, "ci"));
+            let body = body(request);
+            assert_eq!(body["data"]["run"]["run_id"], id);
+            (
+                body["data"]["budget"]["name"].as_str().unwrap().to_owned(),
+                body["type"].clone(),
+                body["data"]["budget"].clone(),
+            )
+        })
+        .collect();
+    sent.sort_by(|one, other| one.0.cmp(&other.0));
+    let marks: Vec<(&str, &Value)> = sent.iter().map(|(name, kind, _)| (name.as_str(), kind)).collect();
+    assert_eq!(
+        marks,
+        [("exact", &json!("budget.spent")), ("large", &json!("budget.warning")), ("small", &json!("budget.spent"))]
+    );
+    let expected = json!({"name": "exact", "account": "team:web", "spent_usd": 0.00192, "limit_usd": 0.00192});
+    assert_eq!(sent[0].2, expected);
+    let ids: BTreeSet<String> =
+        receiver.requests().iter().map(|request| request.header("webhook-id").to_owned()).collect();
+    assert_eq!(ids.len(), 3, "each mark is an event of its own");
+}
+
+#[test]
+fn labels_that_no_run_can_have_are_refused() {
+    let (receiver, _) = answering(200);
+    let folder = Folder::new();
+    let settings = endpoint(&folder, "ci", &receiver, "labels = { \"the team\" = \"web\" }");
+    let said = refusal_of(&folder.write("config.toml", &settings), &[]);
+    assert!(said.contains("webhooks, endpoint \"ci\", labels: ") && said.contains("the team"), "{said}");
+    let settings = "[[budgets.limit]]\nname = \"b\"\nper = [\"label:the team\"]\nusd = \"1\"\n";
+    let said = refusal_of(&folder.write("config.toml", settings), &[]);
+    assert!(said.contains("budgets, budget \"b\", per: ") && said.contains("the team"), "{said}");
+}

@@ -2,7 +2,7 @@
 
 use crate::client::{get, post};
 use crate::proxy::Folder;
-use crate::started::Started;
+use crate::started::{Started, filled};
 use serde_json::{Value, json};
 
 /// An agent whose model has a price of its own: each call costs 0.25 US dollars. It works in the folder of the test.
@@ -120,4 +120,30 @@ fn a_budget_remembers_what_stored_runs_cost() {
     assert_eq!(second.start(&order("go", json!({"team": "web"}))).status, 429);
     assert_eq!(second.start(&order("go", json!({"team": "db"}))).status, 201);
     assert_eq!(second.logged("team:web"), Vec::<String>::new(), "an old run is not reported again");
+}
+
+#[test]
+fn a_reload_changes_what_may_be_spent() {
+    let limited = |usd: &str| tables(&budget("total", "\"day\"", usd, "stop"));
+    let started = Started::with(&limited("10"), &[]);
+    let run = started.run_of(&order("go", json!({})));
+    started.wait_for_end(&run);
+    let reload = |usd: &str, times: usize| {
+        started.folder.write("config.toml", &filled(&limited(usd), &started.folder));
+        started.proxy.signal("HUP");
+        started.wait_for(&run, "the configuration is not reloaded", |_| {
+            started.logged("the configuration was reloaded").len() == times
+        });
+    };
+    reload("0.25", 1);
+    assert_eq!(started.start(&order("go", json!({}))).status, 429);
+    assert_eq!(started.logged("a budget is spent"), Vec::<String>::new(), "stored runs are not reported again");
+    reload("10", 2);
+    let run = started.run_of(&order("dearly", json!({})));
+    started.wait_for(&run, "the run reports no cost", |status| status["computed_cost"]["usd"].as_f64() >= Some(0.25));
+    // An open run of an account that is beyond its new limit is interrupted when it costs more.
+    reload("0.3", 3);
+    assert_eq!(started.status(&run)["state"], "running");
+    std::fs::write(started.folder.path("more"), "").unwrap();
+    assert_eq!(started.wait_for_end(&run)["state"], "interrupted");
 }

@@ -5,13 +5,13 @@
 
 use super::follow::Events;
 use super::{Failure, nesting};
-use crate::client::{Client, full};
+use crate::client::{Client, full, retry_after};
 use crate::clock::Clock;
 use anyhow::{Context, bail};
 use framegate_translators::contracts::Contract;
 use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
-use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER};
+use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode, Uri};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -236,9 +236,9 @@ async fn bytes(response: Response<Incoming>) -> Result<Vec<u8>, Failure> {
 }
 
 async fn refusal(response: Response<Incoming>) -> Failure {
-    let seconds = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
+    let pause = retry_after(response.headers(), Clock::System.now_ms());
     let status = response.status();
     // Without the body, the status is the reason.
     let body = bytes(response).await.unwrap_or_default();
-    Failure::of(status, seconds.map(Duration::from_secs), &body)
+    Failure::of(status, pause, &body)
 }

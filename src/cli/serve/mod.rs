@@ -10,9 +10,9 @@ mod system;
 mod upstreams;
 
 use super::{EXIT_CLEAN, EXIT_CONFIGURATION, LogArgs, threads};
-use crate::budgets::Budgets;
+use crate::budgets::{self, Budgets};
 use crate::clock::Clock;
-use crate::config::budgets::budgets;
+use crate::config::budgets::Budget;
 use crate::config::{self, LogKind, Sources};
 use crate::http::{Listening, ServeError, Server, Settings};
 use crate::prices::Prices;
@@ -65,7 +65,7 @@ Exit codes:
   78   the configuration is invalid; starting again does not help until it is corrected";
 
 pub(super) fn run(args: &Args, log_args: &LogArgs) -> anyhow::Result<ExitCode> {
-    let Configured { sources, config, mut settings, prices, targets } = match configured(args, log_args) {
+    let Configured { sources, config, mut settings, prices, targets, budgets } = match configured(args, log_args) {
         Ok(configured) => configured,
         Err(error) => return Ok(unusable(&error)),
     };
@@ -82,11 +82,11 @@ pub(super) fn run(args: &Args, log_args: &LogArgs) -> anyhow::Result<ExitCode> {
     let kind = if args.demo { LogKind::Memory } else { config.log.kind };
     let runs = engine::runs(&config, runtime.block_on(engine::storage(&config, kind))?, &settings.encoder)?;
     let runs = runs.with_prices(prices.clone());
-    let mut reload = Reload { sources, config, log: log_args.clone(), prices, webhooks: None, budgets: None };
-    let otlp = reload.config.otlp.clone();
-    let budgets = Budgets::new(budgets(&reload.config.budgets.limit), reload.config.budgets.max_accounts);
+    let budgets = Budgets::new(budgets, config.budgets.max_accounts);
     let runs = runs.watched_by(budgets.clone());
-    reload.budgets = Some(budgets.clone());
+    let mut reload =
+        Reload { sources, config, log: log_args.clone(), prices, webhooks: None, budgets: budgets.clone() };
+    let otlp = reload.config.otlp.clone();
     let (runs, webhooks) = Webhooks::of(runs, engine::webhook_options(&reload.config, kind), targets);
     // The demo is for showing to others, so it redacts whatever the configuration says.
     let demo_rules = if args.demo { settings.ingest.redaction.clone().or(default_rules()?) } else { None };
@@ -119,6 +119,7 @@ struct Configured {
     settings: Settings,
     prices: Prices,
     targets: Vec<Target>,
+    budgets: Vec<Budget>,
 }
 
 /// Reads the configuration, and sets up logging.
@@ -144,7 +145,8 @@ fn configured(args: &Args, log_args: &LogArgs) -> anyhow::Result<Configured> {
     }
     let prices = super::prices::of(&config)?;
     let targets = webhooks::targets(&config.webhooks.endpoint)?;
-    Ok(Configured { sources, config, settings, prices, targets })
+    let budgets = budgets::of(&config.budgets.limit)?;
+    Ok(Configured { sources, config, settings, prices, targets, budgets })
 }
 
 /// Reports a configuration that cannot be used. Starting again is useless until it changes.

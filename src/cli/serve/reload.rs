@@ -5,9 +5,8 @@
 //! wrong.
 
 use super::settings::live;
-use crate::budgets::Budgets;
+use crate::budgets::{self, Budgets};
 use crate::cli::{LogArgs, prices};
-use crate::config::budgets::budgets;
 use crate::config::{Config, Sources};
 use crate::http::Control;
 use crate::prices::Prices;
@@ -23,8 +22,8 @@ pub(super) struct Reload {
     pub(super) prices: Prices,
     /// The endpoints of webhooks; `None` until deliveries have started.
     pub(super) webhooks: Option<webhooks::Control>,
-    /// The budgets; `None` before the runs are known.
-    pub(super) budgets: Option<Arc<Budgets>>,
+    /// The budgets, which the server and the runs share.
+    pub(super) budgets: Arc<Budgets>,
 }
 
 impl Reload {
@@ -58,11 +57,12 @@ impl Reload {
         let usable = self.config.reloaded(new.clone());
         let live = live(&usable)?;
         let prices = prices::of(&usable)?;
+        let budgets = budgets::of(&new.budgets.limit)?;
         let targets = webhooks::targets(&usable.webhooks.endpoint)?;
         control.set(live)?;
         self.prices.replace(&prices);
-        if let Some(current) = self.budgets.as_ref().filter(|_| new.budgets.limit != self.config.budgets.limit) {
-            current.replace(budgets(&new.budgets.limit));
+        if new.budgets.limit != self.config.budgets.limit {
+            self.budgets.replace(budgets);
         }
         if let Some(webhooks) = &self.webhooks {
             webhooks.replace(targets);

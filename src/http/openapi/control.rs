@@ -74,7 +74,7 @@ pub(in crate::http) fn message() -> Value {
     let answers = merged(&[
         json!({"202": {"description": "The runner has received the prompt; the session's events show the result.",
             "content": {"application/json": {"schema": answer}}}}),
-        problems(&[400, 404, 408, 409, 413, 422, 502, 503, 504], "Problem"),
+        problems(&[400, 404, 408, 409, 413, 422, 429, 502, 503, 504], "Problem"),
     ]);
     let operation = described("sendMessage", "Send the next prompt to a session's runner.", answers, &[]);
     let body = json!({"requestBody": {"required": true, "content": {"application/json": {"schema": schema}}}});

@@ -5,7 +5,7 @@
 
 use super::Metrics;
 use prometheus::{Histogram, IntCounter, IntCounterVec, IntGauge};
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Counts one ingest until it is dropped.
@@ -60,6 +60,6 @@ impl ClientMeter {
 impl Drop for ClientMeter {
     fn drop(&mut self) {
         self.open.dec();
-        self.metrics.readers.open.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.number);
+        self.metrics.readers.leave(self.number);
     }
 }

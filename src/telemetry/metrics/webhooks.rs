@@ -2,7 +2,7 @@
 //!
 //! Input: attempts, and deliveries that are over. Output: counts by the endpoint's configured name. Never: a label from an answer or a run.
 
-use super::{Register, signed};
+use super::{Metrics, Register, signed};
 use prometheus::{IntCounter, IntCounterVec, IntGauge, IntGaugeVec};
 
 /// How a delivery ended.
@@ -31,6 +31,18 @@ impl WebhookOutcome {
             Self::Answered => "answered",
             Self::Gone => "gone",
         }
+    }
+}
+
+impl Metrics {
+    /// The meter of one endpoint of webhooks. `name` is a configured name.
+    pub fn webhook(&self, name: &str) -> WebhookMeter {
+        self.webhooks.meter(name)
+    }
+
+    /// Counts an event that no endpoint is notified of, because too many were waiting.
+    pub fn webhook_event_lost(&self) {
+        self.webhooks.lost();
     }
 }
 

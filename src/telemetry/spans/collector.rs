@@ -5,12 +5,13 @@
 
 use super::SpansError;
 use super::attributes::text;
-use crate::client::{Client, NoAnswer, full, next};
+use crate::client::{Client, NoAnswer, full, next, retry_after};
+use crate::clock::Clock;
 use crate::config::{Otlp, OtlpCompression, OtlpProtocol, header_list};
 use bytes::{Bytes, BytesMut};
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use hyper::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
+use hyper::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Request, StatusCode};
 use opentelemetry_proto::tonic::collector::trace::v1::{ExportTraceServiceRequest, ExportTraceServiceResponse};
 use opentelemetry_proto::tonic::common::v1::InstrumentationScope;
@@ -152,8 +153,7 @@ impl Collector {
             StatusCode::GATEWAY_TIMEOUT,
         ];
         if is_temporary.contains(&status) {
-            let seconds = headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.trim().parse().ok());
-            return Err(Refused::Later { message, after: seconds.map(Duration::from_secs) });
+            return Err(Refused::Later { message, after: retry_after(&headers, Clock::System.now_ms()) });
         }
         Err(Refused::Never(message))
     }

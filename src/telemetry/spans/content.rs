@@ -118,7 +118,7 @@ impl Content {
             Body::TurnStarted { turn_index, .. } => {
                 let input = self.waiting.remove(&thread).unwrap_or_default();
                 if !meter.entry() {
-                    self.held -= input.held();
+                    self.held = self.held.saturating_sub(input.held());
                     return;
                 }
                 let turn = Turn { thread, input, output: Messages::default() };
@@ -249,7 +249,7 @@ impl Content {
 
     /// The content of a subagent that ends.
     pub(super) fn of_agent(&mut self, id: &SharedStr, summary: Option<&str>, is_whole: bool) -> Vec<KeyValue> {
-        let task = self.tasks.remove(id).inspect(|task| self.held -= PART_BYTES + task.held()).unwrap_or_default();
+        let task = self.tasks.remove(id).inspect(|task| self.release(task.held())).unwrap_or_default();
         let mut input = Messages::default();
         let mut meter = Meter { limit: self.limit, room: usize::MAX, used: 0 };
         if !task.is_empty() {

@@ -39,6 +39,9 @@ while read -r prompt; do
         stop='"end_turn"'
         message first '{"type":"text","text":"I begin."}'
         message second '{"type":"text","text":"I go on."}'
+        until_there more
+        message third '{"type":"text","text":"I go further."}'
+        message fourth '{"type":"text","text":"I do not end."}'
         until_there end
         ;;
     *secretly*) message think '{"type":"thinking","thinking":"I wonder."}' ;;
