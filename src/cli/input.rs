@@ -1,6 +1,6 @@
-//! The input of a filter: a file, or the standard input.
+//! The input of a filter: a file, the standard input, or bytes that were read from a database.
 //!
-//! Input: a path. Output: chunks of bytes as they arrive, decompressed, and whether more is available. Never: bytes in a form that no
+//! Input: a path, or bytes. Output: chunks of bytes as they arrive, decompressed, and whether more is available. Never: bytes in a form that no
 //! runner writes (an archive, UTF-16). These are an error that names the command that converts them to text.
 
 use crate::compression::Decompressing;
@@ -9,7 +9,7 @@ use framegate_translators::foreign::{Foreign, ForeignDetector};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use std::fs::{File, FileType};
-use std::io::{self, ErrorKind, Read, StdinLock};
+use std::io::{self, Cursor, ErrorKind, Read, StdinLock};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -32,6 +32,7 @@ pub(super) struct Input {
 enum Source {
     Stdin(StdinLock<'static>),
     File(File),
+    Bytes(Cursor<Vec<u8>>),
 }
 
 impl Read for Source {
@@ -39,16 +40,23 @@ impl Read for Source {
         match self {
             Self::Stdin(stdin) => stdin.read(chunk),
             Self::File(file) => file.read(chunk),
+            Self::Bytes(bytes) => bytes.read(chunk),
         }
     }
 }
 
 impl Source {
-    fn as_fd(&self) -> BorrowedFd<'_> {
+    /// The descriptor that is read; `None` for bytes in memory.
+    fn as_fd(&self) -> Option<BorrowedFd<'_>> {
         match self {
-            Self::Stdin(stdin) => stdin.as_fd(),
-            Self::File(file) => file.as_fd(),
+            Self::Stdin(stdin) => Some(stdin.as_fd()),
+            Self::File(file) => Some(file.as_fd()),
+            Self::Bytes(_) => None,
         }
+    }
+
+    fn file_type(&self) -> Option<FileType> {
+        Some(File::from(self.as_fd()?.try_clone_to_owned().ok()?).metadata().ok()?.file_type())
     }
 }
 
@@ -74,25 +82,44 @@ impl Input {
     /// The system's error, or an error if the path is a directory.
     pub(super) fn open(path: &Path, command: &'static str) -> io::Result<Self> {
         let source = if is_stdin(path) { Source::Stdin(io::stdin().lock()) } else { Source::File(File::open(path)?) };
-        if kind_of(source.as_fd()).is_some_and(|kind| kind.is_dir()) {
+        if source.file_type().is_some_and(|kind| kind.is_dir()) {
             let files = path.join("*");
             let message = format!("it is a directory; name the files in it, for example {}", shown(&files));
             return Err(io::Error::new(ErrorKind::IsADirectory, message));
         }
-        let path = path.to_owned();
-        Ok(Self {
+        Ok(Self::of(source, path, command))
+    }
+
+    /// Bytes that were read from a file by other means.
+    pub(super) fn of_bytes(bytes: Vec<u8>, path: &Path, command: &'static str) -> Self {
+        Self::of(Source::Bytes(Cursor::new(bytes)), path, command)
+    }
+
+    fn of(source: Source, path: &Path, command: &'static str) -> Self {
+        Self {
             source: Decompressing::new(source),
             chunk: vec![0; CHUNK_BYTES],
             ahead: (Vec::new(), 0),
             front: ForeignDetector::default(),
-            path,
+            path: path.to_owned(),
             command,
-        })
+        }
     }
 
-    /// Whether the whole input exists already: it is a file, not a pipe that another process may still write to.
+    /// Whether the whole input exists already: it is no pipe that another process may still write to.
     pub(super) fn is_whole(&self) -> bool {
-        kind_of(self.source.source().as_fd()).is_some_and(|kind| kind.is_file())
+        match self.source.source() {
+            Source::Bytes(_) => true,
+            source => source.file_type().is_some_and(|kind| kind.is_file()),
+        }
+    }
+
+    /// How many bytes it has, if they are in memory.
+    pub(super) fn known_bytes(&self) -> Option<u64> {
+        match self.source.source() {
+            Source::Bytes(bytes) => Some(bytes.get_ref().len() as u64),
+            Source::Stdin(_) | Source::File(_) => None,
+        }
     }
 
     /// Whether the input has been empty so far.
@@ -133,7 +160,8 @@ impl Input {
         if self.ahead.1 < self.ahead.0.len() || self.source.is_ready() {
             return Ok(true);
         }
-        let mut waiting = [PollFd::from_borrowed_fd(self.source.source().as_fd(), PollFlags::IN)];
+        let Some(source) = self.source.source().as_fd() else { return Ok(true) };
+        let mut waiting = [PollFd::from_borrowed_fd(source, PollFlags::IN)];
         let patience = Timespec::try_from(patience).map_err(|_| io::Error::from(ErrorKind::InvalidInput))?;
         match poll(&mut waiting, Some(&patience)) {
             Ok(ready) => Ok(ready > 0),
@@ -163,10 +191,6 @@ impl Input {
             None => Ok(next),
         }
     }
-}
-
-fn kind_of(source: BorrowedFd<'_>) -> Option<FileType> {
-    Some(File::from(source.try_clone_to_owned().ok()?).metadata().ok()?.file_type())
 }
 
 /// Says what the input is, and which command makes it readable.

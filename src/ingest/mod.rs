@@ -352,7 +352,10 @@ impl Ingest {
         let Some(repeats) = &mut self.repeats else { return (frames, artifacts) };
         let before = repeats.again().len();
         let sifted = repeats.sift(frames, artifacts, log).await;
-        repeats.again().iter().skip(before).for_each(|entry| self.ingested.repeat(entry));
+        for entry in repeats.again().iter().skip(before) {
+            self.ingested.repeat(entry);
+            self.origin.workplace.remember(&entry.stream, &entry.status().workspace);
+        }
         sifted
     }
 

@@ -50,6 +50,7 @@ pub use status::{Exited, RunState, RunStatus, Waiting};
 pub use totals::Totals;
 pub use usage_total::{ModelTotal, UsageTotal};
 pub use view::{Ask, Batch, FindingKind, Reader, Trace, TraceAsk, Traced, Wire};
+pub use workspace::Workplace;
 
 use crate::artifacts::ArtifactStore;
 use crate::clock::Moment;

@@ -1,6 +1,7 @@
 //! What the proxy knows about the runs of an input before it reads them.
 
 use super::labels::Labels;
+use super::workspace::Workplace;
 use std::sync::Arc;
 
 /// What runs get when they begin.
@@ -12,4 +13,6 @@ pub struct Origin {
     pub upstream: Option<Arc<str>>,
     /// Whether they are read from the files in which a runner keeps its sessions.
     pub is_history: bool,
+    /// Where the input's last session works, as its records said.
+    pub workplace: Workplace,
 }

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -18,19 +18,19 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A home directory, and a database beside it.
-struct Machine {
-    scratch: Scratch,
+pub struct Machine {
+    pub scratch: Scratch,
     root: PathBuf,
 }
 
 impl Machine {
-    fn new(name: &str) -> Self {
+    pub fn new(name: &str) -> Self {
         let scratch = Scratch::new(name);
         let root = PathBuf::from(scratch.missing()).parent().unwrap().to_owned();
         Self { scratch, root }
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub fn path(&self, name: &str) -> PathBuf {
         self.root.join(name)
     }
 
@@ -45,7 +45,7 @@ impl Machine {
         path
     }
 
-    fn command(&self, args: &[&str]) -> std::process::Command {
+    pub fn command(&self, args: &[&str]) -> Command {
         let mut command = binary();
         command.args(["import"]).args(args).env("HOME", self.path("home")).current_dir(&self.root);
         for variable in RUNNERS.iter().flat_map(|runner| runner.history).map(|history| history.variable) {
@@ -56,20 +56,30 @@ impl Machine {
         command
     }
 
-    fn import(&self, args: &[&str]) -> Ran {
-        let output = self.command(args).stdin(Stdio::null()).output().unwrap();
+    pub fn import(&self, args: &[&str]) -> Ran {
+        self.import_with(&[], args)
+    }
+
+    /// Imports with variables of the environment.
+    pub fn import_with(&self, variables: &[(&str, &str)], args: &[&str]) -> Ran {
+        let output = self.command(args).envs(variables.iter().copied()).stdin(Stdio::null()).output().unwrap();
         let text = |bytes| String::from_utf8(bytes).unwrap();
         Ran { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
     }
 
+    /// Begins an import that goes on.
+    pub fn watch(&self, args: &[&str]) -> Watching {
+        Watching(self.command(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
+    }
+
     /// Imports into the database, and returns how many runs were new, and how many were known.
-    fn counted(&self, database: &str, args: &[&str]) -> (u64, u64) {
+    pub fn counted(&self, database: &str, args: &[&str]) -> (u64, u64) {
         let summary = self.import(&[&["--db", database, "--format", "json"], args].concat()).exits(0).json();
         (summary["total"]["new_runs"].as_u64().unwrap(), summary["total"]["known_runs"].as_u64().unwrap())
     }
 
     /// The runs of the database, without what differs between two imports of the same files.
-    fn runs(&self, database: &str) -> Vec<Value> {
+    pub fn runs(&self, database: &str) -> Vec<Value> {
         let database = self.path(database);
         let listed = crate::program::run(
             &["log", "--db", database.to_str().unwrap(), "list", "--json", "--limit", "100000"],
@@ -78,12 +88,33 @@ impl Machine {
         let mut runs = listed.exits(0).events();
         for run in &mut runs {
             // The time of the last frame may be that of a record outside the run.
-            for other in ["run_id", "events_checked", "validation_failures", "ended_at_ms", "updated_at_ms"] {
+            for other in
+                ["run_id", "kept_opening", "events_checked", "validation_failures", "ended_at_ms", "updated_at_ms"]
+            {
                 run.as_object_mut().unwrap().remove(other);
             }
         }
         runs.sort_by_key(Value::to_string);
         runs
+    }
+}
+
+/// An import that goes on until it is stopped; killed when dropped.
+pub struct Watching(Child);
+
+impl Watching {
+    /// Stops it as Ctrl-C does.
+    pub fn stop(mut self) {
+        let interrupted = Command::new("kill").args(["-INT", &self.0.id().to_string()]).status().unwrap();
+        assert!(interrupted.success());
+        assert!(self.0.wait().unwrap().success());
+    }
+}
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }
 
@@ -108,8 +139,19 @@ fn recorded(runner: &Runner) -> Vec<(PathBuf, Option<PathBuf>)> {
         .collect()
 }
 
+/// The runners that keep files which their decoders read.
 fn runners() -> impl Iterator<Item = &'static Runner> {
-    RUNNERS.iter().filter(|runner| !runner.history.is_empty())
+    RUNNERS.iter().filter(|runner| runner.history.iter().any(|history| history.database.is_none()))
+}
+
+/// Waits for a state.
+#[track_caller]
+pub fn wait_until(what: &str, is_there: impl Fn() -> bool) {
+    let deadline = Instant::now() + PATIENCE;
+    while !is_there() {
+        assert!(Instant::now() < deadline, "{what}");
+        thread::sleep(Duration::from_millis(50));
+    }
 }
 
 /// Puts the recorded sessions of all runners where each keeps them. Returns how many files that are.
@@ -239,19 +281,7 @@ fn a_running_proxy_takes_sessions_and_follows_those_that_grow() {
     assert_eq!((new as usize, summary["failed_files"].as_u64()), (runs().len(), Some(0)));
     machine.import(&["--url", &url]).exits(0).prints(&["0 runs imported"]);
 
-    let mut watching = machine
-        .command(&["--url", &url, "--watch", runner.name])
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let wait = |what: &str, found: &dyn Fn() -> bool| {
-        let deadline = Instant::now() + PATIENCE;
-        while !found() {
-            assert!(Instant::now() < deadline, "{what}: {:#?}", runs());
-            thread::sleep(Duration::from_millis(50));
-        }
-    };
+    let watching = machine.watch(&["--url", &url, "--watch", runner.name]);
     // A file that appears while it is watched, line by line.
     let text = String::from_utf8(fs::read(&recordings.last().unwrap().0).unwrap()).unwrap();
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
@@ -263,17 +293,15 @@ fn a_running_proxy_takes_sessions_and_follows_those_that_grow() {
     for line in &lines[..lines.len() / 2] {
         file.write_all(line.as_bytes()).unwrap();
     }
-    wait("the run is not there while its file grows", &|| runs().len() > before);
+    wait_until("the run is not there while its file grows", || runs().len() > before);
     for line in &lines[lines.len() / 2..] {
         file.write_all(line.as_bytes()).unwrap();
     }
     machine.counted("alone.db", &["--from", runner.name, path.to_str().unwrap()]);
     let alone: u64 = machine.runs("alone.db").iter().map(|run| run["records"].as_u64().unwrap()).sum();
-    wait("the end of the run is not there", &|| records() == recorded_before + alone);
-    let interrupted = std::process::Command::new("kill").args(["-INT", &watching.id().to_string()]).status().unwrap();
-    assert!(interrupted.success());
-    assert!(watching.wait().unwrap().success());
-    wait("the run does not end", &|| runs().iter().all(|run| run["ended_at_ms"].is_u64()));
+    wait_until("the end of the run is not there", || records() == recorded_before + alone);
+    watching.stop();
+    wait_until("the run does not end", || runs().iter().all(|run| run["ended_at_ms"].is_u64()));
     let all = runs().len();
     machine.import(&["--url", &url]).exits(0).prints(&["0 runs imported"]);
     assert_eq!(runs().len(), all);

@@ -16,6 +16,7 @@ mod check;
 mod client;
 mod drift;
 mod import;
+mod import_database;
 mod list;
 mod log;
 #[cfg(target_os = "linux")]

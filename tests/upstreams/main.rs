@@ -42,6 +42,7 @@ mod real_acp;
 mod real_clients;
 mod real_codex;
 mod real_feed;
+mod real_history;
 mod real_modes;
 mod real_packages;
 mod real_vendors;

@@ -1,15 +1,17 @@
 //! Finds the files with sessions.
 //!
-//! Input: names of runners, and paths. Output: files, each once, those that were written first at the beginning. Never: a folder visited through
-//! a symbolic link; a folder deeper than a bound; a file of a folder that has another form of name than sessions have.
+//! Input: names of runners, and paths. Output: files, each once, and the sessions of databases, those that were written first at the beginning. Never: a
+//! folder visited through a symbolic link; a folder deeper than a bound; a file of a folder that has another form of name than sessions have.
 
 use super::RunnerName;
-use framegate_translators::runners::{History, RUNNERS, Runner, is_match};
+use super::database::{self, Stored};
+use crate::cli::input::{Input, shown};
+use framegate_translators::runners::{History, RUNNERS, Runner, SessionDatabase, is_match};
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 /// How deep the folders are that are searched.
 const DEPTH: usize = 16;
@@ -20,15 +22,50 @@ const ENDINGS: [&str; 4] = [".jsonl", ".ndjson", ".json", ".sse"];
 /// The further endings of compressed files.
 const COMPRESSED: [&str; 3] = ["", ".gz", ".zst"];
 
-/// A file with sessions.
+/// A file with sessions, or a session of a database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Session {
     pub(super) path: PathBuf,
+    /// Which session of the database it is; `None` for a file that is read as a whole.
+    pub(super) stored: Option<Stored>,
     /// The runner whose folder it is in; `None` if its records have to tell.
     pub(super) runner: Option<&'static str>,
-    pub(super) bytes: u64,
+    /// How long the file is; `None` for a session of a database, which is not known before it is read.
+    pub(super) bytes: Option<u64>,
     /// When it was last written.
     pub(super) modified: SystemTime,
+}
+
+impl Session {
+    /// What tells it from all others.
+    pub(super) fn key(&self) -> (PathBuf, Option<String>) {
+        (self.path.clone(), self.stored.as_ref().map(|stored| stored.id.clone()))
+    }
+
+    /// The name for messages.
+    pub(super) fn name(&self) -> String {
+        match &self.stored {
+            None => shown(&self.path),
+            Some(stored) => format!("session {} of {}", crate::visible::line(&stored.id), shown(&self.path)),
+        }
+    }
+
+    /// Whether it is a session of a database whose agent is at work, unless that was silent for long.
+    pub(super) fn is_at_work(&self, silence: Duration) -> bool {
+        self.stored.as_ref().is_some_and(|stored| stored.is_at_work)
+            && self.modified.elapsed().is_ok_and(|silent| silent < silence)
+    }
+
+    /// Opens it for a framegate command. A session of a database has at most `most` bytes.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub(super) fn open(&self, most: usize, command: &'static str) -> io::Result<Input> {
+        match &self.stored {
+            None => Input::open(&self.path, command),
+            Some(stored) => Ok(Input::of_bytes(stored.document(&self.path, most)?, &self.path, command)),
+        }
+    }
 }
 
 /// What to import.
@@ -110,18 +147,18 @@ impl Found {
         for history in runner.history {
             let Some(folder) = folder(history, machine) else { continue };
             let names: Vec<&str> = history.names().collect();
-            self.matching(&folder, &names, runner.name);
+            self.matching(&folder, &names, (runner.name, history.database));
         }
     }
 
     /// The files below a folder whose names match, one name for each level.
-    fn matching(&mut self, folder: &Path, names: &[&str], runner: &'static str) {
+    fn matching(&mut self, folder: &Path, names: &[&str], kept: (&'static str, Option<SessionDatabase>)) {
         let Some((name, rest)) = names.split_first() else { return };
         for (path, is_folder) in self.entries(folder) {
             let is_meant = path.file_name().and_then(|found| found.to_str()).is_some_and(|found| is_match(name, found));
             match (is_meant, is_folder, rest.is_empty()) {
-                (true, true, false) => self.matching(&path, rest, runner),
-                (true, false, true) => self.file(&path, Some(runner)),
+                (true, true, false) => self.matching(&path, rest, kept),
+                (true, false, true) => self.kept(&path, kept),
                 _ => {}
             }
         }
@@ -131,6 +168,7 @@ impl Found {
     fn at(&mut self, path: &Path, runner: Option<&'static str>) {
         match std::fs::metadata(path) {
             Ok(metadata) if metadata.is_dir() => self.below(path, runner, DEPTH),
+            Ok(metadata) if metadata.is_file() && database::is_database(path) => self.owned(path, runner),
             Ok(_) => self.file(path, runner),
             Err(error) => self.unreadable.push((path.to_owned(), error)),
         }
@@ -142,7 +180,39 @@ impl Found {
                 self.below(&path, runner, depth - 1);
             } else if !is_folder && has_ending(&path) {
                 self.file(&path, runner);
+            } else if !is_folder && is_kept_database(&path) && database::is_database(&path) {
+                self.owned(&path, runner);
             }
+        }
+    }
+
+    /// A database, whose tables tell which runner it belongs to.
+    fn owned(&mut self, path: &Path, runner: Option<&'static str>) {
+        match database::owner(path, runner) {
+            Some((owner, queries)) => self.kept(path, (owner.name, Some(queries))),
+            None => {
+                let whose = runner.unwrap_or("a runner");
+                let why = format!("it is a database, but not one in which {whose} keeps sessions");
+                self.unreadable.push((path.to_owned(), io::Error::other(why)));
+            }
+        }
+    }
+
+    /// A file that a runner keeps, or each session of it.
+    fn kept(&mut self, path: &Path, (runner, queries): (&'static str, Option<SessionDatabase>)) {
+        let Some(queries) = queries else { return self.file(path, Some(runner)) };
+        if !self.known.insert(path.canonicalize().unwrap_or_else(|_| path.to_owned())) {
+            return;
+        }
+        match database::sessions(path, queries) {
+            Ok(rows) => self.files.extend(rows.into_iter().map(|row| Session {
+                path: path.to_owned(),
+                stored: Some(row.stored),
+                runner: Some(runner),
+                bytes: None,
+                modified: row.modified,
+            })),
+            Err(error) => self.unreadable.push((path.to_owned(), error)),
         }
     }
 
@@ -173,7 +243,13 @@ impl Found {
             Ok((bytes, modified)) => {
                 let canonical = path.canonicalize().unwrap_or_else(|_| path.to_owned());
                 if self.known.insert(canonical) {
-                    self.files.push(Session { path: path.to_owned(), runner, bytes, modified });
+                    self.files.push(Session {
+                        path: path.to_owned(),
+                        stored: None,
+                        runner,
+                        bytes: Some(bytes),
+                        modified,
+                    });
                 }
             }
             Err(error) => self.unreadable.push((path.to_owned(), error)),
@@ -184,6 +260,13 @@ impl Found {
 fn has_ending(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     ENDINGS.iter().any(|ending| COMPRESSED.iter().any(|more| name.ends_with(&format!("{ending}{more}"))))
+}
+
+/// Whether a file has the name of a database with sessions.
+fn is_kept_database(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let is_named = |history: &History| history.names().last().is_some_and(|pattern| is_match(pattern, name));
+    RUNNERS.iter().flat_map(|runner| runner.history).any(|history| history.database.is_some() && is_named(history))
 }
 
 #[cfg(test)]
@@ -230,14 +313,15 @@ mod tests {
     #[test]
     fn sessions_are_found_where_each_runner_keeps_them() {
         let folder = Folder::new("places");
+        let has_files = |history: &&History| history.database.is_none();
         for runner in RUNNERS {
-            for history in runner.history {
+            for history in runner.history.iter().filter(has_files) {
                 folder.file(&format!("home/{}/{}", history.folder, history.files.replace('*', "1")));
                 folder.file(&format!("home/{}/other.txt", history.folder));
             }
         }
         let found = folder.found(&[], &[]);
-        let expected: usize = RUNNERS.iter().map(|runner| runner.history.len()).sum();
+        let expected = RUNNERS.iter().flat_map(|runner| runner.history).filter(has_files).count();
         assert_eq!(found.len(), expected, "{found:?}");
         for (path, runner) in &found {
             let runner = RUNNERS.iter().find(|known| Some(known.name) == *runner).unwrap();

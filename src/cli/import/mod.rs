@@ -4,6 +4,7 @@
 //! how many were new. Never: a run that is stored twice, however often its file is imported, or although a proxy saw it as it happened; a
 //! file that is changed.
 
+mod database;
 mod find;
 mod report;
 mod sink;
@@ -60,7 +61,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let variable = |name: &str| std::env::var_os(name);
     let machine = Machine { home: std::env::home_dir(), variable: &variable };
     let search = || find::sessions(&targets, args.from, &machine);
-    let (files, unreadable) = search();
+    let (mut files, unreadable) = search();
     for (path, error) in &unreadable {
         tracing::error!("cannot read {}: {error}", super::input::shown(path));
     }
@@ -70,6 +71,10 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if args.dry_run {
         report::list(&files, args.format)?;
         return Ok(exit(unreadable.len()));
+    }
+    if args.watch {
+        // Those are imported when their agents have ended their turns.
+        files.retain(|file| !file.is_at_work(watch::SILENCE));
     }
     let runtime = super::threads::runtime(1)?;
     let (sink, _upkeep) = open(args, &runtime)?;

@@ -4,7 +4,6 @@
 //! summary by runner. Never: a line of progress in a pipe.
 
 use super::find::Session;
-use super::shown;
 use super::sink::Taken;
 use crate::clock::Moment;
 use serde::Serialize;
@@ -37,9 +36,9 @@ struct Sum {
 }
 
 impl Sum {
-    fn add(&mut self, bytes: u64, taken: &Taken) {
+    fn add(&mut self, taken: &Taken) {
         self.files += 1;
-        self.bytes += bytes;
+        self.bytes += taken.bytes;
         self.new_runs += taken.new;
         self.known_runs += taken.known;
     }
@@ -66,7 +65,7 @@ impl Progress {
         Self {
             began: now,
             files: files.len() as u64,
-            bytes: files.iter().map(|file| file.bytes).sum(),
+            bytes: files.iter().filter_map(|file| file.bytes).sum(),
             done_files: 0,
             done_bytes: 0,
             sums: BTreeMap::new(),
@@ -85,14 +84,17 @@ impl Progress {
     /// A file is done.
     pub(super) fn take(&mut self, file: &Session, taken: Result<Taken, String>) {
         self.done_files += 1;
-        self.done_bytes += file.bytes;
         match taken {
             Ok(taken) => {
+                self.done_bytes += taken.bytes;
+                // The size of a session in a database is known now.
+                self.bytes += if file.bytes.is_none() { taken.bytes } else { 0 };
                 let runner = taken.runner.clone().or_else(|| file.runner.map(str::to_owned)).unwrap_or_default();
-                self.sums.entry(runner).or_default().add(file.bytes, &taken);
-                self.total.add(file.bytes, &taken);
+                self.sums.entry(runner).or_default().add(&taken);
+                self.total.add(&taken);
             }
             Err(why) => {
+                self.done_bytes += file.bytes.unwrap_or_default();
                 self.clear();
                 self.failed += 1;
                 tracing::error!("{why}");
@@ -180,10 +182,16 @@ pub(super) fn list(files: &[Session], form: Form) -> anyhow::Result<()> {
         let runner = file.runner.unwrap_or("auto");
         match form {
             Form::Json => {
-                let line = serde_json::json!({"path": file.path.display().to_string(), "runner": file.runner, "bytes": file.bytes});
+                let session = file.stored.as_ref().map(|stored| &stored.id);
+                let path = file.path.display().to_string();
+                let line =
+                    serde_json::json!({"path": path, "session": session, "runner": file.runner, "bytes": file.bytes});
                 writeln!(out, "{line}")?;
             }
-            Form::Text => writeln!(out, "{runner}\t{}\t{}", file.bytes, shown(&file.path))?,
+            Form::Text => {
+                let bytes = file.bytes.map_or_else(|| "-".to_owned(), |bytes| bytes.to_string());
+                writeln!(out, "{runner}\t{bytes}\t{}", file.name())?;
+            }
         }
     }
     Ok(())

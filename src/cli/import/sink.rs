@@ -1,17 +1,18 @@
 //! Where imported sessions go: into the log of the configuration, or to a running proxy.
 //!
-//! Input: a file. Output: which runs it has, and which of them are new. Never: a file that is held in memory as a whole.
+//! Input: a file, or a session of a database. Output: which runs it has, and which of them are new. Never: a file that is held in memory as a whole.
 
 use super::find::Session;
 use crate::cli::bad::{BadRecords, no_run};
 use crate::cli::bridge::{Failure, Proxy};
-use crate::cli::input::{Input, shown};
+use crate::cli::input::Input;
 use crate::cli::recordings::first_time;
 use crate::client::Body;
 use crate::ingest::{Ingest, IngestFactory};
 use crate::runs::Runs;
 use crate::runs::labels::Labels;
 use bytes::Bytes;
+use framegate_translators::framing::Limits;
 use framegate_translators::runners::runner;
 use futures_util::stream;
 use http_body_util::{BodyExt, StreamBody};
@@ -43,6 +44,8 @@ const COMMAND: &str = "import";
 pub(super) struct Taken {
     /// The runner that wrote it.
     pub(super) runner: Option<String>,
+    /// How long it was, before decompression.
+    pub(super) bytes: u64,
     /// Runs that the log did not have.
     pub(super) new: u64,
     /// Runs that it had.
@@ -123,14 +126,21 @@ impl Sink {
     /// # Errors
     /// Why the file cannot be read, or has no run.
     pub(super) fn take(&self, file: &Session, labels: &Labels, runtime: &Handle) -> Result<Taken, String> {
-        let cannot_read = |why: &dyn std::fmt::Display| format!("cannot read {}: {why}", shown(&file.path));
-        let mut input = Input::open(&file.path, COMMAND).map_err(|error| cannot_read(&error))?;
+        let cannot_read = |why: &dyn std::fmt::Display| format!("cannot read {}: {why}", file.name());
+        let mut input = file.open(self.most_bytes(), COMMAND).map_err(|error| cannot_read(&error))?;
+        let bytes = file.bytes.or_else(|| input.known_bytes()).unwrap_or_default();
+        let taken = match self {
+            Self::Log { factory, .. } => into_log(factory, &mut input, file, labels, runtime),
+            Self::Proxy { proxy, .. } => to_proxy(proxy, input, file, labels, runtime),
+        };
+        taken.map(|taken| Taken { bytes, ..taken }).map_err(|why| cannot_read(&why))
+    }
+
+    /// How many bytes a record has at most; a proxy has a limit of its own.
+    fn most_bytes(&self) -> usize {
         match self {
-            Self::Log { factory, .. } => {
-                let taken = into_log(factory, &mut input, file, labels, runtime);
-                taken.map_err(|why| cannot_read(&why))
-            }
-            Self::Proxy { proxy, .. } => to_proxy(proxy, input, file, labels, runtime).map_err(|why| cannot_read(&why)),
+            Self::Log { factory, .. } => factory.settings().limits.record_bytes,
+            Self::Proxy { .. } => Limits::default().record_bytes,
         }
     }
 
@@ -196,7 +206,7 @@ fn into_log(
     }
     let known = ingested.repeated().len() as u64;
     let runner = runs.first().map(|run| run.status().runner.to_string());
-    Ok(Taken { runner, new: (runs.len() as u64).saturating_sub(known), known })
+    Ok(Taken { runner, bytes: 0, new: (runs.len() as u64).saturating_sub(known), known })
 }
 
 /// Whether each record of a file is one line, as its name says.
@@ -282,5 +292,5 @@ fn to_proxy(
     let Answer { runs, repeated_runs } = serde_json::from_value(answer)
         .map_err(|error| format!("the answer is not that of a framegate proxy: {error}"))?;
     let runner = runs.first().map(|run| run.runner.clone());
-    Ok(Taken { runner, new: (runs.len() as u64).saturating_sub(repeated_runs), known: repeated_runs })
+    Ok(Taken { runner, bytes: 0, new: (runs.len() as u64).saturating_sub(repeated_runs), known: repeated_runs })
 }

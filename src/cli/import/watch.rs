@@ -1,7 +1,8 @@
 //! `--watch`: follows the files of runners as they grow.
 //!
 //! Input: the files that were imported, and a search for new ones. Output: their further runs, as they happen. Never: a file that is read from its beginning because
-//! it has grown, unless it was silent for long or could not be taken; more open files than a bound.
+//! it has grown, unless it was silent for long or could not be taken; a session of a database while its agent is at work; more open files than a
+//! bound.
 //!
 //! The files are looked at every second. That also works in folders of other machines, whose changes the system does not announce.
 
@@ -26,7 +27,7 @@ const EVERY: Duration = Duration::from_secs(1);
 const SEARCH_EVERY: u32 = 5;
 
 /// After how long a silence a file is closed, and its open run with it.
-const SILENCE: Duration = Duration::from_secs(15 * 60);
+pub(super) const SILENCE: Duration = Duration::from_secs(15 * 60);
 
 /// How many files are open at most. Those that were silent for longest are closed first.
 const MOST_OPEN: usize = 64;
@@ -58,7 +59,7 @@ pub(super) fn follow(
     runtime: &Handle,
 ) -> anyhow::Result<()> {
     let mut stop = runtime.block_on(async { Stop::new() })?;
-    let known = imported.iter().map(|session| (session.path.clone(), session.clone())).collect();
+    let known = imported.iter().map(|session| (session.key(), session.clone())).collect();
     let mut watched = Watched { known, growing: HashMap::new(), failed: HashMap::new(), sink, labels, runtime };
     tracing::info!(files = imported.len(), "waiting for what runners write");
     for look in 0_u32.. {
@@ -75,13 +76,16 @@ pub(super) fn follow(
     Ok(())
 }
 
+/// The path of a file, and the session in it if it is a database.
+type Key = (PathBuf, Option<String>);
+
 /// The files that are watched.
 struct Watched<'w> {
-    /// All files, as they were found last.
-    known: HashMap<PathBuf, Session>,
+    /// All files and sessions of databases, as they were found last.
+    known: HashMap<Key, Session>,
     growing: HashMap<PathBuf, Growing>,
-    /// When a file could not be taken.
-    failed: HashMap<PathBuf, Moment>,
+    /// When one could not be taken.
+    failed: HashMap<Key, Moment>,
     sink: &'w Sink,
     labels: &'w Labels,
     runtime: &'w Handle,
@@ -90,25 +94,28 @@ struct Watched<'w> {
 impl Watched<'_> {
     /// Takes a file that was found, if it is new or has changed, or if it could not be taken some time ago.
     fn meet(&mut self, session: Session) {
-        let path = session.path.clone();
-        let before = self.known.insert(path.clone(), session.clone());
-        let is_due = match self.failed.get(&path) {
+        if session.is_at_work(SILENCE) {
+            return;
+        }
+        let key = session.key();
+        let before = self.known.insert(key.clone(), session.clone());
+        let is_due = match self.failed.get(&key) {
             Some(since) => since.elapsed() >= RETRY,
             None => before.is_none_or(|before| has_changed(&before, &session)),
         };
-        if !is_due || self.growing.contains_key(&path) {
+        if !is_due || self.growing.contains_key(&session.path) {
             return;
         }
-        self.failed.remove(&path);
+        self.failed.remove(&key);
         if let Err(why) = self.begin(&session) {
             tracing::warn!("{why}");
-            self.failed.insert(path, Moment::now());
+            self.failed.insert(key, Moment::now());
         }
     }
 
     fn begin(&mut self, session: &Session) -> Result<(), String> {
-        if is_compressed(&session.path) {
-            // A compressed file is whole when it appears.
+        // A compressed file is whole when it appears, and a session of a database until the next prompt.
+        if session.stored.is_some() || is_compressed(&session.path) {
             return self.sink.take(session, self.labels, self.runtime).map(drop);
         }
         let silent = self.growing.iter().min_by_key(|(_, file)| file.last).map(|(path, _)| path.clone());
@@ -148,7 +155,7 @@ impl Watched<'_> {
         let closed = file.stream.finish(self.runtime);
         if let Err(why) = closed.and(ended) {
             tracing::warn!("{}: {why}", shown(path));
-            self.failed.insert(path.to_owned(), Moment::now());
+            self.failed.insert((path.to_owned(), None), Moment::now());
         }
     }
 }

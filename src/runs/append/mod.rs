@@ -259,6 +259,9 @@ impl Runs {
                 known.status.observe(frame, &mut known.warned);
             }
         }
+        for new in touched.iter_mut().filter(|known| known.entry.is_none() && known.id.0 == StreamKind::Session) {
+            origin.workplace.share(&new.stream, &mut new.status);
+        }
         touched
     }
 

@@ -18,7 +18,8 @@ say() { printf '%s\n' "$1"; }
 message() {
     say '{"type":"assistant","session_id":"'"$session"'","parent_tool_use_id":null,"message":{"id":"msg_'"$nth"'_'"$1"'","type":"message","role":"assistant","model":"'"$model"'","content":['"$2"'],"stop_reason":'"${stop:-null}"',"usage":{"input_tokens":10,"output_tokens":2}}}'
 }
-until_there() { while [ ! -e "$1" ]; do sleep 0.05; done; }
+# Waits for a file, and ends if the proxy is killed.
+until_there() { while [ ! -e "$1" ]; do kill -0 "$PPID" 2>/dev/null || exit 9; sleep 0.05; done; }
 
 read -r first || exit 8
 say '{"type":"control_response","response":{"subtype":"success","request_id":"req_1","response":{}}}'

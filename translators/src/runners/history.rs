@@ -2,7 +2,7 @@
 //!
 //! Input: what a runner declares. Output: the folder, and which files in it are sessions. Never: a look at the file system; the callers do that.
 
-/// A folder in which a runner keeps its sessions, as files that its decoder reads.
+/// A folder in which a runner keeps its sessions.
 #[derive(Clone, Copy, Debug)]
 pub struct History {
     /// The environment variable that names the folder; empty if there is none.
@@ -11,6 +11,19 @@ pub struct History {
     pub folder: &'static str,
     /// The files in it: names separated by `/`, in which `*` stands for any characters.
     pub files: &'static str,
+    /// How sessions are read from these files if they are SQLite databases; `None` if the runner's decoder reads the files themselves.
+    pub database: Option<SessionDatabase>,
+}
+
+/// The queries that read sessions from a runner's SQLite database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SessionDatabase {
+    /// Lists the sessions. A row has the session's id, when it was last written (Unix time in milliseconds), and whether its agent is at
+    /// work (1) or has ended its turn (0).
+    pub sessions: &'static str,
+    /// Reads the session whose id is the parameter. Each row has one text; the texts, in this order, are a document that the runner's decoder
+    /// reads.
+    pub document: &'static str,
 }
 
 impl History {

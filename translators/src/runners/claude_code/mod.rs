@@ -76,6 +76,11 @@ pub(super) const RUNNER: Runner = Runner {
     demo: Some(|start| Box::new(demo::Demo::new(start))),
     response_id: None,
     workspace: Some(WorkspaceReader { marks: &["\"cwd\""], read: |fields| Workspace::of(fields, "cwd", "gitBranch") }),
-    history: &[History { variable: "CLAUDE_CONFIG_DIR", folder: ".claude", files: "projects/*/*.jsonl" }],
+    history: &[History {
+        variable: "CLAUDE_CONFIG_DIR",
+        folder: ".claude",
+        files: "projects/*/*.jsonl",
+        database: None,
+    }],
     sample: sample!("claude-code", "control_permission.partial.ndjson", Ndjson),
 };

@@ -70,8 +70,13 @@ pub(super) const RUNNER: Runner = Runner {
     response_id: None,
     workspace: Some(workspace::READER),
     history: &[
-        History { variable: "CODEX_HOME", folder: ".codex", files: "sessions/*/*/*/rollout-*.jsonl*" },
-        History { variable: "CODEX_HOME", folder: ".codex", files: "archived_sessions/rollout-*.jsonl*" },
+        History { variable: "CODEX_HOME", folder: ".codex", files: "sessions/*/*/*/rollout-*.jsonl*", database: None },
+        History {
+            variable: "CODEX_HOME",
+            folder: ".codex",
+            files: "archived_sessions/rollout-*.jsonl*",
+            database: None,
+        },
     ],
     sample: sample!("codex", "appserver-approval-accept.ndjson", Ndjson),
 };

@@ -1,8 +1,8 @@
 //! `opencode export`: one document with a whole session.
 //!
 //! Input: the document, as one record. Output: the session's runs, one for each message in which a person (or a program in a
-//! person's place) made a request. A run ends as its last message says. If that message is incomplete, the session was exported
-//! while it worked; the run stays open until the end of the input.
+//! person's place) made a request. A run ends as its last message says. If that message is incomplete, or calls tools whose results no message
+//! answers, the session was exported while it worked; the run stays open until the end of the input.
 
 use super::super::clock::Clock;
 use super::answer::Answer;
@@ -103,7 +103,10 @@ impl Export<'_> {
         {
             self.normalizer.push(Target::main(run), failure.reported(false));
         }
-        self.ended = (failure.is_some() || time.u64("completed").is_some()).then_some(failure);
+        // After a message that calls tools, the next one is awaited.
+        let awaits_more = info.str("finish").as_deref() == Some("tool-calls");
+        let is_complete = time.u64("completed").is_some() && !awaits_more;
+        self.ended = (failure.is_some() || is_complete).then_some(failure);
     }
 
     fn prompt(&mut self, prompt: Prompt) {

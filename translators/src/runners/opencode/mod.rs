@@ -8,6 +8,7 @@ mod answer;
 mod approvals;
 mod calls;
 mod clock;
+mod database;
 mod dialogue;
 mod duplicates;
 mod ends;
@@ -100,7 +101,7 @@ pub(super) const RUNNER: Runner = Runner {
     demo: None,
     response_id: None,
     workspace: Some(workspace::READER),
-    history: &[],
+    history: &[database::HISTORY],
     sample: sample!("opencode", "event-permission-once.sse", Sse),
 };
 

@@ -53,7 +53,12 @@ pub(super) const RUNNER: Runner = Runner {
     response_id: None,
     workspace: Some(WorkspaceReader { marks: &["\"cwd\""], read: |fields| Workspace::of(fields, "cwd", "") }),
     is_of_frames: false,
-    history: &[History { variable: "PI_CODING_AGENT_DIR", folder: ".pi/agent", files: "sessions/*/*.jsonl" }],
+    history: &[History {
+        variable: "PI_CODING_AGENT_DIR",
+        folder: ".pi/agent",
+        files: "sessions/*/*.jsonl",
+        database: None,
+    }],
     sample: sample!("pi", "rpc-ui-allow.jsonl", Ndjson),
 };
 
