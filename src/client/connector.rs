@@ -1,6 +1,6 @@
 //! Connections over plain TCP or TLS.
 
-use super::ClientError;
+use super::{ClientError, HttpVersion};
 use crate::clock::Clock;
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -14,14 +14,23 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 pub(super) type Connector = HttpsConnector<HttpConnector>;
 
 /// Wraps a connector of TCP. Without `tls`, no certificate is trusted.
-pub(super) fn connector(mut tcp: HttpConnector, tls: bool, ca_file: Option<&Path>) -> Result<Connector, ClientError> {
+pub(super) fn connector(
+    mut tcp: HttpConnector,
+    version: HttpVersion,
+    tls: bool,
+    ca_file: Option<&Path>,
+) -> Result<Connector, ClientError> {
     tcp.enforce_http(false);
     let builder = ClientConfig::builder_with_details(Arc::new(ring::default_provider()), Arc::new(Clock::System))
         .with_safe_default_protocol_versions()
         .map_err(|error| ClientError::Tls(error.to_string()))?;
     let roots = if tls { roots(ca_file)? } else { RootCertStore::empty() };
     let config = builder.with_root_certificates(roots).with_no_client_auth();
-    Ok(HttpsConnectorBuilder::new().with_tls_config(config).https_or_http().enable_http1().wrap_connector(tcp))
+    let builder = HttpsConnectorBuilder::new().with_tls_config(config).https_or_http();
+    Ok(match version {
+        HttpVersion::One => builder.enable_http1().wrap_connector(tcp),
+        HttpVersion::Two => builder.enable_http2().wrap_connector(tcp),
+    })
 }
 
 /// The certificates of a file, or those that the machine trusts.

@@ -4,7 +4,8 @@
 //! that is followed; a decompressed body; a request sent twice (if its connection turns out to be closed before the first
 //! byte, the request uses another one); an unbounded wait; a secret in an error.
 //!
-//! It speaks HTTP/1.1 over plain TCP, or over TLS with the feature `tls`. Idle connections are kept for a while and reused.
+//! It speaks HTTP/1.1, or HTTP/2 if that is asked for, over plain TCP, or over TLS with the feature `tls`. Idle connections are kept for a while and
+//! reused.
 
 #[cfg_attr(not(feature = "tls"), path = "no_tls_connector.rs")]
 mod connector;
@@ -46,6 +47,15 @@ const HEAD_BYTES: usize = 64 << 10;
 #[derive(Clone, Debug)]
 pub struct Client {
     inner: legacy::Client<Connector, Body>,
+}
+
+/// What a client speaks. The server must speak the same: over plain TCP, nothing is negotiated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HttpVersion {
+    /// HTTP/1.1.
+    One,
+    /// HTTP/2.
+    Two,
 }
 
 /// Why the client could not be created.
@@ -99,12 +109,25 @@ pub enum Lost {
 }
 
 impl Client {
-    /// Creates a client with this connect timeout. With `tls`, it trusts the certificates in `ca_file`, or those that the
+    /// Creates a client for HTTP/1.1 with this connect timeout. With `tls`, it trusts the certificates in `ca_file`, or those that the
     /// machine trusts if `ca_file` is `None`.
     ///
     /// # Errors
     /// There are no trusted certificates, or TLS cannot be set up.
     pub fn new(connect_timeout: Duration, tls: bool, ca_file: Option<&Path>) -> Result<Self, ClientError> {
+        Self::speaking(HttpVersion::One, connect_timeout, tls, ca_file)
+    }
+
+    /// Creates a client for a version of HTTP.
+    ///
+    /// # Errors
+    /// As for [`Client::new`].
+    pub fn speaking(
+        version: HttpVersion,
+        connect_timeout: Duration,
+        tls: bool,
+        ca_file: Option<&Path>,
+    ) -> Result<Self, ClientError> {
         let mut tcp = HttpConnector::new();
         tcp.set_nodelay(true);
         tcp.set_connect_timeout(Some(connect_timeout));
@@ -114,7 +137,9 @@ impl Client {
             .pool_idle_timeout(IDLE)
             .pool_max_idle_per_host(IDLE_CONNECTIONS)
             .http1_max_buf_size(HEAD_BYTES)
-            .build(connector(tcp, tls, ca_file)?);
+            .http2_only(version == HttpVersion::Two)
+            .http2_max_header_list_size(HEAD_BYTES as u32)
+            .build(connector(tcp, version, tls, ca_file)?);
         Ok(Self { inner })
     }
 

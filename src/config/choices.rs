@@ -103,6 +103,9 @@ pub enum OtlpProtocol {
     /// JSON over HTTP.
     #[serde(rename = "http/json")]
     Json,
+    /// Protobuf over gRPC.
+    #[serde(rename = "grpc")]
+    Grpc,
 }
 
 /// The compression of requests to a collector.

@@ -8,8 +8,11 @@ use super::error::{Problem, unknown};
 use figment::value::{Dict, Value};
 use percent_encoding::percent_decode_str;
 
-/// The collector that the standard names if only the exporter is set.
+/// The collectors that the standard names if only the exporter is set: over HTTP, and over gRPC.
 const DEFAULT_ENDPOINT: &str = "http://localhost:4318";
+const DEFAULT_GRPC_ENDPOINT: &str = "http://localhost:4317";
+/// The variables with the protocol.
+const PROTOCOLS: [&str; 2] = ["OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"];
 /// What is appended to the URL for all signals.
 const TRACES_PATH: &str = "v1/traces";
 /// A million: the denominator of `otlp.sampled_per_million`.
@@ -106,9 +109,13 @@ impl Reading<'_> {
         {
             return false;
         }
+        let is_grpc = self.first(PROTOCOLS).is_some_and(|(_, protocol)| protocol.eq_ignore_ascii_case("grpc"));
         match endpoint {
-            Some((variable @ "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", url)) => self.set("otlp.endpoint", variable, url),
+            Some((variable, url)) if is_grpc || variable == "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT" => {
+                self.set("otlp.endpoint", variable, url);
+            }
             Some((variable, base)) => self.set("otlp.endpoint", variable, for_traces(&base)),
+            None if is_grpc => self.set("otlp.endpoint", "OTEL_TRACES_EXPORTER", DEFAULT_GRPC_ENDPOINT),
             None => self.set("otlp.endpoint", "OTEL_TRACES_EXPORTER", for_traces(DEFAULT_ENDPOINT)),
         }
         self.transport();
@@ -117,18 +124,10 @@ impl Reading<'_> {
 
     /// Reads how the collector of the variables is reached.
     fn transport(&mut self) {
-        if let Some((variable, given)) =
-            self.first(["OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"])
+        if let Some((variable, given)) = self.first(PROTOCOLS)
+            && let Some(protocol) = self.choose(variable, &given, &["http/protobuf", "http/json", "grpc"])
         {
-            if given.eq_ignore_ascii_case("grpc") {
-                self.refuse(
-                    variable,
-                    "framegate does not speak gRPC: use http/protobuf or http/json, and the collector's port for HTTP (usually \
-                     4318)",
-                );
-            } else if let Some(protocol) = self.choose(variable, &given, &["http/protobuf", "http/json"]) {
-                self.set("otlp.protocol", variable, protocol);
-            }
+            self.set("otlp.protocol", variable, protocol);
         }
         if let Some((variable, given)) =
             self.first(["OTEL_EXPORTER_OTLP_TRACES_COMPRESSION", "OTEL_EXPORTER_OTLP_COMPRESSION"])

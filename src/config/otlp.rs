@@ -1,9 +1,9 @@
 //! `[otlp]`: the constraints on the collector that receives spans of runs, turns and tools.
 
-use super::Otlp;
+use super::{Otlp, OtlpProtocol};
 use crate::features::WITHOUT_TLS;
 use hyper::Uri;
-use hyper::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderName, TRANSFER_ENCODING};
+use hyper::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderName, TE, TRANSFER_ENCODING};
 
 /// The error for an endpoint in a build without the feature.
 const NOT_BUILT: &str =
@@ -21,8 +21,11 @@ impl Otlp {
                 found.push(("otlp.endpoint", NOT_BUILT.to_owned()));
             }
             if !is_endpoint(&self.endpoint) {
-                let message = "must be a URL of the form http://HOST:PORT/v1/traces, without a user or a query";
-                found.push(("otlp.endpoint", message.to_owned()));
+                let form = match self.protocol {
+                    OtlpProtocol::Grpc => "http://HOST:PORT",
+                    OtlpProtocol::Protobuf | OtlpProtocol::Json => "http://HOST:PORT/v1/traces",
+                };
+                found.push(("otlp.endpoint", format!("must be a URL of the form {form}, without a user or a query")));
             }
             if self.endpoint.starts_with("https:") && !cfg!(feature = "tls") {
                 found.push(("otlp.endpoint", format!("is an https URL, but {WITHOUT_TLS}")));
@@ -62,7 +65,8 @@ impl Otlp {
 impl Otlp {
     /// Whether a header can be added to requests, and does not describe their bodies.
     pub(crate) fn may_add(name: &HeaderName) -> bool {
-        ![HOST, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING].contains(name)
+        ![HOST, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, TE, TRANSFER_ENCODING].contains(name)
+            && !name.as_str().starts_with("grpc-")
     }
 }
 

@@ -436,8 +436,8 @@ fn invalid_settings_are_refused_at_the_start() {
     assert!(said.contains("the value cannot be sent in a header") && !said.contains("a\nb"), "{said}");
     let standard =
         |variable, value| refusal(&[("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:4318"), (variable, value)]);
-    let said = standard("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc");
-    assert!(said.contains("OTEL_EXPORTER_OTLP_PROTOCOL: framegate does not speak gRPC: use http/protobuf"), "{said}");
+    let said = standard("OTEL_EXPORTER_OTLP_PROTOCOL", "thrift");
+    assert!(said.contains("OTEL_EXPORTER_OTLP_PROTOCOL: unknown value \"thrift\" (known: http/protobuf"), "{said}");
     let said = standard("OTEL_EXPORTER_OTLP_TIMEOUT", "soon");
     assert!(said.contains("OTEL_EXPORTER_OTLP_TIMEOUT: \"soon\" is not a whole number"), "{said}");
     let said = standard("OTEL_EXPORTER_OTLP_HEADERS", "content-length=5");

@@ -127,6 +127,7 @@ fn opentelemetry_s_definitions_read_the_same_spans_in_every_encoding() {
 struct Rotel {
     child: Child,
     http: SocketAddr,
+    grpc: SocketAddr,
 }
 
 impl Rotel {
@@ -142,9 +143,9 @@ impl Rotel {
         command.args(["--traces-batch-timeout", "100ms", "--otlp-exporter-endpoint", &format!("http://{to}")]);
         command.args(["--otlp-http-endpoint", &http.to_string(), "--otlp-grpc-endpoint", &grpc.to_string()]);
         let child = command.stdin(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
-        let rotel = Self { child, http };
+        let rotel = Self { child, http, grpc };
         let deadline = Instant::now() + PATIENCE;
-        while TcpStream::connect(http).is_err() {
+        while [http, grpc].iter().any(|address| TcpStream::connect(address).is_err()) {
             assert!(Instant::now() < deadline, "rotel does not listen");
             std::thread::sleep(Duration::from_millis(20));
         }
@@ -180,10 +181,11 @@ fn a_collector_takes_and_forwards_every_encoding() {
     let direct = receiver();
     export(&db, &url(direct.address), "http/protobuf", "none");
     let expected = decoded(&direct);
-    for (protocol, compression) in WIRES {
+    for (protocol, compression) in WIRES.into_iter().chain([("grpc", "none"), ("grpc", "gzip")]) {
         let behind = receiver();
         let rotel = Rotel::start(behind.address);
-        export(&db, &url(rotel.http), protocol, compression);
+        let endpoint = if protocol == "grpc" { format!("http://{}", rotel.grpc) } else { url(rotel.http) };
+        export(&db, &endpoint, protocol, compression);
         let spans = forwarded(&behind, expected.len());
         assert!(spans == expected, "{protocol} {compression}: {spans:#?}");
     }
@@ -192,17 +194,21 @@ fn a_collector_takes_and_forwards_every_encoding() {
 #[test]
 #[ignore = "needs python3 and tests/otlp/python_modules: ./test.sh runs it"]
 fn a_collector_that_standard_variables_name_takes_the_spans_of_a_proxy() {
-    let behind = receiver();
-    let rotel = Rotel::start(behind.address);
-    let proxy = Proxy::with(&[
-        ("OTEL_EXPORTER_OTLP_ENDPOINT", &format!("http://{}", rotel.http)),
-        ("OTEL_EXPORTER_OTLP_COMPRESSION", "gzip"),
-        ("OTEL_SERVICE_NAME", "gate"),
-        ("OTEL_BSP_SCHEDULE_DELAY", "20"),
-    ]);
-    let input = recording("claude-code", "bash_ok.ndjson");
-    assert_eq!(post(proxy.address, "/v1/ingest/claude-code", &[], &input).status, 201);
-    let spans = forwarded(&behind, 4);
-    assert!(spans.iter().any(|span| span["name"] == "invoke_agent claude-code"), "{spans:#?}");
-    assert!(spans.iter().all(|span| span["resource"]["service.name"] == "gate"), "{spans:#?}");
+    for protocol in ["http/protobuf", "grpc"] {
+        let behind = receiver();
+        let rotel = Rotel::start(behind.address);
+        let address = if protocol == "grpc" { rotel.grpc } else { rotel.http };
+        let proxy = Proxy::with(&[
+            ("OTEL_EXPORTER_OTLP_ENDPOINT", &format!("http://{address}")),
+            ("OTEL_EXPORTER_OTLP_PROTOCOL", protocol),
+            ("OTEL_EXPORTER_OTLP_COMPRESSION", "gzip"),
+            ("OTEL_SERVICE_NAME", "gate"),
+            ("OTEL_BSP_SCHEDULE_DELAY", "20"),
+        ]);
+        let input = recording("claude-code", "bash_ok.ndjson");
+        assert_eq!(post(proxy.address, "/v1/ingest/claude-code", &[], &input).status, 201);
+        let spans = forwarded(&behind, 4);
+        assert!(spans.iter().any(|span| span["name"] == "invoke_agent claude-code"), "{protocol}: {spans:#?}");
+        assert!(spans.iter().all(|span| span["resource"]["service.name"] == "gate"), "{protocol}: {spans:#?}");
+    }
 }

@@ -47,6 +47,12 @@ fn the_url_for_all_signals_gets_a_path_and_the_url_for_traces_does_not() {
     assert_eq!(settings(&both, false), ["endpoint=http://b/x"]);
     assert_eq!(read_from(&both, false).unwrap()[0].variable, "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT");
     assert_eq!(settings(&[("OTEL_TRACES_EXPORTER", "otlp")], false), ["endpoint=http://localhost:4318/v1/traces"]);
+    // gRPC has a port of its own, and no path.
+    let grpc = ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc");
+    let default = settings(&[("OTEL_TRACES_EXPORTER", "otlp"), grpc], false);
+    assert_eq!(default, ["endpoint=http://localhost:4317", "protocol=grpc"]);
+    let named = settings(&[("OTEL_EXPORTER_OTLP_ENDPOINT", "http://c:4317"), grpc], false);
+    assert_eq!(named, ["endpoint=http://c:4317", "protocol=grpc"]);
 }
 
 #[test]
@@ -114,7 +120,7 @@ fn variables_for_traces_precede_those_for_all_signals() {
     for (signals, traces, value, other) in [
         ("OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TRACES_HEADERS", "a=b", "c=d"),
         ("OTEL_EXPORTER_OTLP_TIMEOUT", "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "1", "700"),
-        ("OTEL_EXPORTER_OTLP_PROTOCOL", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "grpc", "http/json"),
+        ("OTEL_EXPORTER_OTLP_PROTOCOL", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "http/protobuf", "http/json"),
         ("OTEL_EXPORTER_OTLP_COMPRESSION", "OTEL_EXPORTER_OTLP_TRACES_COMPRESSION", "zstd", "none"),
         ("OTEL_EXPORTER_OTLP_CERTIFICATE", "OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE", "/a", "/b"),
     ] {
@@ -148,8 +154,7 @@ fn samplers_and_words_for_content() {
 #[test]
 fn refusals_name_the_variable_and_what_is_right() {
     for (variable, value, expected) in [
-        ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc", "does not speak gRPC: use http/protobuf or http/json"),
-        ("OTEL_EXPORTER_OTLP_PROTOCOL", "thrift", "unknown value \"thrift\" (known: http/protobuf, http/json)"),
+        ("OTEL_EXPORTER_OTLP_PROTOCOL", "thrift", "unknown value \"thrift\" (known: http/protobuf, http/json, grpc)"),
         ("OTEL_EXPORTER_OTLP_COMPRESSION", "zstd", "(known: none, gzip)"),
         ("OTEL_EXPORTER_OTLP_CLIENT_KEY", "/key", "cannot present a client certificate"),
         ("OTEL_EXPORTER_OTLP_HEADERS", "secret-without-a-name", "item 1 of the list has no \"=\""),

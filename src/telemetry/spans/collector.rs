@@ -1,17 +1,20 @@
-//! A collector that receives spans by OTLP over HTTP, as protobuf or as JSON.
+//! A collector that receives spans by OTLP: over HTTP, as protobuf or as JSON, or over gRPC.
 //!
 //! Input: spans. Output: whether the collector took them, may take them later, or never will. Never: a span sent twice within one
 //! attempt; a header's value in a message; an unbounded wait or answer.
 
+mod grpc;
+
 use super::SpansError;
 use super::attributes::text;
-use crate::client::{Client, NoAnswer, full, next, retry_after};
+use crate::client::{Client, HttpVersion, NoAnswer, full, retry_after};
 use crate::clock::Clock;
 use crate::config::{Otlp, OtlpCompression, OtlpProtocol, header_list};
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use hyper::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use hyper::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, TE};
 use hyper::{Request, StatusCode};
 use opentelemetry_proto::tonic::collector::trace::v1::{ExportTraceServiceRequest, ExportTraceServiceResponse};
 use opentelemetry_proto::tonic::common::v1::InstrumentationScope;
@@ -83,15 +86,21 @@ impl Collector {
     pub(crate) fn new(settings: &Otlp) -> Result<Self, SpansError> {
         let tls = settings.endpoint.starts_with("https:");
         let ca_file = Some(settings.ca_file.as_path()).filter(|path| !path.as_os_str().is_empty());
-        let client = Client::new(Duration::from_millis(settings.connect_timeout_ms), tls, ca_file)?;
+        let is_grpc = settings.protocol == OtlpProtocol::Grpc;
+        let version = if is_grpc { HttpVersion::Two } else { HttpVersion::One };
+        let client = Client::speaking(version, Duration::from_millis(settings.connect_timeout_ms), tls, ca_file)?;
         let mut headers = headers(settings)?;
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(media_type(settings.protocol)));
+        if is_grpc {
+            headers.insert(TE, HeaderValue::from_static("trailers"));
+        }
         if settings.compression == OtlpCompression::Gzip {
-            headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+            let name = if is_grpc { HeaderName::from_static("grpc-encoding") } else { CONTENT_ENCODING };
+            headers.insert(name, HeaderValue::from_static("gzip"));
         }
         Ok(Self {
             client,
-            endpoint: settings.endpoint.clone(),
+            endpoint: if is_grpc { grpc::url(&settings.endpoint) } else { settings.endpoint.clone() },
             timeout: Duration::from_millis(settings.timeout_ms),
             headers,
             protocol: settings.protocol,
@@ -103,7 +112,7 @@ impl Collector {
     /// Encodes spans.
     ///
     /// # Errors
-    /// The encoder failed, which happens only without memory.
+    /// The encoder failed, which happens only without memory, or with a batch of more than 4 GB.
     pub(crate) fn batch(&self, spans: Vec<Span>) -> std::io::Result<Batch> {
         let count = spans.len() as u64;
         let scope = InstrumentationScope {
@@ -116,13 +125,17 @@ impl Collector {
             vec![ResourceSpans { resource: Some(self.resource.clone()), scope_spans, schema_url: String::new() }];
         let request = ExportTraceServiceRequest { resource_spans };
         let mut body = match self.protocol {
-            OtlpProtocol::Protobuf => request.encode_to_vec(),
+            OtlpProtocol::Protobuf | OtlpProtocol::Grpc => request.encode_to_vec(),
             OtlpProtocol::Json => serde_json::to_vec(&request)?,
         };
-        if self.compression == OtlpCompression::Gzip {
+        let is_compressed = self.compression == OtlpCompression::Gzip;
+        if is_compressed {
             let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
             encoder.write_all(&body)?;
             body = encoder.finish()?;
+        }
+        if self.protocol == OtlpProtocol::Grpc {
+            body = grpc::framed(&body, is_compressed)?;
         }
         Ok(Batch { body: body.into(), spans: count })
     }
@@ -137,12 +150,15 @@ impl Collector {
             .map_err(|error| Refused::Never(error.to_string()))?;
         *request.headers_mut() = self.headers.clone();
         let whole = tokio::time::timeout(self.timeout, self.exchange(request));
-        let (status, headers, answer) = whole.await.map_err(|_| Refused::Later {
+        let Answer { status, headers, body: answer, trailers } = whole.await.map_err(|_| Refused::Later {
             message: format!("no answer within {} ms", self.timeout.as_millis()),
             after: None,
         })??;
+        if self.protocol == OtlpProtocol::Grpc {
+            return grpc::verdict(status, &headers, &answer, trailers.as_ref());
+        }
         if status.is_success() {
-            return Ok(self.accepted(&answer));
+            return Ok(if self.protocol == OtlpProtocol::Json { accepted_json(&answer) } else { accepted(&answer) });
         }
         let message = format!("the collector answered {status}{}", reason(&answer));
         // The specification names the statuses after which a request is repeated.
@@ -158,43 +174,51 @@ impl Collector {
         Err(Refused::Never(message))
     }
 
-    async fn exchange(&self, request: Request<crate::client::Body>) -> Result<(StatusCode, HeaderMap, Bytes), Refused> {
+    async fn exchange(&self, request: Request<crate::client::Body>) -> Result<Answer, Refused> {
         let later = |message: String| Refused::Later { message, after: None };
         let response = self.client.send(request, self.timeout).await.map_err(|error| match error {
             NoAnswer::TooLarge => Refused::Never(error.to_string()),
+            NoAnswer::Broken(_) if self.protocol == OtlpProtocol::Grpc => {
+                later(format!("{error}; is the port one for gRPC, usually 4317?"))
+            }
             _ => later(error.to_string()),
         })?;
-        let (head, mut body) = response.into_parts();
-        let mut answer = BytesMut::new();
-        while let Some(bytes) = next(&mut body, Some(self.timeout)).await.map_err(|error| later(error.to_string()))? {
-            if answer.len() + bytes.len() > ANSWER_BYTES {
-                // The status alone decides.
-                break;
+        let (head, body) = response.into_parts();
+        let (body, trailers) = match Limited::new(body, ANSWER_BYTES).collect().await {
+            Ok(collected) => {
+                let trailers = collected.trailers().cloned();
+                (collected.to_bytes(), trailers)
             }
-            answer.extend_from_slice(&bytes);
-        }
-        Ok((head.status, head.headers, answer.freeze()))
-    }
-
-    /// Reads what a collector rejected. An answer in another form rejects nothing.
-    fn accepted(&self, answer: &Bytes) -> Accepted {
-        let partial = match self.protocol {
-            OtlpProtocol::Protobuf => {
-                let response: Option<ExportTraceServiceResponse> = Message::decode(answer.clone()).ok();
-                response
-                    .and_then(|response| response.partial_success)
-                    .map(|partial| (u64::try_from(partial.rejected_spans).unwrap_or_default(), partial.error_message))
-            }
-            OtlpProtocol::Json => {
-                let response: Option<JsonResponse> = serde_json::from_slice(answer).ok();
-                response
-                    .and_then(|response| response.partial_success)
-                    .map(|partial| (partial.rejected_spans.map_or(0, JsonCount::value), partial.error_message))
-            }
+            // The status alone decides.
+            Err(error) if error.is::<LengthLimitError>() => (Bytes::new(), None),
+            Err(error) => return Err(later(format!("the connection broke in the answer: {error}"))),
         };
-        let (rejected, message) = partial.unwrap_or_default();
-        Accepted { rejected, message: shown(&message) }
+        Ok(Answer { status: head.status, headers: head.headers, body, trailers })
     }
+}
+
+/// A collector's answer. A body that is too long counts as empty.
+struct Answer {
+    status: StatusCode,
+    headers: HeaderMap,
+    body: Bytes,
+    trailers: Option<HeaderMap>,
+}
+
+/// Reads what a collector rejected, from protobuf. An answer in another form rejects nothing.
+fn accepted(answer: &Bytes) -> Accepted {
+    let response: Option<ExportTraceServiceResponse> = Message::decode(answer.clone()).ok();
+    let partial = response.and_then(|response| response.partial_success).unwrap_or_default();
+    let rejected = u64::try_from(partial.rejected_spans).unwrap_or_default();
+    Accepted { rejected, message: shown(&partial.error_message) }
+}
+
+/// The same, from JSON.
+fn accepted_json(answer: &Bytes) -> Accepted {
+    let response: Option<JsonResponse> = serde_json::from_slice(answer).ok();
+    let Some(partial) = response.and_then(|response| response.partial_success) else { return Accepted::default() };
+    let rejected = partial.rejected_spans.map_or(0, JsonCount::value);
+    Accepted { rejected, message: shown(&partial.error_message) }
 }
 
 /// A response in JSON. The crate's type does not read counts as texts, which is how the specification writes them.
@@ -232,6 +256,7 @@ fn media_type(protocol: OtlpProtocol) -> &'static str {
     match protocol {
         OtlpProtocol::Protobuf => "application/x-protobuf",
         OtlpProtocol::Json => "application/json",
+        OtlpProtocol::Grpc => "application/grpc",
     }
 }
 

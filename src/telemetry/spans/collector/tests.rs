@@ -23,22 +23,30 @@ fn span() -> Span {
 #[test]
 fn every_encoding_has_the_same_request() {
     let mut requests = Vec::new();
-    for protocol in [OtlpProtocol::Protobuf, OtlpProtocol::Json] {
+    for protocol in [OtlpProtocol::Protobuf, OtlpProtocol::Json, OtlpProtocol::Grpc] {
         for compression in [OtlpCompression::None, OtlpCompression::Gzip] {
             let collector = collector(protocol, compression);
             let batch = collector.batch(vec![span()]).unwrap();
             assert_eq!(batch.spans, 1);
-            let encoding = collector.headers.get(CONTENT_ENCODING).map(|value| value.to_str().unwrap());
+            let is_grpc = protocol == OtlpProtocol::Grpc;
+            let name = if is_grpc { "grpc-encoding" } else { "content-encoding" };
+            let encoding = collector.headers.get(name).map(|value| value.to_str().unwrap());
+            let sent = if is_grpc { &batch.body[5..] } else { &batch.body[..] };
+            assert!(
+                !is_grpc
+                    || batch.body[..5]
+                        == [&[u8::from(encoding.is_some())], &(sent.len() as u32).to_be_bytes()[..]].concat()
+            );
             let body = if encoding == Some("gzip") {
                 let mut body = Vec::new();
-                GzDecoder::new(&*batch.body).read_to_end(&mut body).unwrap();
+                GzDecoder::new(sent).read_to_end(&mut body).unwrap();
                 body
             } else {
-                batch.body.to_vec()
+                sent.to_vec()
             };
             let request: ExportTraceServiceRequest = match collector.headers[CONTENT_TYPE].to_str().unwrap() {
                 "application/json" => serde_json::from_slice(&body).unwrap(),
-                "application/x-protobuf" => Message::decode(&*body).unwrap(),
+                "application/x-protobuf" | "application/grpc" => Message::decode(&*body).unwrap(),
                 other => panic!("{other}"),
             };
             requests.push(request);
@@ -64,14 +72,12 @@ fn what_a_collector_rejected_is_read_from_its_answer() {
     let partial_success = Some(ExportTracePartialSuccess { rejected_spans: 3, error_message });
     let answer = ExportTraceServiceResponse { partial_success };
     let expected = Accepted { rejected: 3, message: "two lines".to_owned() };
-    let protobuf = collector(OtlpProtocol::Protobuf, OtlpCompression::None);
-    assert_eq!(protobuf.accepted(&answer.encode_to_vec().into()), expected);
-    assert_eq!(protobuf.accepted(&Bytes::new()), Accepted::default());
-    assert_eq!(protobuf.accepted(&Bytes::from_static(b"<html>")), Accepted::default());
-    let with_json = collector(OtlpProtocol::Json, OtlpCompression::None);
+    assert_eq!(accepted(&answer.encode_to_vec().into()), expected);
+    assert_eq!(accepted(&Bytes::new()), Accepted::default());
+    assert_eq!(accepted(&Bytes::from_static(b"<html>")), Accepted::default());
     for count in ["3", "\"3\""] {
         let json = format!(r#"{{"partialSuccess":{{"rejectedSpans":{count},"errorMessage":"two\nlines"}}}}"#);
-        assert_eq!(with_json.accepted(&json.into()), expected, "{count}");
+        assert_eq!(accepted_json(&json.into()), expected, "{count}");
     }
-    assert_eq!(with_json.accepted(&Bytes::from_static(b"{}")), Accepted::default());
+    assert_eq!(accepted_json(&Bytes::from_static(b"{}")), Accepted::default());
 }
