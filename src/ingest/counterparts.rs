@@ -9,7 +9,7 @@
 use super::bounds::Account;
 use super::{is_cut, was_cut};
 use crate::log::StreamId;
-use crate::runs::{Entry, RunState, RunStatus, Runs};
+use crate::runs::{Entry, RunState, RunStatus, Runs, is_same_prompt};
 use framegate_translators::frame::{Body, Frame};
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -102,7 +102,7 @@ enum Likeness {
 
 fn likeness(stored: &RunStatus, seen: &RunStatus) -> Option<Likeness> {
     let titles = stored.title.as_ref().zip(seen.title.as_ref());
-    let is_same_title = titles.is_some_and(|(stored, seen)| stored == seen);
+    let is_same_title = titles.is_some_and(|(stored, seen)| is_same_prompt(stored, seen));
     if seen.session_name.is_empty() || stored.runner != seen.runner || (titles.is_some() && !is_same_title) {
         return None;
     }

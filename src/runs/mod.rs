@@ -47,6 +47,7 @@ pub use origin::Origin;
 pub use retention::pruning::PruningBounds;
 pub use shared_log::LOG_FAILED;
 pub use status::{Exited, RunState, RunStatus, Waiting};
+pub(crate) use title::is_same_prompt;
 pub use totals::Totals;
 pub use usage_total::{ModelTotal, UsageTotal};
 pub use view::{Ask, Batch, FindingKind, Reader, Trace, TraceAsk, Traced, Wire};
