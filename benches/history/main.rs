@@ -2,11 +2,13 @@
 //! logs have the same runs.
 //!
 //! `cargo bench --bench history -- --mb 2000` makes a history of 2 GB, in the target folder; without `--mb` it has 200 MB. `cargo test --benches` uses 4 MB.
+//! `--program PATH` measures another framegate than the one of the benchmark's profile.
 
 #![allow(
     missing_docs,
     unreachable_pub,
     clippy::unwrap_used,
+    clippy::expect_used,
     clippy::panic,
     clippy::print_stdout,
     clippy::indexing_slicing,
@@ -35,8 +37,9 @@ struct Imported {
 fn main() {
     let args: Vec<String> = std::env::args().collect();
     let is_short = !args.iter().any(|arg| arg == "--bench");
-    let named = args.iter().position(|arg| arg == "--mb").map(|at| args[at + 1].parse().expect("--mb takes a number"));
-    let mb: u64 = named.unwrap_or(if is_short { 4 } else { 200 });
+    let value = |flag: &str| args.iter().position(|arg| arg == flag).map(|at| args[at + 1].as_str());
+    let mb: u64 = value("--mb").map_or(if is_short { 4 } else { 200 }, |mb| mb.parse().expect("--mb takes a number"));
+    let program = value("--program").unwrap_or(env!("CARGO_BIN_EXE_framegate"));
     let root = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("history-{}", std::process::id()));
     let home = root.join("home");
     let (files, bytes) = made::write(&home, mb * 1_000_000);
@@ -44,21 +47,24 @@ fn main() {
     let floor = round_trip(&home);
     show("records to values and back", floor, bytes);
 
-    let once = import(&root, "once.db", None).unwrap();
+    let once = import((program, &root), "once.db", None).unwrap();
     show_import("import", &once, bytes);
-    let runs = listed(&root, "once.db");
+    let runs = listed((program, &root), "once.db");
     assert!(once.new > 0 && runs.values().sum::<u64>() <= once.new, "{} of {}", runs.len(), once.new);
-    let again = import(&root, "once.db", None).unwrap();
+    let again = import((program, &root), "once.db", None).unwrap();
     show_import("import again", &again, bytes);
     assert_eq!((again.new, again.known >= once.new), (0, true));
-    assert!(listed(&root, "once.db") == runs, "the second import has changed the log");
+    assert!(listed((program, &root), "once.db") == runs, "the second import has changed the log");
 
-    assert!(import(&root, "killed.db", Some(once.took / 2)).is_none(), "the import was over before it could be killed");
-    let half: u64 = listed(&root, "killed.db").values().sum();
-    let rest = import(&root, "killed.db", None).unwrap();
+    assert!(
+        import((program, &root), "killed.db", Some(once.took / 2)).is_none(),
+        "the import was over before it could be killed"
+    );
+    let half: u64 = listed((program, &root), "killed.db").values().sum();
+    let rest = import((program, &root), "killed.db", None).unwrap();
     show_import("import after a kill", &rest, bytes);
     println!("  {half} runs before the kill, {} runs new after it", rest.new);
-    assert!(listed(&root, "killed.db") == runs, "the log differs after the kill");
+    assert!(listed((program, &root), "killed.db") == runs, "the log differs after the kill");
     let database = |name: &str| fs::metadata(root.join(name)).unwrap().len() as f64 / 1e6;
     println!("the database has {:.0} MB", database("once.db"));
     fs::remove_dir_all(&root).unwrap();
@@ -74,8 +80,11 @@ fn show_import(what: &str, imported: &Imported, bytes: u64) {
     println!("  {:.0} MB of memory, {new} runs new, {known} known", *memory as f64 / 1e6);
 }
 
-fn framegate(root: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_framegate"));
+/// The program, and the folder with the history and the logs.
+type Place<'p> = (&'p str, &'p Path);
+
+fn framegate((program, root): Place<'_>) -> Command {
+    let mut command = Command::new(program);
     command
         .env_clear()
         .env("HOME", root.join("home"))
@@ -86,9 +95,9 @@ fn framegate(root: &Path) -> Command {
 }
 
 /// Imports the history. Kills the import after a time, if there is one; then `None`.
-fn import(root: &Path, database: &str, killed_after: Option<Duration>) -> Option<Imported> {
-    let begun = Instant::now();
-    let mut child = framegate(root)
+fn import(place: Place<'_>, database: &str, killed_after: Option<Duration>) -> Option<Imported> {
+    let (begun, root) = (Instant::now(), place.1);
+    let mut child = framegate(place)
         .args(["import", "--db", database, "--format", "json"])
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -123,9 +132,9 @@ fn resident(status: &str) -> u64 {
 }
 
 /// How often each run is in a log, without what differs between two imports of the same files.
-fn listed(root: &Path, database: &str) -> BTreeMap<String, u64> {
+fn listed(place: Place<'_>, database: &str) -> BTreeMap<String, u64> {
     let output =
-        framegate(root).args(["log", "--db", database, "list", "--json", "--limit", "100000000"]).output().unwrap();
+        framegate(place).args(["log", "--db", database, "list", "--json", "--limit", "100000000"]).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let mut runs = BTreeMap::new();
     for line in String::from_utf8(output.stdout).unwrap().lines() {

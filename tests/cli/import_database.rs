@@ -2,12 +2,13 @@
 
 use crate::import::{Machine, wait_until};
 use crate::proxy::Proxy;
+use framegate::clock::Clock;
 use rusqlite::{Connection, params};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 /// The tables as the first release with a database made them.
 const TABLES: &str = "
@@ -168,7 +169,7 @@ fn a_session_that_is_watched_appears_when_its_agent_has_answered() {
     let machine = Machine::new("import-database-watched");
     let database = Database::of(&machine);
     let mut session = exported(0);
-    let now = i64::try_from(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis()).unwrap();
+    let now = i64::try_from(Clock::System.now_ms()).unwrap();
     let last = session["info"]["time"]["updated"].as_i64().unwrap();
     move_times(&mut session, now - last);
     let proxy = Proxy::start();
