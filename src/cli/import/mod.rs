@@ -15,7 +15,7 @@ use super::runs_at::RunsAt;
 use super::serve::engine::{self, Upkeep};
 use super::{EXIT_CLEAN, EXIT_FAILED, serve};
 use crate::clock::Clock;
-use crate::config::{Config, LogKind};
+use crate::config::{Config, FsyncKind, LogKind};
 use crate::ingest::IngestFactory;
 use crate::runs::labels::{Label, Labels};
 use anyhow::{Context, bail};
@@ -100,7 +100,11 @@ fn open(args: &Args, runtime: &Runtime) -> anyhow::Result<(Sink, Option<Upkeep>)
     if let Some((proxy, url)) = args.at.proxy()? {
         return Ok((Sink::Proxy { proxy: Box::new(proxy), url: url.to_owned() }, None));
     }
-    let config = args.at.config()?;
+    let mut config = args.at.config()?;
+    if config.log.fsync == FsyncKind::Always {
+        // After a power failure the import is repeated, so it need not wait for the disk at every run.
+        config.log.fsync = FsyncKind::Interval;
+    }
     let (runs, upkeep) = runtime.block_on(runs(&config, config.log.kind)).with_context(|| in_use(&config))?;
     let factory = IngestFactory::new(runs.clone(), serve::ingest_settings(&config)?);
     let place = match config.log.kind {
