@@ -3,7 +3,8 @@
 //! Input: the recordings, and how many bytes are wanted. Output: files where runners keep them. Never: two files of one session; a text that says nothing new
 //! for kilobytes in a form that compresses away (sizes are those of the files).
 
-use framegate_translators::runners::{RUNNERS, Runner};
+use crate::kept;
+use framegate_translators::runners::{History, RUNNERS};
 use serde_json::Value;
 use std::fs;
 use std::io::{BufWriter, Write};
@@ -17,19 +18,18 @@ const LENGTHS: [usize; 8] = [200, 500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_00
 
 /// Writes files of `bytes` in total below a home directory. Returns how many files and bytes they are.
 pub fn write(home: &Path, bytes: u64) -> (u64, u64) {
-    let recordings: Vec<(&Runner, PathBuf)> = RUNNERS.iter().flat_map(recorded).collect();
+    let with_files = RUNNERS.iter().filter_map(|runner| Some((runner, kept::of_files(runner)?)));
+    let recordings: Vec<(&History, PathBuf)> = with_files
+        .flat_map(|(runner, history)| kept::recorded(runner).into_iter().map(move |(path, _)| (history, path)))
+        .collect();
     let (mut files, mut written) = (0, 0);
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     for copy in 0_u64.. {
-        for (nth, (runner, path)) in recordings.iter().enumerate() {
+        for (nth, (history, path)) in recordings.iter().enumerate() {
             if written >= bytes {
                 return (files, written);
             }
-            let history = runner.history.iter().find(|history| history.database.is_none()).unwrap();
-            let name = format!("{copy}-{nth}");
-            let target =
-                home.join(history.folder).join(history.files.replace("*.jsonl*", "*.jsonl").replace('*', &name));
-            fs::create_dir_all(target.parent().unwrap()).unwrap();
+            let target = kept::file(home, history, &format!("{copy}-{nth}"));
             let mut out = BufWriter::new(fs::File::create(&target).unwrap());
             for line in fs::read_to_string(path).unwrap().lines() {
                 let mut line = renamed(&longer(line, &mut random), copy, nth);
@@ -42,22 +42,6 @@ pub fn write(home: &Path, bytes: u64) -> (u64, u64) {
         }
     }
     (files, written)
-}
-
-/// The recorded session files of a runner.
-fn recorded(runner: &'static Runner) -> Vec<(&'static Runner, PathBuf)> {
-    if !runner.history.iter().any(|history| history.database.is_none()) {
-        return Vec::new();
-    }
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(runner.name);
-    let mut files: Vec<PathBuf> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.sort();
-    let is_session = |path: &PathBuf| {
-        let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        let is_kept = name.ends_with(".transcript.jsonl") || name.ends_with(".session.jsonl");
-        (is_kept || name.starts_with("rollout-")) && !name.contains(".sub1.")
-    };
-    files.into_iter().filter(is_session).map(|path| (runner, path)).collect()
 }
 
 /// The record with its longest string repeated, to one of the lengths.

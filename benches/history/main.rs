@@ -15,6 +15,8 @@
     reason = "a benchmark"
 )]
 
+#[path = "../../tests/cli/kept.rs"]
+mod kept;
 mod made;
 
 use serde_json::Value;
@@ -138,11 +140,7 @@ fn listed(place: Place<'_>, database: &str) -> BTreeMap<String, u64> {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let mut runs = BTreeMap::new();
     for line in String::from_utf8(output.stdout).unwrap().lines() {
-        let mut run: Value = serde_json::from_str(line).unwrap();
-        for other in ["run_id", "events_checked", "validation_failures", "ended_at_ms", "updated_at_ms", "kept_opening"]
-        {
-            run.as_object_mut().unwrap().remove(other);
-        }
+        let run = kept::comparable(serde_json::from_str(line).unwrap());
         *runs.entry(run.to_string()).or_default() += 1;
     }
     runs

@@ -28,17 +28,29 @@ pub(super) fn title(prompt: &str) -> Option<String> {
 
 /// Whether two titles are of the same prompt. Some runners keep a prompt of the command line in quotes, which may leave less of it in a title.
 pub(crate) fn is_same_prompt(one: &str, other: &str) -> bool {
-    let ((one, one_is_cut), (other, other_is_cut)) = (unquoted(one), unquoted(other));
-    one == other || (one_is_cut && other.starts_with(one)) || (other_is_cut && one.starts_with(other))
+    let is_quoted = |quoted: &str, plain: &str| unquoted(quoted).is_some_and(|quoted| begin_alike(quoted, plain));
+    one == other || is_quoted(one, other) || is_quoted(other, one)
 }
 
-/// A title without quotes and ellipsis, and whether more of the prompt is missing.
-fn unquoted(title: &str) -> (&str, bool) {
-    let inner = title.strip_prefix('"');
-    let title = inner.map_or(title, |inner| inner.strip_suffix('"').unwrap_or(inner));
-    // A short title ends as its prompt does.
-    let cut = title.strip_suffix('…').filter(|cut| cut.chars().count() > TITLE_CHARS / 2);
-    (cut.unwrap_or(title), cut.is_some())
+fn unquoted(title: &str) -> Option<&str> {
+    let inner = title.strip_prefix('"')?;
+    // The closing quote is missing if the title is cut.
+    inner.strip_suffix('"').or_else(|| cut(inner).map(|_| inner))
+}
+
+/// Whether two titles are equal, as far as they are there.
+fn begin_alike(one: &str, other: &str) -> bool {
+    match (cut(one), cut(other)) {
+        (None, None) => one == other,
+        (Some(one), None) => other.starts_with(one),
+        (None, Some(other)) => one.starts_with(other),
+        (Some(one), Some(other)) => one.starts_with(other) || other.starts_with(one),
+    }
+}
+
+/// What is there of a title that was cut. A short title with an ellipsis ends as its prompt does.
+fn cut(title: &str) -> Option<&str> {
+    title.strip_suffix('…').filter(|left| left.chars().count() > TITLE_CHARS / 2)
 }
 
 #[cfg(test)]
@@ -55,7 +67,17 @@ mod tests {
             let other = title(&format!("x{prompt}")).unwrap();
             assert!(!is_same_prompt(&plain, &other) && !is_same_prompt(&other, &quoted), "{plain}\n{other}");
         }
-        assert!(!is_same_prompt("Fix it", "Fix it…") && !is_same_prompt("Fix", "Fix it"));
+        for (one, other, expected) in [
+            ("Fix it", "Fix it…", false),
+            ("Fix", "Fix it", false),
+            // A prompt with quotes of its own, and the same prompt in further ones.
+            ("\"main\" is wrong", "\"\"main\" is wrong\"", true),
+            ("\"main\" is wrong", "main\" is wrong", false),
+            ("\"", "", false),
+        ] {
+            assert_eq!(is_same_prompt(one, other), expected, "{one} {other}");
+            assert_eq!(is_same_prompt(other, one), expected, "{other} {one}");
+        }
     }
 
     #[test]

@@ -19,12 +19,15 @@ const LONGEST: usize = 1 << 20;
 
 /// What one record of a run says; `nth` counts from 1.
 pub(super) fn of_record(name: &str, nth: u64, frame: &Frame, data: &str) -> Workspace {
-    let is_searched = nth == 1 || (nth <= LOOKED_AT && data.len() <= LONGEST);
-    if !is_searched || frame.is_subagent() {
+    if !is_searched(nth, data.len()) || frame.is_subagent() {
         return Workspace::default();
     }
     let reader = runner(name).and_then(|runner| runner.workspace);
     reader.map(|reader| reader.read(data)).unwrap_or_default()
+}
+
+fn is_searched(nth: u64, bytes: usize) -> bool {
+    nth == 1 || (nth <= LOOKED_AT && bytes <= LONGEST)
 }
 
 /// The thread of a stream's session.
@@ -67,5 +70,19 @@ impl Runs {
         let thread = self.find(thread_of(&first.stream)).filter(|_| first.stream.kind == StreamKind::Session);
         let workspace = thread.map(|thread| thread.status().workspace.clone()).unwrap_or_default();
         RunStatus { workspace, ..RunStatus::new(first) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_record_is_searched_however_long_and_the_next_ones_up_to_a_length() {
+        assert!(is_searched(1, usize::MAX));
+        for nth in [2, LOOKED_AT] {
+            assert!(is_searched(nth, LONGEST) && !is_searched(nth, LONGEST + 1), "{nth}");
+        }
+        assert!(!is_searched(LOOKED_AT + 1, 0));
     }
 }

@@ -1,5 +1,6 @@
 //! `framegate import`: the sessions that runners keep on a machine.
 
+use crate::kept;
 use crate::program::{Ran, Scratch, binary};
 use crate::proxy::Proxy;
 use flate2::Compression;
@@ -9,7 +10,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -36,13 +37,7 @@ impl Machine {
 
     /// A file of a runner's history, whose stars are `name`.
     fn session(&self, runner: &Runner, name: &str) -> PathBuf {
-        let history = &runner.history[0];
-        let path = self
-            .path("home")
-            .join(history.folder)
-            .join(history.files.replace("*.jsonl*", "*.jsonl").replace('*', name));
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        path
+        kept::file(&self.path("home"), kept::of_files(runner).unwrap(), name)
     }
 
     pub fn command(&self, args: &[&str]) -> Command {
@@ -85,15 +80,7 @@ impl Machine {
             &["log", "--db", database.to_str().unwrap(), "list", "--json", "--limit", "100000"],
             "",
         );
-        let mut runs = listed.exits(0).events();
-        for run in &mut runs {
-            // The time of the last frame may be that of a record outside the run.
-            for other in
-                ["run_id", "kept_opening", "events_checked", "validation_failures", "ended_at_ms", "updated_at_ms"]
-            {
-                run.as_object_mut().unwrap().remove(other);
-            }
-        }
+        let mut runs: Vec<Value> = listed.exits(0).events().into_iter().map(kept::comparable).collect();
         runs.sort_by_key(Value::to_string);
         runs
     }
@@ -120,28 +107,16 @@ impl Drop for Watching {
 
 /// The recordings of session files, with the stream of the same session if there is one.
 fn recorded(runner: &Runner) -> Vec<(PathBuf, Option<PathBuf>)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(runner.name);
-    let mut files: Vec<PathBuf> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.sort();
-    let stream_of = |name: &str| {
-        let stem = match name.strip_prefix("rollout-") {
-            Some(rest) => rest.strip_suffix(".jsonl")?,
-            None => name.strip_suffix(".transcript.jsonl").or_else(|| name.strip_suffix(".session.jsonl"))?,
-        };
-        let named = ["ndjson", "jsonl"].map(|ending| folder.join(format!("{stem}.{ending}")));
-        Some(named.into_iter().find(|path| path.is_file()))
+    let with_stream = |(session, stem): (PathBuf, String)| {
+        let named = ["ndjson", "jsonl"].map(|ending| session.with_file_name(format!("{stem}.{ending}")));
+        (session, named.into_iter().find(|path| path.is_file()))
     };
-    files
-        .into_iter()
-        // Files of subagents have folders of their own.
-        .filter(|path| !path.to_string_lossy().contains(".sub1."))
-        .filter_map(|path| Some((path.clone(), stream_of(path.file_name()?.to_str()?)?)))
-        .collect()
+    kept::recorded(runner).into_iter().map(with_stream).collect()
 }
 
 /// The runners that keep files which their decoders read.
 fn runners() -> impl Iterator<Item = &'static Runner> {
-    RUNNERS.iter().filter(|runner| runner.history.iter().any(|history| history.database.is_none()))
+    RUNNERS.iter().filter(|runner| kept::of_files(runner).is_some())
 }
 
 /// Waits for a state.

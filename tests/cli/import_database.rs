@@ -193,6 +193,42 @@ fn a_session_that_is_watched_appears_when_its_agent_has_answered() {
 }
 
 #[test]
+fn a_copy_is_read_where_nothing_can_be_written() {
+    let machine = Machine::new("import-database-copy");
+    let database = Database::of(&machine);
+    let session = exported(0);
+    database.store(&session, None, messages(&session));
+    database.connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
+    let copy = machine.path("a copy #1?.db");
+    let copy = copy.to_str().unwrap();
+    fs::copy(database.path(), copy).unwrap();
+    // SQLite cannot make the file through which readers and writers coordinate.
+    std::os::unix::fs::symlink("nowhere", format!("{copy}-shm")).unwrap();
+    assert_eq!(machine.counted("a.db", &[copy]), (2, 0));
+    // The changes in a log beside it could not be read.
+    fs::write(format!("{copy}-wal"), "changes").unwrap();
+    machine.import(&["--db", "b.db", copy]).exits(2).says(&["a copy #1?.db", "unable to open database file"]);
+}
+
+#[test]
+fn a_session_may_be_as_long_as_a_record() {
+    let machine = Machine::new("import-database-limit");
+    let database = Database::of(&machine);
+    let session = exported(0);
+    database.store(&session, None, messages(&session));
+    let grown = "UPDATE part SET data = json_set(data, '$.text', printf('%.*c', 100000, 'x')) WHERE message_id = ?1";
+    database.connection.execute(grown, [session["messages"][0]["info"]["id"].as_str()]).unwrap();
+    let import = |database: &str, limit: u64| {
+        let limit = ("FRAMEGATE__INGEST__MAX_RECORD_BYTES", &*limit.to_string());
+        machine.import_with(&[limit], &["--db", database, "--format", "json"])
+    };
+    let bytes = import("any.db", 1 << 20).exits(0).json()["total"]["bytes"].as_u64().unwrap();
+    assert!(bytes > 100_000, "{bytes}");
+    assert_eq!(import("all.db", bytes).exits(0).json()["total"]["new_runs"], 2);
+    import("none.db", bytes - 1).exits(2).says(&[&format!("larger than ingest.max_record_bytes ({})", bytes - 1)]);
+}
+
+#[test]
 fn what_a_database_does_not_have_is_named() {
     let machine = Machine::new("import-database-wrong");
     let database = Database::of(&machine);

@@ -4,7 +4,8 @@
 //! reads. Never: a change of the database; more of a session in memory than the largest record.
 
 use framegate_translators::runners::{RUNNERS, Runner, SessionDatabase};
-use rusqlite::{Connection, OpenFlags};
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
@@ -16,6 +17,9 @@ const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 /// How long a query waits for the runner's own transactions.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// What has a meaning in a URI of SQLite.
+const IN_URI: &AsciiSet = &CONTROLS.add(b'%').add(b'?').add(b'#');
+
 /// A session in a database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Stored {
@@ -23,6 +27,14 @@ pub(super) struct Stored {
     /// Whether its agent has not ended its turn.
     pub(super) is_at_work: bool,
     of: SessionDatabase,
+}
+
+/// How many bytes a session may have.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Most {
+    pub(super) bytes: usize,
+    /// What sets it, for messages.
+    pub(super) name: &'static str,
 }
 
 /// What the database says of a session.
@@ -37,13 +49,17 @@ pub(super) fn is_database(path: &Path) -> bool {
     File::open(path).and_then(|mut file| file.read_exact(&mut front)).is_ok() && front == *MAGIC
 }
 
-/// The runner whose sessions a database has: the one, or one of all, whose query it answers.
-pub(super) fn owner(path: &Path, only: Option<&str>) -> Option<(&'static Runner, SessionDatabase)> {
-    let database = open(path).ok()?;
+/// The runner whose sessions a database has: the one, or one of all, whose query it answers. `None` if it has other tables.
+///
+/// # Errors
+/// The database cannot be read.
+pub(super) fn owner(path: &Path, only: Option<&str>) -> io::Result<Option<(&'static Runner, SessionDatabase)>> {
+    let database = open(path).map_err(failure)?;
     let is_meant = |runner: &&Runner| only.is_none_or(|only| only == runner.name);
     let of_runner =
         |runner: &'static Runner| runner.history.iter().filter_map(move |kept| Some((runner, kept.database?)));
-    RUNNERS.iter().filter(is_meant).flat_map(of_runner).find(|(_, queries)| database.prepare(queries.sessions).is_ok())
+    let mut known = RUNNERS.iter().filter(is_meant).flat_map(of_runner);
+    Ok(known.find(|(_, queries)| database.prepare(queries.sessions).is_ok()))
 }
 
 /// The sessions of a database.
@@ -55,7 +71,8 @@ pub(super) fn sessions(path: &Path, queries: SessionDatabase) -> io::Result<Vec<
         let database = open(path)?;
         let mut query = database.prepare(queries.sessions)?;
         let rows = query.query_map([], |row| {
-            let modified = UNIX_EPOCH + Duration::from_millis(row.get(1)?);
+            // A time that this system cannot represent counts as the earliest one.
+            let modified = UNIX_EPOCH.checked_add(Duration::from_millis(row.get(1)?)).unwrap_or(UNIX_EPOCH);
             let stored = Stored { id: row.get(0)?, is_at_work: row.get(2)?, of: queries };
             Ok(Row { stored, modified })
         })?;
@@ -68,16 +85,16 @@ impl Stored {
     /// The session as its runner's decoder reads it.
     ///
     /// # Errors
-    /// The database cannot be read, has the session no more, or has more of it than `most` bytes.
-    pub(super) fn document(&self, path: &Path, most: usize) -> io::Result<Vec<u8>> {
+    /// The database cannot be read, has the session no more, or has more of it than `most`.
+    pub(super) fn document(&self, path: &Path, most: Most) -> io::Result<Vec<u8>> {
         let database = open(path).map_err(failure)?;
         let mut query = database.prepare(self.of.document).map_err(failure)?;
         let mut rows = query.query([&self.id]).map_err(failure)?;
         let mut document = Vec::new();
         while let Some(row) = rows.next().map_err(failure)? {
             let piece = row.get_ref(0).and_then(|piece| Ok(piece.as_bytes()?)).map_err(failure)?;
-            if document.len() + piece.len() > most {
-                let why = format!("it is larger than ingest.max_record_bytes ({most})");
+            if document.len() + piece.len() > most.bytes {
+                let why = format!("it is larger than {} ({})", most.name, most.bytes);
                 return Err(io::Error::new(ErrorKind::FileTooLarge, why));
             }
             document.extend_from_slice(piece);
@@ -89,11 +106,28 @@ impl Stored {
     }
 }
 
+/// Opens a database that its runner may be writing to; in a folder in which nothing can be written, one that does not change.
 fn open(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let database = Connection::open_with_flags(path, flags)?;
     database.busy_timeout(PATIENCE)?;
-    Ok(database)
+    let read = database.pragma_query_value(None, "schema_version", |_| Ok(()));
+    let cannot_lock = |error: &rusqlite::Error| error.sqlite_error_code() == Some(ErrorCode::CannotOpen);
+    match read {
+        // Readers coordinate through a file beside the database, which cannot be made here. A log of changes that is there could not be read.
+        Err(error) if cannot_lock(&error) && !has_log(path) => {
+            let path = utf8_percent_encode(&path.to_string_lossy(), IN_URI).to_string();
+            Connection::open_with_flags(format!("file:{path}?immutable=1"), flags | OpenFlags::SQLITE_OPEN_URI)
+        }
+        read => read.map(|()| database),
+    }
+}
+
+/// Whether changes of the database are in its write-ahead log.
+fn has_log(path: &Path) -> bool {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    std::fs::metadata(log).is_ok_and(|log| log.len() > 0)
 }
 
 fn failure(error: rusqlite::Error) -> io::Error {

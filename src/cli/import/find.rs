@@ -4,7 +4,7 @@
 //! folder visited through a symbolic link; a folder deeper than a bound; a file of a folder that has another form of name than sessions have.
 
 use super::RunnerName;
-use super::database::{self, Stored};
+use super::database::{self, Most, Stored};
 use crate::cli::input::{Input, shown};
 use framegate_translators::runners::{History, RUNNERS, Runner, SessionDatabase, is_match};
 use std::collections::HashSet;
@@ -56,11 +56,11 @@ impl Session {
             && self.modified.elapsed().is_ok_and(|silent| silent < silence)
     }
 
-    /// Opens it for a framegate command. A session of a database has at most `most` bytes.
+    /// Opens it for a framegate command. Only the size of a session of a database is limited here.
     ///
     /// # Errors
     /// It cannot be read.
-    pub(super) fn open(&self, most: usize, command: &'static str) -> io::Result<Input> {
+    pub(super) fn open(&self, most: Most, command: &'static str) -> io::Result<Input> {
         match &self.stored {
             None => Input::open(&self.path, command),
             Some(stored) => Ok(Input::of_bytes(stored.document(&self.path, most)?, &self.path, command)),
@@ -189,12 +189,13 @@ impl Found {
     /// A database, whose tables tell which runner it belongs to.
     fn owned(&mut self, path: &Path, runner: Option<&'static str>) {
         match database::owner(path, runner) {
-            Some((owner, queries)) => self.kept(path, (owner.name, Some(queries))),
-            None => {
+            Ok(Some((owner, queries))) => self.kept(path, (owner.name, Some(queries))),
+            Ok(None) => {
                 let whose = runner.unwrap_or("a runner");
                 let why = format!("it is a database, but not one in which {whose} keeps sessions");
                 self.unreadable.push((path.to_owned(), io::Error::other(why)));
             }
+            Err(error) => self.unreadable.push((path.to_owned(), error)),
         }
     }
 

@@ -2,6 +2,7 @@
 //!
 //! Input: a file, or a session of a database. Output: which runs it has, and which of them are new. Never: a file that is held in memory as a whole.
 
+use super::database::Most;
 use super::find::Session;
 use crate::cli::bad::{BadRecords, no_run};
 use crate::cli::bridge::{Failure, Proxy};
@@ -127,7 +128,7 @@ impl Sink {
     /// Why the file cannot be read, or has no run.
     pub(super) fn take(&self, file: &Session, labels: &Labels, runtime: &Handle) -> Result<Taken, String> {
         let cannot_read = |why: &dyn std::fmt::Display| format!("cannot read {}: {why}", file.name());
-        let mut input = file.open(self.most_bytes(), COMMAND).map_err(|error| cannot_read(&error))?;
+        let mut input = file.open(self.most(), COMMAND).map_err(|error| cannot_read(&error))?;
         let bytes = file.bytes.or_else(|| input.known_bytes()).unwrap_or_default();
         let taken = match self {
             Self::Log { factory, .. } => into_log(factory, &mut input, file, labels, runtime),
@@ -136,12 +137,13 @@ impl Sink {
         taken.map(|taken| Taken { bytes, ..taken }).map_err(|why| cannot_read(&why))
     }
 
-    /// How many bytes a record has at most; a proxy has a limit of its own.
-    fn most_bytes(&self) -> usize {
-        match self {
-            Self::Log { factory, .. } => factory.settings().limits.record_bytes,
-            Self::Proxy { .. } => Limits::default().record_bytes,
-        }
+    /// How many bytes a record may have. A proxy does not say; it refuses what is too large for it.
+    fn most(&self) -> Most {
+        let (limits, name) = match self {
+            Self::Log { factory, .. } => (factory.settings().limits, "ingest.max_record_bytes"),
+            Self::Proxy { .. } => (Limits::default(), "the default of ingest.max_record_bytes"),
+        };
+        Most { bytes: limits.record_bytes, name }
     }
 
     /// Where that is, for messages.

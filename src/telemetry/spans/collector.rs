@@ -32,6 +32,14 @@ const ANSWER_BYTES: usize = 64 << 10;
 /// How many characters of a collector's explanation are in a message.
 const REASON_CHARS: usize = 200;
 
+/// The statuses after which the specifications of OTLP and gRPC have a client send its request again.
+const TEMPORARY: [StatusCode; 4] = [
+    StatusCode::TOO_MANY_REQUESTS,
+    StatusCode::BAD_GATEWAY,
+    StatusCode::SERVICE_UNAVAILABLE,
+    StatusCode::GATEWAY_TIMEOUT,
+];
+
 /// A collector.
 #[derive(Debug)]
 pub(crate) struct Collector {
@@ -161,14 +169,7 @@ impl Collector {
             return Ok(if self.protocol == OtlpProtocol::Json { accepted_json(&answer) } else { accepted(&answer) });
         }
         let message = format!("the collector answered {status}{}", reason(&answer));
-        // The specification names the statuses after which a request is repeated.
-        let is_temporary = [
-            StatusCode::TOO_MANY_REQUESTS,
-            StatusCode::BAD_GATEWAY,
-            StatusCode::SERVICE_UNAVAILABLE,
-            StatusCode::GATEWAY_TIMEOUT,
-        ];
-        if is_temporary.contains(&status) {
+        if TEMPORARY.contains(&status) {
             return Err(Refused::Later { message, after: retry_after(&headers, Clock::System.now_ms()) });
         }
         Err(Refused::Never(message))

@@ -4,6 +4,8 @@
 //! stream of messages; a compressed answer, which the request does not offer to read.
 
 use super::{Accepted, Refused, accepted, shown};
+use crate::client::retry_after;
+use crate::clock::Clock;
 use base64::Engine;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use bytes::{BufMut, Bytes, BytesMut};
@@ -95,7 +97,12 @@ pub(super) fn verdict(
     let Some(code) = text("grpc-status").and_then(|code| code.trim().parse::<usize>().ok()) else {
         let message =
             format!("the collector answered {http} without a status of gRPC; is its port one for gRPC, usually 4317?");
-        return Err(without_status(http, message));
+        // The answer of something between the proxy and the collector.
+        return Err(if super::TEMPORARY.contains(&http) {
+            Refused::Later { message, after: retry_after(headers, Clock::System.now_ms()) }
+        } else {
+            Refused::Never(message)
+        });
     };
     if code == 0 {
         return Ok(message(body).map(|message| accepted(&message)).unwrap_or_default());
@@ -108,17 +115,6 @@ pub(super) fn verdict(
         return Err(Refused::Later { message, after });
     }
     Err(Refused::Never(message))
-}
-
-/// The answer of something between the proxy and the collector. The specification of gRPC gives each status of HTTP a meaning.
-fn without_status(http: StatusCode, message: String) -> Refused {
-    match http {
-        StatusCode::TOO_MANY_REQUESTS
-        | StatusCode::BAD_GATEWAY
-        | StatusCode::SERVICE_UNAVAILABLE
-        | StatusCode::GATEWAY_TIMEOUT => Refused::Later { message, after: None },
-        _ => Refused::Never(message),
-    }
 }
 
 /// When the server asks to be tried again.
@@ -242,7 +238,10 @@ mod tests {
         let of = |http: StatusCode| verdict(http, &HeaderMap::new(), &Bytes::new(), None);
         let Err(Refused::Never(message)) = of(StatusCode::OK) else { panic!() };
         assert!(message.contains("200 OK without a status of gRPC") && message.contains("4317"), "{message}");
-        assert!(matches!(of(StatusCode::SERVICE_UNAVAILABLE), Err(Refused::Later { .. })));
+        assert!(matches!(of(StatusCode::SERVICE_UNAVAILABLE), Err(Refused::Later { after: None, .. })));
         assert!(matches!(of(StatusCode::NOT_FOUND), Err(Refused::Never(_))));
+        let headers = fields(&[("retry-after", "7")]);
+        let busy = verdict(StatusCode::TOO_MANY_REQUESTS, &headers, &Bytes::new(), None);
+        assert!(matches!(busy, Err(Refused::Later { after: Some(after), .. }) if after == Duration::from_secs(7)));
     }
 }
