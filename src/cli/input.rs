@@ -9,7 +9,7 @@ use framegate_translators::foreign::{Foreign, ForeignDetector};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use std::fs::{File, FileType};
-use std::io::{self, Cursor, ErrorKind, Read, StdinLock};
+use std::io::{self, Cursor, ErrorKind, Read, Stdin};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -30,7 +30,7 @@ pub(super) struct Input {
 }
 
 enum Source {
-    Stdin(StdinLock<'static>),
+    Stdin(Stdin),
     File(File),
     Bytes(Cursor<Vec<u8>>),
 }
@@ -81,7 +81,7 @@ impl Input {
     /// # Errors
     /// The system's error, or an error if the path is a directory.
     pub(super) fn open(path: &Path, command: &'static str) -> io::Result<Self> {
-        let source = if is_stdin(path) { Source::Stdin(io::stdin().lock()) } else { Source::File(File::open(path)?) };
+        let source = if is_stdin(path) { Source::Stdin(io::stdin()) } else { Source::File(File::open(path)?) };
         if source.file_type().is_some_and(|kind| kind.is_dir()) {
             let files = path.join("*");
             let message = format!("it is a directory; name the files in it, for example {}", shown(&files));

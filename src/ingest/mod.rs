@@ -7,6 +7,7 @@ mod bounds;
 mod closing;
 mod counterparts;
 mod cut;
+mod decoded;
 mod drift;
 mod factory;
 mod identification;
@@ -19,6 +20,7 @@ mod tests;
 
 pub use bounds::Beyond;
 pub use cut::{FEED_LOST, PROXY_STOPPING};
+pub use decoded::{Decoded, RunSession};
 pub use factory::{IngestFactory, Settings};
 pub use identification::{IdentificationReporter, Seen, counted, unknown};
 pub use pump::{Source, Stopped, pump, until_known};

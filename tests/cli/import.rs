@@ -209,6 +209,29 @@ fn a_session_that_has_grown_and_an_import_that_was_killed_make_no_run_twice() {
 }
 
 #[test]
+fn copies_that_are_imported_at_the_same_time_make_no_run_twice() {
+    let machine = Machine::new("import-copies");
+    furnish(&machine);
+    machine.counted("whole.db", &[]);
+    let whole = machine.runs("whole.db");
+    // Copies of different lengths, the shorter ones also after the longer ones.
+    for runner in runners() {
+        for nth in 0..recorded(runner).len() {
+            let bytes = fs::read(machine.session(runner, &nth.to_string())).unwrap();
+            for (copy, part) in [(0, 2), (1, 4), (2, 3), (3, 4), (4, 1)] {
+                let lines = bytes.split_inclusive(|byte| *byte == b'\n');
+                let all = lines.clone().count();
+                let front: Vec<u8> = lines.take((all * part).div_ceil(4)).flatten().copied().collect();
+                fs::write(machine.session(runner, &format!("{nth}-copy-{copy}")), front).unwrap();
+            }
+        }
+    }
+    // A file that is too short has no run.
+    machine.import(&["--db", "copies.db"]);
+    assert_eq!(machine.runs("copies.db"), whole);
+}
+
+#[test]
 fn a_stream_and_the_session_file_of_the_same_run_are_one_run() {
     let machine = Machine::new("import-both");
     let mut pairs = 0;
@@ -296,7 +319,7 @@ fn what_cannot_be_imported_is_named_and_keeps_nothing_else_out() {
     let prose = machine.scratch.file("notes.jsonl", "Dear reader,\n");
     let ran = machine.import(&["--db", "a.db", machine.root.to_str().unwrap(), "/no/such/file"]).exits(2);
     ran.says(&[&cut, "ends in the middle of its gzip data", &prose, "no run was found", "/no/such/file"])
-        .prints(&["2 files could not be read", " runs imported"]);
+        .prints(&["3 files could not be read", " runs imported"]);
     assert!(!machine.runs("a.db").is_empty());
     // A proxy has the database open.
     let database = machine.path("a.db");

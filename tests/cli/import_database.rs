@@ -255,9 +255,25 @@ fn what_a_database_does_not_have_is_named() {
             "other.db",
             "a runner keeps sessions",
         ])
-        .prints(&["opencode: 2 runs imported from 1 files", "2 files could not be read"]);
+        .prints(&["opencode: 2 runs imported from 1 files", "3 files could not be read"]);
     machine
         .import(&["--db", "b.db", "--from", "codex", database.path()])
         .exits(2)
         .says(&["not one in which codex keeps sessions"]);
+}
+
+#[test]
+fn a_session_with_a_damaged_row_keeps_no_other_session_out() {
+    let machine = Machine::new("import-database-damaged");
+    let database = Database::of(&machine);
+    for nth in 0..2 {
+        database.store(&exported(nth), None, messages(&exported(nth)));
+    }
+    let damaged = exported(0)["info"]["id"].as_str().unwrap().to_owned();
+    database.connection.execute("UPDATE session SET time_updated = 'soon' WHERE id = ?1", [&damaged]).unwrap();
+    machine
+        .import(&["--db", "a.db"])
+        .exits(2)
+        .says(&["opencode.db", &format!("session {damaged}: Invalid column type Text")])
+        .prints(&["opencode: 2 runs imported from 1 files", "1 files could not be read"]);
 }

@@ -3,12 +3,15 @@
 //! Input: a database, which its runner may be writing to, and the runner's queries. Output: its sessions, and each as a document that the runner's decoder
 //! reads. Never: a change of the database; more of a session in memory than the largest record.
 
+use crate::visible;
 use framegate_translators::runners::{RUNNERS, Runner, SessionDatabase};
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The first bytes of each database.
@@ -38,6 +41,7 @@ pub(super) struct Most {
 }
 
 /// What the database says of a session.
+#[derive(Clone, Debug)]
 pub(super) struct Row {
     pub(super) stored: Stored,
     pub(super) modified: SystemTime,
@@ -62,23 +66,78 @@ pub(super) fn owner(path: &Path, only: Option<&str>) -> io::Result<Option<(&'sta
     Ok(known.find(|(_, queries)| database.prepare(queries.sessions).is_ok()))
 }
 
-/// The sessions of a database.
-///
-/// # Errors
-/// The database cannot be read, or has other tables than the runner's.
-pub(super) fn sessions(path: &Path, queries: SessionDatabase) -> io::Result<Vec<Row>> {
+/// What a database has.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sessions {
+    pub(super) rows: Vec<Row>,
+    /// Why other sessions cannot be imported.
+    pub(super) damaged: Vec<String>,
+}
+
+/// The sessions of databases that have not changed since they were read.
+#[derive(Default)]
+pub(super) struct Unchanged(RefCell<HashMap<PathBuf, (Vec<State>, Sessions)>>);
+
+/// The length of a file, and when it was last written; `None` if there is no such file.
+type State = Option<(u64, SystemTime)>;
+
+/// After how long a file that is written again certainly has another time.
+const SETTLED: Duration = Duration::from_secs(2);
+
+impl Unchanged {
+    /// The sessions of a database.
+    ///
+    /// # Errors
+    /// The database cannot be read, or has other tables than the runner's.
+    pub(super) fn sessions(&self, path: &Path, queries: SessionDatabase) -> io::Result<Sessions> {
+        let state = state(path);
+        let mut known = self.0.borrow_mut();
+        if let Some((_, sessions)) = known.get(path).filter(|(before, _)| *before == state) {
+            return Ok(sessions.clone());
+        }
+        known.remove(path);
+        let sessions = sessions(path, queries)?;
+        let is_settled = |(_, modified): &(u64, SystemTime)| modified.elapsed().is_ok_and(|since| since > SETTLED);
+        if state.iter().flatten().all(is_settled) {
+            known.insert(path.to_owned(), (state, sessions.clone()));
+        }
+        Ok(sessions)
+    }
+}
+
+/// The states of a database's files: the database, and its write-ahead log.
+fn state(path: &Path) -> Vec<State> {
+    let state = |path: &Path| {
+        let metadata = std::fs::metadata(path).ok()?;
+        Some((metadata.len(), metadata.modified().ok()?))
+    };
+    vec![state(path), state(&write_ahead_log(path))]
+}
+
+fn sessions(path: &Path, queries: SessionDatabase) -> io::Result<Sessions> {
     let read = || {
         let database = open(path)?;
         let mut query = database.prepare(queries.sessions)?;
-        let rows = query.query_map([], |row| {
-            // A time that this system cannot represent counts as the earliest one.
-            let modified = UNIX_EPOCH.checked_add(Duration::from_millis(row.get(1)?)).unwrap_or(UNIX_EPOCH);
-            let stored = Stored { id: row.get(0)?, is_at_work: row.get(2)?, of: queries };
-            Ok(Row { stored, modified })
-        })?;
-        rows.collect::<rusqlite::Result<Vec<Row>>>()
+        let mut rows = query.query([])?;
+        let mut sessions = Sessions::default();
+        while let Some(row) = rows.next()? {
+            match session(row, queries) {
+                Ok(row) => sessions.rows.push(row),
+                Err(error) => {
+                    let id = row.get::<_, String>(0).unwrap_or_else(|_| "with an id that is not a text".to_owned());
+                    sessions.damaged.push(format!("session {}: {error}", visible::line(&id)));
+                }
+            }
+        }
+        Ok(sessions)
     };
     read().map_err(failure)
+}
+
+fn session(row: &rusqlite::Row<'_>, queries: SessionDatabase) -> rusqlite::Result<Row> {
+    // A time that this system cannot represent counts as the earliest one.
+    let modified = UNIX_EPOCH.checked_add(Duration::from_millis(row.get(1)?)).unwrap_or(UNIX_EPOCH);
+    Ok(Row { stored: Stored { id: row.get(0)?, is_at_work: row.get(2)?, of: queries }, modified })
 }
 
 impl Stored {
@@ -125,9 +184,13 @@ fn open(path: &Path) -> rusqlite::Result<Connection> {
 
 /// Whether changes of the database are in its write-ahead log.
 fn has_log(path: &Path) -> bool {
+    std::fs::metadata(write_ahead_log(path)).is_ok_and(|log| log.len() > 0)
+}
+
+fn write_ahead_log(path: &Path) -> PathBuf {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
-    std::fs::metadata(log).is_ok_and(|log| log.len() > 0)
+    log.into()
 }
 
 fn failure(error: rusqlite::Error) -> io::Error {

@@ -92,6 +92,8 @@ pub(super) struct Machine<'m> {
     pub(super) home: Option<PathBuf>,
     /// The environment.
     pub(super) variable: &'m dyn Fn(&str) -> Option<OsString>,
+    /// What earlier searches have read in databases.
+    pub(super) unchanged: database::Unchanged,
 }
 
 /// Files and folders that could not be read.
@@ -103,7 +105,8 @@ pub(super) fn sessions(
     from: Option<RunnerName>,
     machine: &Machine<'_>,
 ) -> (Vec<Session>, Unreadable) {
-    let mut found = Found::default();
+    let mut found =
+        Found { files: Vec::new(), known: HashSet::new(), unreadable: Vec::new(), unchanged: &machine.unchanged };
     if targets.is_empty() {
         RUNNERS.iter().for_each(|runner| found.of_runner(runner, machine));
     }
@@ -135,14 +138,14 @@ fn folder(history: &History, machine: &Machine<'_>) -> Option<PathBuf> {
     set.or_else(|| Some(machine.home.as_ref()?.join(history.folder)))
 }
 
-#[derive(Default)]
-struct Found {
+struct Found<'m> {
     files: Vec<Session>,
     known: HashSet<PathBuf>,
     unreadable: Unreadable,
+    unchanged: &'m database::Unchanged,
 }
 
-impl Found {
+impl Found<'_> {
     fn of_runner(&mut self, runner: &Runner, machine: &Machine<'_>) {
         for history in runner.history {
             let Some(folder) = folder(history, machine) else { continue };
@@ -205,14 +208,17 @@ impl Found {
         if !self.known.insert(path.canonicalize().unwrap_or_else(|_| path.to_owned())) {
             return;
         }
-        match database::sessions(path, queries) {
-            Ok(rows) => self.files.extend(rows.into_iter().map(|row| Session {
-                path: path.to_owned(),
-                stored: Some(row.stored),
-                runner: Some(runner),
-                bytes: None,
-                modified: row.modified,
-            })),
+        match self.unchanged.sessions(path, queries) {
+            Ok(database::Sessions { rows, damaged }) => {
+                self.files.extend(rows.into_iter().map(|row| Session {
+                    path: path.to_owned(),
+                    stored: Some(row.stored),
+                    runner: Some(runner),
+                    bytes: None,
+                    modified: row.modified,
+                }));
+                self.unreadable.extend(damaged.into_iter().map(|why| (path.to_owned(), io::Error::other(why))));
+            }
             Err(error) => self.unreadable.push((path.to_owned(), error)),
         }
     }
@@ -295,7 +301,11 @@ mod tests {
             let variable = |name: &str| {
                 variables.iter().find(|(known, _)| *known == name).map(|(_, value)| self.0.join(value).into_os_string())
             };
-            let machine = Machine { home: Some(self.0.join("home")), variable: &variable };
+            let machine = Machine {
+                home: Some(self.0.join("home")),
+                variable: &variable,
+                unchanged: database::Unchanged::default(),
+            };
             let (files, unreadable) = sessions(targets, None, &machine);
             assert!(unreadable.is_empty(), "{unreadable:?}");
             let relative = |file: &Session| file.path.strip_prefix(&self.0).unwrap().to_str().unwrap().to_owned();
@@ -358,7 +368,7 @@ mod tests {
         // A file that is named is read, whatever its name, and once.
         let named = Target::Path(folder.0.join("b/notes.txt"));
         assert_eq!(folder.found(&[named.clone(), named], &[]).len(), 1);
-        let machine = Machine { home: None, variable: &|_| None };
+        let machine = Machine { home: None, variable: &|_| None, unchanged: database::Unchanged::default() };
         let (files, unreadable) = sessions(&[Target::Path(folder.0.join("missing"))], None, &machine);
         assert!(files.is_empty() && unreadable.len() == 1);
     }

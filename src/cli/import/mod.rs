@@ -6,8 +6,10 @@
 
 mod database;
 mod find;
+mod pieces;
 mod report;
 mod sink;
+mod turns;
 mod watch;
 
 use super::names::{self, RunnerName};
@@ -28,8 +30,10 @@ use sink::Sink;
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::Arc;
-use tokio::runtime::Runtime;
+use std::sync::{Arc, mpsc};
+use std::thread;
+use tokio::runtime::{Handle, Runtime};
+use turns::Turns;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -59,7 +63,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let labels = Labels::of(args.labels.iter().cloned())?;
     let targets: Vec<Target> = args.what.iter().cloned().map(Target::of).collect();
     let variable = |name: &str| std::env::var_os(name);
-    let machine = Machine { home: std::env::home_dir(), variable: &variable };
+    let machine =
+        Machine { home: std::env::home_dir(), variable: &variable, unchanged: database::Unchanged::default() };
     let search = || find::sessions(&targets, args.from, &machine);
     let (mut files, unreadable) = search();
     for (path, error) in &unreadable {
@@ -78,17 +83,39 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     let runtime = super::threads::runtime(1)?;
     let (sink, _upkeep) = open(args, &runtime)?;
-    let mut progress = Progress::new(&files);
-    for file in &files {
-        progress.take(file, sink.take(file, &labels, runtime.handle()));
-    }
+    let mut progress = Progress::new(&files, unreadable.len());
+    take_all(&sink, &files, &labels, runtime.handle(), &mut progress);
     progress.end(args.format, sink.place())?;
-    let failed = unreadable.len() + progress.failed();
+    let failed = progress.failed();
     if args.watch {
         watch::follow(&sink, &files, &search, &labels, runtime.handle())?;
     }
     runtime.block_on(sink.close());
     Ok(exit(failed))
+}
+
+/// Imports the files, several at once if the sink allows it.
+fn take_all(sink: &Sink, files: &[Session], labels: &Labels, runtime: &Handle, progress: &mut Progress) {
+    let turns = Turns::default();
+    let (done, taken) = mpsc::channel();
+    thread::scope(|scope| {
+        for _ in 0..sink.files_at_once().min(files.len()) {
+            let (done, turns) = (done.clone(), &turns);
+            scope.spawn(move || {
+                loop {
+                    let place = turns.place();
+                    let Some(file) = files.get(place.number()) else { break };
+                    if done.send((file, sink.take(file, labels, place, runtime))).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(done);
+        for (file, taken) in taken {
+            progress.take(file, taken);
+        }
+    });
 }
 
 fn exit(failed: usize) -> ExitCode {

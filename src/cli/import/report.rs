@@ -60,7 +60,8 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    pub(super) fn new(files: &[Session]) -> Self {
+    /// At the start of an import of these files. Others, `unreadable` in number, could not be read.
+    pub(super) fn new(files: &[Session], unreadable: usize) -> Self {
         let now = Moment::now();
         Self {
             began: now,
@@ -70,7 +71,7 @@ impl Progress {
             done_bytes: 0,
             sums: BTreeMap::new(),
             total: Sum::default(),
-            failed: 0,
+            failed: unreadable,
             shown: std::io::stderr().is_terminal().then_some(now),
             is_shown: false,
         }

@@ -4,14 +4,16 @@
 
 use super::database::Most;
 use super::find::Session;
+use super::pieces::Pieces;
+use super::turns::{Place, Sessions};
 use crate::cli::bad::{BadRecords, no_run};
 use crate::cli::bridge::{Failure, Proxy};
 use crate::cli::input::Input;
 use crate::cli::recordings::first_time;
 use crate::client::Body;
-use crate::ingest::{Ingest, IngestFactory};
-use crate::runs::Runs;
+use crate::ingest::{Ingest, IngestFactory, Seen, Stopped, pump};
 use crate::runs::labels::Labels;
+use crate::runs::{Ingested, Runs};
 use bytes::Bytes;
 use framegate_translators::framing::Limits;
 use framegate_translators::runners::runner;
@@ -22,8 +24,9 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 use serde_json::Value;
 use std::io;
-use std::path::Path;
+use std::num::NonZeroUsize;
 use std::sync::Arc;
+use std::thread;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
@@ -31,8 +34,8 @@ use tokio::task::JoinHandle;
 /// How many bad records of a file are reported one by one; the rest are counted.
 const MOST_REPORTED: u64 = 3;
 
-/// How many bytes of records are decoded before their frames are stored together.
-const AT_ONCE_BYTES: usize = 1 << 20;
+/// How many files are decoded at once at most: the thread that writes the log is as fast as three of them.
+const MOST_AT_ONCE: usize = 4;
 
 /// How many pieces of a file may wait to be sent.
 const AHEAD: usize = 8;
@@ -122,19 +125,33 @@ impl Sink {
         }
     }
 
-    /// Imports a file. Waits for the file on the thread that calls it, which must not be one of the runtime.
+    /// Imports a file. Waits for the file and for its turn on the thread that calls it, which must not be one of the runtime.
     ///
     /// # Errors
     /// Why the file cannot be read, or has no run.
-    pub(super) fn take(&self, file: &Session, labels: &Labels, runtime: &Handle) -> Result<Taken, String> {
+    pub(super) fn take(
+        &self,
+        file: &Session,
+        labels: &Labels,
+        place: Place<'_>,
+        runtime: &Handle,
+    ) -> Result<Taken, String> {
         let cannot_read = |why: &dyn std::fmt::Display| format!("cannot read {}: {why}", file.name());
         let mut input = file.open(self.most(), COMMAND).map_err(|error| cannot_read(&error))?;
         let bytes = file.bytes.or_else(|| input.known_bytes()).unwrap_or_default();
         let taken = match self {
-            Self::Log { factory, .. } => into_log(factory, &mut input, file, labels, runtime),
+            Self::Log { factory, .. } => into_log(factory, &mut input, file, (labels, place), runtime),
             Self::Proxy { proxy, .. } => to_proxy(proxy, input, file, labels, runtime),
         };
         taken.map(|taken| Taken { bytes, ..taken }).map_err(|why| cannot_read(&why))
+    }
+
+    /// How many files are imported at once. A proxy recognises what it has already, but not what another request is sending, so it gets one.
+    pub(super) fn files_at_once(&self) -> usize {
+        match self {
+            Self::Log { .. } => thread::available_parallelism().map_or(1, NonZeroUsize::get).min(MOST_AT_ONCE),
+            Self::Proxy { .. } => 1,
+        }
     }
 
     /// How many bytes a record may have. A proxy does not say; it refuses what is too large for it.
@@ -163,45 +180,80 @@ impl Sink {
     }
 }
 
+/// What is needed to import one file into the log.
+struct IntoLog<'f> {
+    factory: &'f IngestFactory,
+    file: &'f Session,
+    labels: &'f Labels,
+    runtime: &'f Handle,
+    /// When its first record was written, in Unix epoch milliseconds.
+    first: Option<u64>,
+}
+
+impl IntoLog<'_> {
+    fn ingest(&self) -> Ingest {
+        let of_runner = self.file.runner.and_then(runner);
+        let ingest = self.factory.ingest(of_runner, None, Arc::default()).labelled(self.labels.clone()).of_history();
+        match self.first {
+            Some(unix_ms) => ingest.recorded_at(unix_ms),
+            None => ingest,
+        }
+    }
+
+    /// Imports a file that is in memory. It is decoded before its turn.
+    fn whole(&self, bytes: &[u8], place: Place<'_>) -> (Ingested, Result<Seen, Stopped>) {
+        let mut ingest = self.ingest();
+        let mut ingested = ingest.ingested();
+        let mut decoded = ingest.decode(bytes);
+        let _turn = place.turn(Sessions::Known(decoded.sessions()));
+        if !decoded.is_current() {
+            ingest = self.ingest();
+            ingested = ingest.ingested();
+            decoded = ingest.decode(bytes);
+        }
+        (ingested, self.runtime.block_on(decoded.store()).map_err(Stopped::from))
+    }
+
+    /// Imports a file that is decoded as it is read, while no other file is stored.
+    fn in_pieces(&self, pieces: &mut Pieces<'_>, place: Place<'_>) -> (Ingested, Result<Seen, Stopped>) {
+        let _turn = place.turn(Sessions::Unknown);
+        let ingest = self.ingest();
+        let ingested = ingest.ingested();
+        (ingested, self.runtime.block_on(pump(ingest, pieces)))
+    }
+}
+
+/// Imports a file into the log. It is finished even if it breaks off, so that its runs are closed.
 fn into_log(
     factory: &IngestFactory,
     input: &mut Input,
     file: &Session,
-    labels: &Labels,
+    (labels, place): (&Labels, Place<'_>),
     runtime: &Handle,
 ) -> Result<Taken, String> {
     let of_runner = file.runner.and_then(runner);
-    let mut ingest = factory.ingest(of_runner, None, Arc::default()).labelled(labels.clone()).of_history();
-    let first = first_time(input, of_runner, factory.settings().limits);
-    if let Some(unix_ms) = first.map_err(|error| error.to_string())? {
-        ingest = ingest.recorded_at(unix_ms);
-    }
-    let ingested = ingest.ingested();
-    let has_lines = has_lines(&file.path);
+    let first = first_time(input, of_runner, factory.settings().limits).map_err(|error| error.to_string())?;
+    let import = IntoLog { factory, file, labels, runtime, first };
     let mut bad = BadRecords::new(&file.path, MOST_REPORTED);
-    let mut pending = Vec::with_capacity(AT_ONCE_BYTES);
-    let read = loop {
-        let chunk = match input.next() {
-            Ok(chunk) => chunk,
-            Err(error) => break Err(error.to_string()),
-        };
-        let is_over = chunk.is_empty();
-        pending.extend_from_slice(chunk);
-        if is_over || pending.len() >= AT_ONCE_BYTES {
-            let whole = if has_lines { whole_lines(&pending, is_over) } else { pending.len() };
-            let lines: Vec<u8> = pending.drain(..whole).collect();
-            bad.feed(&lines);
-            runtime.block_on(ingest.feed(&lines)).map_err(|error| error.to_string())?;
-        }
-        if is_over || ingest.is_unknown() {
-            break Ok(());
-        }
+    let mut pieces = Pieces::new(input, &file.path, &mut bad);
+    let front = pieces.read();
+    let (ingested, outcome) = if pieces.is_over {
+        import.whole(&front, place)
+    } else {
+        pieces.next = Some(front);
+        import.in_pieces(&mut pieces, place)
     };
-    // A file that breaks off is finished like a complete one, so that its runs are closed.
-    let seen = runtime.block_on(ingest.finish_seen()).map_err(|error| error.to_string())?;
+    let failed = pieces.failed.take();
+    let seen = match outcome {
+        Ok(seen) => seen,
+        Err(Stopped::Unknown(seen)) => *seen,
+        Err(stopped) => return Err(stopped.reason()),
+    };
     bad.tell(seen.bad.clone());
     bad.end(&seen.tally);
-    read?;
+    if let Some(error) = failed {
+        return Err(error.to_string());
+    }
     let runs = ingested.runs();
     if runs.is_empty() || seen.is_nothing() || seen.mistaken.is_some() {
         return Err(no_run(input, file.runner, &seen.tally, seen.mistaken, bad.first()));
@@ -209,25 +261,6 @@ fn into_log(
     let known = ingested.repeated().len() as u64;
     let runner = runs.first().map(|run| run.status().runner.to_string());
     Ok(Taken { runner, bytes: 0, new: (runs.len() as u64).saturating_sub(known), known })
-}
-
-/// Whether each record of a file is one line, as its name says.
-fn has_lines(path: &Path) -> bool {
-    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    [".jsonl", ".ndjson"].iter().any(|ending| name.contains(ending))
-}
-
-/// How many of these bytes can be decoded: the whole lines, or all, if a line is longer than what is decoded at once. Of a line without an
-/// end, the runner may still be writing the rest.
-fn whole_lines(pending: &[u8], is_over: bool) -> usize {
-    let lines = memchr::memrchr(b'\n', pending).map_or(0, |at| at + 1);
-    let rest = pending.get(lines..).unwrap_or_default();
-    let is_whole = || serde_json::from_slice::<serde::de::IgnoredAny>(rest).is_ok();
-    match (lines, is_over) {
-        (_, true) if is_whole() => pending.len(),
-        (0, false) => pending.len(),
-        _ => lines,
-    }
 }
 
 /// What a proxy answers to an ingest, as far as it matters here.

@@ -8,6 +8,7 @@
 
 use super::find::{Session, Unreadable};
 use super::sink::{Sink, Stream};
+use super::turns::Turns;
 use super::{has_changed, shown};
 use crate::cli::stop::Stop;
 use crate::clock::Moment;
@@ -116,7 +117,8 @@ impl Watched<'_> {
     fn begin(&mut self, session: &Session) -> Result<(), String> {
         // A compressed file is whole when it appears, and a session of a database until the next prompt.
         if session.stored.is_some() || is_compressed(&session.path) {
-            return self.sink.take(session, self.labels, self.runtime).map(drop);
+            let turns = Turns::default();
+            return self.sink.take(session, self.labels, turns.place(), self.runtime).map(drop);
         }
         let silent = self.growing.iter().min_by_key(|(_, file)| file.last).map(|(path, _)| path.clone());
         if let Some(silent) = silent.filter(|_| self.growing.len() >= MOST_OPEN) {
