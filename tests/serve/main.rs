@@ -13,6 +13,8 @@ mod acp;
 mod ag_ui;
 mod artifacts;
 mod auth;
+#[cfg(feature = "tls")]
+mod authority;
 mod beginning;
 mod bounds;
 mod chat_completions;
@@ -48,6 +50,8 @@ mod openapi_tools;
 mod otlp;
 #[cfg(feature = "otel")]
 mod otlp_collector;
+#[cfg(all(feature = "otel", feature = "tls"))]
+mod otlp_tls;
 mod own_frames;
 mod page;
 mod proxy;

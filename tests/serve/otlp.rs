@@ -63,13 +63,15 @@ fn wait_for_run(collector: &Upstream, name: &str) -> Value {
     find().unwrap()
 }
 
-fn metric(proxy: &Proxy, sample: &str) -> u64 {
+/// The value of a metric.
+pub fn metric(proxy: &Proxy, sample: &str) -> u64 {
     let text = get(proxy.address, "/metrics", &[]).text();
     let line = text.lines().find_map(|line| line.strip_prefix(sample)).unwrap_or_else(|| panic!("no {sample}"));
     line.trim().parse().unwrap()
 }
 
-fn wait_until(what: &str, mut is: impl FnMut() -> bool) {
+/// Waits until something is the case.
+pub fn wait_until(what: &str, mut is: impl FnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(30);
     while !is() {
         assert!(Instant::now() < deadline, "timed out waiting until {what}");
