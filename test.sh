@@ -55,6 +55,7 @@ finish() {
 has_node() { command -v node >/dev/null && command -v npm >/dev/null; }
 # Installs the packages of a folder, unless they are those that its lock file lists.
 install_npm() { npm ls --prefix "$1" --all >/dev/null 2>&1 || npm ci --prefix "$1"; }
+has_prometheus() { command -v prometheus >/dev/null && command -v promtool >/dev/null; }
 any_chromium() {
     local browser
     for browser in ${CHROMIUM:-} chromium chromium-headless-shell chromium-browser google-chrome; do
@@ -113,6 +114,7 @@ installations() {
     stage "installations"
     if [ -z "$(any_chromium)" ]; then install_system --no-install-recommends chromium; fi
     if ! command -v valgrind >/dev/null; then install_system valgrind; fi
+    if ! has_prometheus; then install_system --no-install-recommends prometheus; fi
     if has_node; then
         # The version of the TypeScript compiler is pinned.
         local compiler=tests/node/node_modules/typescript/package.json wanted folder
@@ -244,7 +246,16 @@ collector() {
     fi
     "${tests[@]}" --test serve -- --ignored otlp_collector::
 }
-page_and_clients() { page; clients_in_javascript; clients_in_python; collector; }
+# A real Prometheus scrapes a proxy, and answers the queries of the dashboard.
+scraped_by_prometheus() {
+    stage "Prometheus"
+    if has_prometheus; then
+        "${tests[@]}" --test serve -- --ignored prometheus::
+    else
+        not_done "prometheus or promtool is missing: no proxy was scraped by a real Prometheus (apt-get install prometheus)"
+    fi
+}
+page_and_clients() { page; clients_in_javascript; clients_in_python; collector; scraped_by_prometheus; }
 
 # The proxy starts real runners against a scripted model, also for the client libraries in JavaScript and Python. If the system allows
 # it, they can only reach loopback. The tests of Python clients with real runners are named `…_in_python`.

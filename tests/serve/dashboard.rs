@@ -10,13 +10,14 @@ use std::time::{Duration, Instant};
 /// Labels that Prometheus adds to what it scrapes.
 const OF_SCRAPES: [&str; 2] = ["instance", "job"];
 
-fn dashboard() -> Value {
+/// The dashboard's document.
+pub fn dashboard() -> Value {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("packaging/grafana/framegate.json");
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
 /// Passes every object of the document to `visit`, with its place.
-fn walk(value: &Value, place: &str, visit: &mut dyn FnMut(&str, &serde_json::Map<String, Value>)) {
+pub fn walk(value: &Value, place: &str, visit: &mut dyn FnMut(&str, &serde_json::Map<String, Value>)) {
     match value {
         Value::Object(fields) => {
             visit(place, fields);
@@ -61,7 +62,7 @@ fn labels_in(query: &str) -> Vec<&str> {
 }
 
 /// A proxy in which every family of metrics has a series.
-fn busy(folder: &Folder) -> Proxy {
+pub fn busy(folder: &Folder) -> Proxy {
     // Nothing listens there: the feed is not connected, and requests fail.
     let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let agent = format!("{}/tests/upstreams/fake/agent.sh", env!("CARGO_MANIFEST_DIR"));
@@ -81,6 +82,8 @@ fn busy(folder: &Folder) -> Proxy {
     let made = post(proxy.address, "/v1/ingest/codex", &[], odd.as_bytes()).json();
     let run = made["runs"][0]["run_id"].as_str().unwrap();
     assert_eq!(get(proxy.address, &format!("/v1/runs/{run}/events?contract=sse.v1"), &[]).status, 200);
+    let priced = recording("claude-code", "bash_ok.ndjson");
+    assert_eq!(post(proxy.address, "/v1/ingest/claude-code", &[], &priced).status, 201);
     let order = json!({"upstream": "agent", "prompt": "say hello"});
     assert_eq!(post(proxy.address, "/v1/runs", &[], order.to_string().as_bytes()).status, 201);
     let request = json!({"model": "m", "input": "hello"});

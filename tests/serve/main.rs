@@ -54,6 +54,7 @@ mod otlp_collector;
 mod otlp_tls;
 mod own_frames;
 mod page;
+mod prometheus;
 mod proxy;
 mod rates;
 mod raw;
