@@ -104,7 +104,7 @@ impl TextArgs {
         let has_colour = match self.color.unwrap_or_default() {
             When::Always => true,
             When::Never => false,
-            When::Auto => is_coloured(is_terminal && terminal::obeys_escapes(), variable),
+            When::Auto => is_coloured(is_terminal && terminal::stdout_obeys_escapes(), variable),
         };
         let wide = size().filter(|_| is_terminal).map(|(columns, _)| columns);
         let columns = self.width.map(usize::from).or(wide).unwrap_or(PIPE_COLUMNS);
@@ -114,7 +114,7 @@ impl TextArgs {
 
 /// Whether things can be drawn again on standard output.
 pub(super) fn is_live() -> bool {
-    io::stdout().is_terminal() && variable("TERM").as_deref() != Some("dumb") && terminal::obeys_escapes()
+    io::stdout().is_terminal() && variable("TERM").as_deref() != Some("dumb") && terminal::stdout_obeys_escapes()
 }
 
 /// Text on standard output.

@@ -9,17 +9,17 @@ use std::path::Path;
 use std::time::Duration;
 
 /// An open input.
-pub(crate) enum Readable {
-    /// The standard input.
+pub(crate) struct Readable(Source);
+
+enum Source {
     Stdin(StdinLock<'static>),
-    /// A file.
     File(File),
 }
 
 impl Readable {
     /// The standard input, which nothing else may read meanwhile.
     pub(crate) fn stdin() -> Self {
-        Self::Stdin(io::stdin().lock())
+        Self(Source::Stdin(io::stdin().lock()))
     }
 
     /// Opens a file.
@@ -27,7 +27,7 @@ impl Readable {
     /// # Errors
     /// The system's error.
     pub(crate) fn file(path: &Path) -> io::Result<Self> {
-        File::open(path).map(Self::File)
+        File::open(path).map(|file| Self(Source::File(file)))
     }
 
     /// Whether it is a directory.
@@ -57,9 +57,9 @@ impl Readable {
     }
 
     fn descriptor(&self) -> BorrowedFd<'_> {
-        match self {
-            Self::Stdin(stdin) => stdin.as_fd(),
-            Self::File(file) => file.as_fd(),
+        match &self.0 {
+            Source::Stdin(stdin) => stdin.as_fd(),
+            Source::File(file) => file.as_fd(),
         }
     }
 
@@ -70,9 +70,9 @@ impl Readable {
 
 impl Read for Readable {
     fn read(&mut self, chunk: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Self::Stdin(stdin) => stdin.read(chunk),
-            Self::File(file) => file.read(chunk),
+        match &mut self.0 {
+            Source::Stdin(stdin) => stdin.read(chunk),
+            Source::File(file) => file.read(chunk),
         }
     }
 }

@@ -22,17 +22,17 @@ const CHUNK_BYTES: usize = 64 << 10;
 const CHUNKS: usize = 2;
 
 /// An open input.
-pub(crate) enum Readable {
-    /// The standard input.
+pub(crate) struct Readable(Source);
+
+enum Source {
     Stdin(RefCell<Chunks>),
-    /// A file.
     File(File),
 }
 
 impl Readable {
     /// The standard input, which nothing else may read from now on.
     pub(crate) fn stdin() -> Self {
-        Self::Stdin(RefCell::default())
+        Self(Source::Stdin(RefCell::default()))
     }
 
     /// Opens a file.
@@ -40,22 +40,22 @@ impl Readable {
     /// # Errors
     /// The system's error.
     pub(crate) fn file(path: &Path) -> io::Result<Self> {
-        OpenOptions::new().read(true).custom_flags(DIRECTORIES_TOO).open(path).map(Self::File)
+        OpenOptions::new().read(true).custom_flags(DIRECTORIES_TOO).open(path).map(|file| Self(Source::File(file)))
     }
 
     /// Whether it is a directory.
     pub(crate) fn is_directory(&self) -> bool {
-        match self {
-            Self::Stdin(_) => false,
-            Self::File(file) => file.metadata().is_ok_and(|metadata| metadata.is_dir()),
+        match &self.0 {
+            Source::Stdin(_) => false,
+            Source::File(file) => file.metadata().is_ok_and(|metadata| metadata.is_dir()),
         }
     }
 
     /// Whether it is a file on disk, which has all its bytes already.
     pub(crate) fn is_file(&self) -> bool {
-        let found = match self {
-            Self::Stdin(_) => typ(HandleRef::stdin()),
-            Self::File(file) => typ(file),
+        let found = match &self.0 {
+            Source::Stdin(_) => typ(HandleRef::stdin()),
+            Source::File(file) => typ(file),
         };
         found.is_ok_and(|kind| kind.is_disk())
     }
@@ -65,25 +65,25 @@ impl Readable {
     /// # Errors
     /// No thread can be started.
     pub(crate) fn wait(&self, patience: Duration) -> io::Result<bool> {
-        match self {
-            Self::Stdin(chunks) => chunks.borrow_mut().wait(patience),
-            Self::File(_) => Ok(true),
+        match &self.0 {
+            Source::Stdin(chunks) => chunks.borrow_mut().wait(patience),
+            Source::File(_) => Ok(true),
         }
     }
 }
 
 impl Read for Readable {
     fn read(&mut self, chunk: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Self::Stdin(chunks) => chunks.get_mut().read(chunk),
-            Self::File(file) => file.read(chunk),
+        match &mut self.0 {
+            Source::Stdin(chunks) => chunks.get_mut().read(chunk),
+            Source::File(file) => file.read(chunk),
         }
     }
 }
 
 /// What the thread has read.
 #[derive(Debug, Default)]
-pub(crate) struct Chunks {
+struct Chunks {
     /// `None` before the first read, which starts the thread.
     coming: Option<Receiver<io::Result<Vec<u8>>>>,
     /// What came, or why nothing more comes.

@@ -22,8 +22,12 @@ impl Keys {
     /// Takes the keys of the console.
     ///
     /// # Errors
-    /// The system lets no thread start.
+    /// Standard output is no console, or the system lets no thread start.
     pub(crate) fn open() -> io::Result<Self> {
+        // Keys of something else would be read without an end.
+        if !Term::stdout().is_term() {
+            return Err(io::Error::new(io::ErrorKind::Unsupported, "standard output is no console"));
+        }
         let (pressed, all) = blocking::channel();
         let (sender, keys) = mpsc::channel(8);
         // Both end with the process.
@@ -68,6 +72,7 @@ fn pass_on(all: &Receiver<Key>, keys: &mpsc::Sender<u8>) {
         }
         let byte = match key {
             Key::Char(letter) if is_alone => u8::try_from(letter).ok(),
+            Key::Enter if is_alone => Some(b'\n'),
             _ => None,
         };
         if let Some(byte) = byte.filter(u8::is_ascii)
