@@ -4,7 +4,8 @@
 #   packaging/try_windows.sh FRAMEGATE.EXE
 #
 # It looks at what Windows does in its own way: standard input, the database and its lock, a runner that is a `.cmd` script, and the end of
-# the runner's processes. Needs curl. On Windows, Ctrl-C is not tried, because a script cannot press it.
+# the runner's processes. Needs curl. Ctrl-C is not tried, because a script cannot press it. Wine 8 lacks `bcryptprimitives.dll`, which every Rust
+# program needs: put a library with its function `ProcessPrng` beside the program.
 set -euo pipefail
 fail() { echo "packaging/try_windows.sh: $1" >&2; exit 1; }
 [ $# -eq 1 ] || fail "name the program"
@@ -14,13 +15,12 @@ version=$(sed -n 's/^version = "\(.*\)"$/\1/p' Cargo.toml | head -n 1)
 recording=tests/fixtures/claude-code/bash_ok.partial.ndjson
 scratch=$(mktemp -d)
 proxy=
-trap '[ -z "$proxy" ] || kill "$proxy" 2>/dev/null || true; wait 2>/dev/null || true; rm -rf "$scratch"' EXIT
+trap '[ -z "$proxy" ] || kill "$proxy" 2>/dev/null || true; wait 2>/dev/null || true; rm -rf "$scratch" || true' EXIT
 
 case $(uname -s) in
     MINGW* | MSYS* | CYGWIN*) run=("$program") ;;
     *) run=(wine "$program"); export WINEDEBUG=-all ;;
 esac
-# Wine ends lines as Windows does.
 framegate() { "${run[@]}" "$@" </dev/null; }
 address_in() { sed -n 's/\r//; s/^framegate listens on //p' "$1"; }
 
@@ -69,7 +69,7 @@ cat >>"$scratch/config.toml" <<'END'
 listen = "127.0.0.1:0"
 END
 cd "$scratch"
-# Wine has the folders of this machine as Z:, and both names of the variable would otherwise be lost.
+# Wine has the folders of this machine on the drive Z:, and takes further folders of PATH from WINEPATH.
 case $(uname -s) in
     MINGW* | MSYS* | CYGWIN*)
         export PATH=$scratch/bin:$PATH
@@ -94,7 +94,7 @@ for _ in $(seq 100); do [ -s served ] && break; sleep 0.2; done
 address=$(address_in served)
 [ -n "$address" ] || fail "the proxy does not start: $(cat log)"
 curl -fsS "$address/healthz" >/dev/null || fail "the proxy is not healthy"
-curl -fsS "$address/v1/ingest/claude-code" --data-binary "@$OLDPWD/$recording" >/dev/null || fail "the proxy takes no records"
+curl -fsS "$address/v1/ingest/claude-code" --data-binary @- <"$OLDPWD/$recording" >/dev/null || fail "the proxy takes no records"
 curl -fsS "$address/v1/runs" -d '{"upstream": "scripted", "prompt": "Hello"}' >/dev/null || fail "the proxy starts no runs"
 for _ in $(seq 50); do
     ended=$(curl -fsS "$address/v1/runs" | grep -o '"state":"completed"' | wc -l)

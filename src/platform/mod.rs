@@ -25,7 +25,7 @@
 //! | `signals` | SIGINT, SIGTERM | Ctrl-C and Ctrl-Break; closing the console, the system's shutdown |
 //! | `stderr` | standard error goes elsewhere for a time (`dup2`) | none |
 //! | `suspension` | Ctrl-Z | none |
-//! | `terminal` | size; obeys escape sequences | the same, of a console that is told to obey them |
+//! | `terminal` | size; obeys escape sequences | the same, of a console that is set to obey them |
 //! | `variables` | names of variables differ by case | they do not |
 
 #[cfg(unix)]

@@ -139,7 +139,7 @@ mod tests {
         assert_eq!(kept, [&letter(11), &letter(12), &letter(13)]);
         assert_eq!(found.len(), 4, "a damaged file is listed");
         let path = &found[0].0;
-        assert_eq!(fs::metadata(path).unwrap().permissions().mode() & 0o777, MODE);
+        assert_eq!(fs::metadata(path).unwrap().permissions().mode() & 0o777, 0o600);
         remove(path).unwrap();
         remove(path).unwrap();
         assert_eq!(letters.list().unwrap().len(), 3);

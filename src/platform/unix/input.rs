@@ -3,7 +3,7 @@
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use std::fs::{File, FileType};
-use std::io::{self, ErrorKind, Read, StdinLock};
+use std::io::{self, ErrorKind, Read, Stdin};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
 use std::time::Duration;
@@ -12,14 +12,14 @@ use std::time::Duration;
 pub(crate) struct Readable(Source);
 
 enum Source {
-    Stdin(StdinLock<'static>),
+    Stdin(Stdin),
     File(File),
 }
 
 impl Readable {
     /// The standard input, which nothing else may read meanwhile.
     pub(crate) fn stdin() -> Self {
-        Self(Source::Stdin(io::stdin().lock()))
+        Self(Source::Stdin(io::stdin()))
     }
 
     /// Opens a file.
