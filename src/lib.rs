@@ -18,6 +18,7 @@ pub mod http;
 pub mod ingest;
 pub mod log;
 pub mod network;
+mod platform;
 pub mod policy;
 pub mod prices;
 pub mod render;
@@ -33,3 +34,5 @@ pub mod ui;
 pub mod upstream;
 mod visible;
 pub mod webhooks;
+
+pub use platform::allocator::{ALLOCATOR, Allocator};

@@ -5,9 +5,8 @@ use framegate::cli::{Cli, EXIT_FAILED, is_closed_pipe};
 use std::io::Write;
 use std::process::ExitCode;
 
-#[cfg(feature = "jemalloc")]
 #[global_allocator]
-static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+static ALLOCATOR: framegate::Allocator = framegate::ALLOCATOR;
 
 fn main() -> ExitCode {
     match framegate::cli::run(Cli::parse()) {

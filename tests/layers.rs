@@ -4,6 +4,8 @@
 //! start the others. A unit of the second graph is a file or a folder of `src/http`; `mod.rs` is the unit `mod`. An edge is a
 //! `use` or an inline path that starts with `crate`, `super` or `self`; in `http/mod.rs`, a path that starts with a child's
 //! name too. Test code and comments do not count.
+//!
+//! Also: only `src/platform` depends on the operating system, and its folders `unix` and `windows` export the same items.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "test code")]
 
@@ -230,6 +232,48 @@ fn files_of_http_form_layers() {
         assert!(graph.contains_key(&(from.to_owned(), to.to_owned())), "{from} -> {to} was not found");
     }
     check("src/http", &graph);
+}
+
+/// What names an operating system, or an interface of one.
+const OF_SYSTEMS: [&str; 7] =
+    ["(unix", "(windows", "target_os", "target_family", "std::os::", "rustix::", "tokio::signal"];
+
+#[test]
+fn only_platform_depends_on_the_system() {
+    let mut found = Vec::new();
+    for source in sources().iter().filter(|source| source.module[0] != "platform") {
+        for (line, text) in source.text.lines().enumerate() {
+            let named = OF_SYSTEMS.iter().filter(|name| text.contains(*name));
+            found.extend(named.map(|name| format!("{}:{}: {name}", source.place, line + 1)));
+        }
+    }
+    assert!(found.is_empty(), "move to src/platform:\n{}", found.join("\n"));
+}
+
+/// The items of a system that other modules can name, each with its file.
+fn exports(system: &str) -> BTreeSet<String> {
+    let is_of_it = |source: &&Source| source.module.starts_with(&["platform".to_owned(), system.to_owned()]);
+    let mut exports = BTreeSet::new();
+    for source in sources().iter().filter(is_of_it) {
+        let place = source.place.replace(&format!("/{system}/"), "/");
+        for line in source.text.lines().map(str::trim_start) {
+            let Some(item) = line.strip_prefix("pub(crate) ").or_else(|| line.strip_prefix("pub ")) else { continue };
+            let words = item.split(|letter: char| !is_of_name(letter)).filter(|word| !word.is_empty());
+            // A struct of one system may be an enum of the other, and only one of them may do what is `const` or `async`.
+            let mut names =
+                words.skip_while(|word| ["async", "const", "enum", "fn", "mod", "struct", "type"].contains(word));
+            exports.insert(format!("{place}: {}", names.next().expect("an item has a name")));
+        }
+    }
+    exports
+}
+
+#[test]
+fn both_systems_export_the_same_items() {
+    let (unix, windows) = (exports("unix"), exports("windows"));
+    assert!(unix.contains("src/platform/processes.rs: stop"), "{unix:?}");
+    let differing: Vec<&String> = unix.symmetric_difference(&windows).collect();
+    assert!(differing.is_empty(), "only one system has {differing:#?}");
 }
 
 #[test]

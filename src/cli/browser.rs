@@ -4,9 +4,10 @@
 //! program, where other users of the machine can read it.
 
 use crate::clock::Clock;
+use crate::platform::browsers::{DEFAULT, SEPARATOR};
+use crate::platform::permissions::private;
 use std::fs::OpenOptions;
 use std::io::{self, ErrorKind, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -38,7 +39,7 @@ fn signpost(link: &str) -> io::Result<Signpost> {
     let own = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|folder| folder.is_absolute());
     let folder = own.unwrap_or_else(std::env::temp_dir);
     let path = folder.join(format!("framegate-{}.html", Clock::System.new_id()));
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
+    let mut file = private(OpenOptions::new().write(true).create_new(true)).open(&path)?;
     let made = Signpost(path);
     write!(
         file,
@@ -47,10 +48,10 @@ fn signpost(link: &str) -> io::Result<Signpost> {
     Ok(made)
 }
 
-/// The commands that may start a browser, each as its words. `$BROWSER` has one or several, separated by colons.
+/// The commands that may start a browser, each as its words. `$BROWSER` has one or several.
 fn candidates(chosen: Option<&str>) -> Vec<Vec<String>> {
-    let commands = chosen.filter(|chosen| !chosen.trim().is_empty()).unwrap_or("xdg-open:open");
-    commands.split(':').map(|command| command.split_whitespace().map(str::to_owned).collect()).collect()
+    let commands = chosen.filter(|chosen| !chosen.trim().is_empty()).unwrap_or(DEFAULT);
+    commands.split(SEPARATOR).map(|command| command.split_whitespace().map(str::to_owned).collect()).collect()
 }
 
 /// Starts a command with the file in place of `%s`, or else as its last argument.

@@ -4,13 +4,10 @@
 //! runner writes (an archive, UTF-16). These are an error that names the command that converts them to text.
 
 use crate::compression::Decompressing;
+use crate::platform::input::Readable;
 use crate::visible;
 use framegate_translators::foreign::{Foreign, ForeignDetector};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::Errno;
-use std::fs::{File, FileType};
-use std::io::{self, Cursor, ErrorKind, Read, Stdin};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::io::{self, Cursor, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -30,33 +27,16 @@ pub(super) struct Input {
 }
 
 enum Source {
-    Stdin(Stdin),
-    File(File),
+    Readable(Readable),
     Bytes(Cursor<Vec<u8>>),
 }
 
 impl Read for Source {
     fn read(&mut self, chunk: &mut [u8]) -> io::Result<usize> {
         match self {
-            Self::Stdin(stdin) => stdin.read(chunk),
-            Self::File(file) => file.read(chunk),
+            Self::Readable(readable) => readable.read(chunk),
             Self::Bytes(bytes) => bytes.read(chunk),
         }
-    }
-}
-
-impl Source {
-    /// The descriptor that is read; `None` for bytes in memory.
-    fn as_fd(&self) -> Option<BorrowedFd<'_>> {
-        match self {
-            Self::Stdin(stdin) => Some(stdin.as_fd()),
-            Self::File(file) => Some(file.as_fd()),
-            Self::Bytes(_) => None,
-        }
-    }
-
-    fn file_type(&self) -> Option<FileType> {
-        Some(File::from(self.as_fd()?.try_clone_to_owned().ok()?).metadata().ok()?.file_type())
     }
 }
 
@@ -81,13 +61,13 @@ impl Input {
     /// # Errors
     /// The system's error, or an error if the path is a directory.
     pub(super) fn open(path: &Path, command: &'static str) -> io::Result<Self> {
-        let source = if is_stdin(path) { Source::Stdin(io::stdin()) } else { Source::File(File::open(path)?) };
-        if source.file_type().is_some_and(|kind| kind.is_dir()) {
+        let source = if is_stdin(path) { Readable::stdin() } else { Readable::file(path)? };
+        if source.is_directory() {
             let files = path.join("*");
             let message = format!("it is a directory; name the files in it, for example {}", shown(&files));
             return Err(io::Error::new(ErrorKind::IsADirectory, message));
         }
-        Ok(Self::of(source, path, command))
+        Ok(Self::of(Source::Readable(source), path, command))
     }
 
     /// Bytes that were read from a file by other means.
@@ -110,7 +90,7 @@ impl Input {
     pub(super) fn is_whole(&self) -> bool {
         match self.source.source() {
             Source::Bytes(_) => true,
-            source => source.file_type().is_some_and(|kind| kind.is_file()),
+            Source::Readable(readable) => readable.is_file(),
         }
     }
 
@@ -118,7 +98,7 @@ impl Input {
     pub(super) fn known_bytes(&self) -> Option<u64> {
         match self.source.source() {
             Source::Bytes(bytes) => Some(bytes.get_ref().len() as u64),
-            Source::Stdin(_) | Source::File(_) => None,
+            Source::Readable(_) => None,
         }
     }
 
@@ -151,8 +131,8 @@ impl Input {
         Ok(())
     }
 
-    /// Waits until bytes or the end of the input can be read; returns false on timeout. Polling the descriptor is sufficient:
-    /// [`Input::next`] reads more at once than the buffer of the standard input holds, so no bytes are left in that buffer.
+    /// Waits until bytes or the end of the input can be read; returns false on timeout. [`Input::next`] reads more at once than
+    /// the buffer of the standard input holds, as [`Readable::wait`] requires.
     ///
     /// # Errors
     /// The system's error.
@@ -160,14 +140,9 @@ impl Input {
         if self.ahead.1 < self.ahead.0.len() || self.source.is_ready() {
             return Ok(true);
         }
-        let Some(source) = self.source.source().as_fd() else { return Ok(true) };
-        let mut waiting = [PollFd::from_borrowed_fd(source, PollFlags::IN)];
-        let patience = Timespec::try_from(patience).map_err(|_| io::Error::from(ErrorKind::InvalidInput))?;
-        match poll(&mut waiting, Some(&patience)) {
-            Ok(ready) => Ok(ready > 0),
-            // Treated as an early timeout: the caller checks the time again.
-            Err(Errno::INTR) => Ok(false),
-            Err(error) => Err(error.into()),
+        match self.source.source() {
+            Source::Readable(readable) => readable.wait(patience),
+            Source::Bytes(_) => Ok(true),
         }
     }
 

@@ -14,6 +14,8 @@ use crate::config::upstream::{Command, Kind, Upstream as Configured};
 use crate::config::{Config, Sources};
 use crate::gate::Gate;
 use crate::log::MemoryLog;
+use crate::platform::paths;
+use crate::platform::signals::EndSignals;
 use crate::runs::labels::{Label, Labels};
 use crate::runs::{FrameFollower, IngestFollower, Ingested, RunStatus, Runs, Wire};
 use crate::shutdown::Phase;
@@ -30,7 +32,6 @@ use std::io::{IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, OnceLock};
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio_util::task::AbortOnDropHandle;
 use uuid::Uuid;
@@ -235,7 +236,7 @@ fn upstream(config: &Config, args: &Args) -> anyhow::Result<(Configured, Command
     settings.linger_ms = 0;
     if is_preset {
         // The caller could have started it in any directory.
-        settings.directories = args.cwd.as_deref().and_then(|path| path.canonicalize().ok()).into_iter().collect();
+        settings.directories = args.cwd.as_deref().and_then(|path| paths::canonical(path).ok()).into_iter().collect();
     }
     let settings = Command::clone(settings);
     Ok((configured, settings))
@@ -247,27 +248,22 @@ fn upstream_help() -> String {
 }
 
 fn absolute(path: &Path) -> anyhow::Result<String> {
-    let path = path.canonicalize().with_context(|| format!("cannot use {}", path.display()))?;
+    let path = paths::canonical(path).with_context(|| format!("cannot use {}", path.display()))?;
     path.into_os_string().into_string().map_err(|path| anyhow!("{} is not valid Unicode", path.display()))
 }
 
 /// Writes the output until the runner has ended. The first signal interrupts the run, the second one ends the runner.
 async fn follow(launched: Launched, output: Output, host: &Host) -> anyhow::Result<Ending> {
     let Launched { ingested, run, exit } = launched;
-    let mut interrupt = signal(SignalKind::interrupt()).context("cannot listen for signals")?;
-    let mut terminate = signal(SignalKind::terminate()).context("cannot listen for signals")?;
+    let mut signals = EndSignals::listen().context("cannot listen for signals")?;
     let (shutdown, handles) = (host.shutdown.clone(), host.handles.clone());
     let (begun, mut known) = watch::channel(None::<Uuid>);
     let first_signal = Arc::new(OnceLock::new());
     let came = first_signal.clone();
-    let signals = AbortOnDropHandle::new(tokio::spawn(async move {
+    let interrupting = AbortOnDropHandle::new(tokio::spawn(async move {
         let mut has_interrupted = false;
         loop {
-            let signal = tokio::select! {
-                _ = interrupt.recv() => SIGINT,
-                _ = terminate.recv() => SIGTERM,
-            };
-            let _ = came.set(signal);
+            let _ = came.set(signals.next().await.number());
             // The run's frames can be printed before `run` resolves. Wait for it if a run has begun.
             let has_begun = ingested.has_runs();
             let run = match known.wait_for(|run| run.is_some() || !has_begun).await {
@@ -306,14 +302,10 @@ async fn follow(launched: Launched, output: Output, host: &Host) -> anyhow::Resu
     };
     let (written, no_run) = tokio::join!(written, begins);
     let exit = exit.await.map_err(|_| anyhow!("lost control of the runner"))?;
-    drop(signals);
+    drop(interrupting);
     written?;
     Ok(Ending { exit, signal: first_signal.get().copied(), no_run })
 }
-
-/// The numbers of the signals that interrupt a run.
-const SIGINT: u8 = 2;
-const SIGTERM: u8 = 15;
 
 /// Writes text for people.
 async fn show(follower: &mut FrameFollower, mut view: View) -> anyhow::Result<()> {

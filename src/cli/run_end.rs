@@ -6,11 +6,11 @@
 
 use super::{EXIT_CLEAN, EXIT_FAILED, EXIT_FINDINGS};
 use crate::ingest::counted;
+use crate::platform::exit;
 use crate::runs::{Entry, RunState, RunStatus, Runs};
 use crate::upstream::command::Exit;
 use framegate_translators::frame::{Body, StreamKind};
 use std::io::{self, Write};
-use std::os::unix::process::ExitStatusExt;
 use std::sync::Arc;
 
 /// How many of the last records are shown, and how many bad records are reported one by one.
@@ -40,7 +40,7 @@ impl Ending {
             return 128 + signal;
         }
         let status = self.exit.status;
-        let code = status.and_then(|status| status.code().or_else(|| status.signal().map(|signal| 128 + signal)));
+        let code = status.and_then(|status| status.code().or_else(|| exit::signal(status).map(|signal| 128 + signal)));
         match code.map(|code| u8::try_from(code).unwrap_or(EXIT_FAILED)) {
             Some(EXIT_CLEAN) if runs.is_empty() => EXIT_FAILED,
             Some(EXIT_CLEAN) if runs.iter().all(|run| run.state == RunState::Completed) => EXIT_CLEAN,

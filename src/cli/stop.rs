@@ -2,14 +2,11 @@
 //!
 //! Input: Ctrl-C and SIGTERM. Output: that one of them came. Never: the end of the process at once.
 
+use crate::platform::signals::EndSignals;
 use anyhow::Context;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// Ctrl-C and SIGTERM.
-pub(super) struct Stop {
-    interrupt: Signal,
-    terminate: Signal,
-}
+pub(super) struct Stop(EndSignals);
 
 impl Stop {
     /// From now on, the signals do not end the process. Must be called in a runtime.
@@ -17,15 +14,11 @@ impl Stop {
     /// # Errors
     /// The signals cannot be listened for.
     pub(super) fn new() -> anyhow::Result<Self> {
-        let of = |kind| signal(kind).context("cannot listen for signals");
-        Ok(Self { interrupt: of(SignalKind::interrupt())?, terminate: of(SignalKind::terminate())? })
+        EndSignals::listen().map(Self).context("cannot listen for signals")
     }
 
     /// Waits for one of them.
     pub(super) async fn requested(&mut self) {
-        tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
-        }
+        self.0.next().await;
     }
 }

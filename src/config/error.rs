@@ -1,6 +1,7 @@
 //! Problems in a configuration, with enough context to fix them.
 
 use super::SECTIONS;
+use crate::platform::files::EMPTY;
 use crate::suggest::nearest;
 use figment::providers::{Format, Toml};
 use std::fmt::Write;
@@ -19,9 +20,10 @@ impl ConfigError {
         let is_ours = |key: &String| SECTIONS.iter().any(|section| section.name == key) || key == super::load::UPSTREAM;
         let parsed: Result<figment::value::Dict, _> = Toml::from_str(text);
         if !text.trim().is_empty() && !parsed.is_ok_and(|file| file.keys().any(is_ours)) {
-            let message =
-                "if this file belongs to another program, name framegate's own with --config FILE (/dev/null for none)";
-            self.problems.push(Problem { place: super::DEFAULT_FILE.to_owned(), message: message.to_owned() });
+            let message = format!(
+                "if this file belongs to another program, name framegate's own with --config FILE ({EMPTY} for none)"
+            );
+            self.problems.push(Problem { place: super::DEFAULT_FILE.to_owned(), message });
         }
         self
     }

@@ -7,6 +7,7 @@ use super::title::title;
 use super::tool_figures::RunTools;
 use super::usage_total::UsageTotal;
 use super::workspace;
+use crate::platform::exit;
 use crate::prices::ComputedCost;
 use framegate_translators::contracts::CONTRACTS;
 use framegate_translators::drift::DriftKind;
@@ -205,8 +206,7 @@ pub struct Exited {
 impl Exited {
     /// Converts what the system reports.
     pub fn of(status: ExitStatus) -> Self {
-        use std::os::unix::process::ExitStatusExt;
-        Self { status: status.code(), signal: status.signal() }
+        Self { status: status.code(), signal: exit::signal(status) }
     }
 }
 

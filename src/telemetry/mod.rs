@@ -8,6 +8,7 @@ pub mod spans;
 
 use crate::config::filter::{BadFilter, filter};
 use crate::config::{LogFormat, Telemetry};
+use crate::platform::terminal::stderr_obeys_escapes;
 use framegate_translators::frame::Frame;
 use std::io::IsTerminal;
 use std::sync::{Arc, OnceLock};
@@ -49,7 +50,8 @@ pub fn set_filter(given: &str) -> Result<(), BadFilter> {
 /// The filter is invalid.
 pub fn init(settings: &Telemetry) -> Result<(), BadFilter> {
     let filter = filter(&settings.filter)?;
-    let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let is_wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let colours = is_wanted && std::io::stderr().is_terminal() && stderr_obeys_escapes();
     let builder = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)

@@ -3,18 +3,16 @@
 //! Input: deliveries. Output: files that outlive the process, until a delivery succeeds after all. Never: more files than the bound; a file with a part
 //! of a delivery; a file that other users can read.
 
+use crate::platform::files::sync_directory;
+use crate::platform::permissions::private;
 use serde::{Deserialize, Serialize};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use uuid::Uuid;
 
 /// The end of the names of files.
 const SUFFIX: &str = ".json";
-
-/// The mode of files.
-const MODE: u32 = 0o600;
 
 /// A delivery that was given up.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,11 +59,11 @@ impl DeadLetters {
         // In the order of time, so that the oldest is the first.
         let name = format!("{:013}-{}-{}{SUFFIX}", letter.given_up_ms, letter.id, letter.webhook);
         let part = self.folder.join(format!(".{name}.part"));
-        let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(MODE).open(&part)?;
+        let mut file = private(OpenOptions::new().write(true).create(true).truncate(true)).open(&part)?;
         file.write_all(&serde_json::to_vec(letter)?)?;
         file.sync_all()?;
         fs::rename(&part, self.folder.join(name))?;
-        File::open(&self.folder)?.sync_all()?;
+        sync_directory(&self.folder)?;
         let files = self.files()?;
         let excess = files.len().saturating_sub(self.most);
         files.iter().take(excess).try_for_each(|path| remove(path))?;
@@ -141,7 +139,7 @@ mod tests {
         assert_eq!(kept, [&letter(11), &letter(12), &letter(13)]);
         assert_eq!(found.len(), 4, "a damaged file is listed");
         let path = &found[0].0;
-        assert_eq!(fs::metadata(path).unwrap().permissions().mode() & 0o777, MODE);
+        assert_eq!(fs::metadata(path).unwrap().permissions().mode() & 0o777, 0o600);
         remove(path).unwrap();
         remove(path).unwrap();
         assert_eq!(letters.list().unwrap().len(), 3);

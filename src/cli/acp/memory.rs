@@ -4,10 +4,11 @@
 //! that keeps the agent from working.
 
 use super::session::{MAX_SESSIONS, Record};
+use crate::platform::permissions::{create_private_directories, private};
+use crate::platform::variables::HOME;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// The lines of the file beyond which old ones are removed.
@@ -37,7 +38,7 @@ impl Memory {
     /// The file for the sessions at the proxy of this URL; `None` if the user has no home directory. `variable` reads an environment variable.
     pub(super) fn of(url: &str, upstream: &str, variable: impl Fn(&str) -> Option<PathBuf>) -> Option<Self> {
         let set = |name: &str| variable(name).filter(|path| path.is_absolute());
-        let folder = set("XDG_STATE_HOME").or_else(|| Some(set("HOME")?.join(".local/state")))?;
+        let folder = set("XDG_STATE_HOME").or_else(|| Some(set(HOME)?.join(".local/state")))?;
         let path = folder.join("framegate/acp-sessions.ndjson");
         Some(Self { path, url: url.trim_end_matches('/').to_owned(), upstream: upstream.to_owned() })
     }
@@ -77,9 +78,9 @@ impl Memory {
 
     fn append(&self, kept: &Kept) -> io::Result<()> {
         if let Some(folder) = self.path.parent() {
-            fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+            create_private_directories(folder)?;
         }
-        let mut file = OpenOptions::new().append(true).create(true).mode(0o600).open(&self.path)?;
+        let mut file = private(OpenOptions::new().append(true).create(true)).open(&self.path)?;
         // One write, so that lines of several processes are not mixed.
         file.write_all(&line(kept)?)
     }
@@ -87,7 +88,7 @@ impl Memory {
     /// Replaces the file by one with the last lines.
     fn shorten(&self, lines: &[Kept]) -> io::Result<()> {
         let new = self.path.with_extension(format!("{}.new", std::process::id()));
-        let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&new)?;
+        let mut file = private(OpenOptions::new().write(true).create(true).truncate(true)).open(&new)?;
         for kept in lines.iter().skip(lines.len().saturating_sub(MAX_SESSIONS)) {
             file.write_all(&line(kept)?)?;
         }

@@ -20,6 +20,7 @@ use super::bridge::{Input, Opened, Output, Place, Waiting};
 use super::{EXIT_CLEAN, named_upstream, threads};
 use crate::clock::Clock;
 use crate::config::upstream::Upstream;
+use crate::platform::signals::EndSignals;
 use agent::{Action, Agent, Report, Settings};
 use anyhow::{Context, anyhow};
 use framegate_translators::runners::Freedom;
@@ -27,7 +28,6 @@ use memory::Memory;
 use session::Sessions;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use work::Worker;
@@ -114,8 +114,7 @@ async fn talk(
     mut input: Input,
     output: Output,
 ) -> anyhow::Result<()> {
-    let mut interrupt = signal(SignalKind::interrupt()).context("cannot listen for signals")?;
-    let mut terminate = signal(SignalKind::terminate()).context("cannot listen for signals")?;
+    let mut signals = EndSignals::listen().context("cannot listen for signals")?;
     let mut waiting = Waiting::default();
     let mut tasks = JoinSet::new();
     loop {
@@ -138,8 +137,7 @@ async fn talk(
             },
             Some(report) = reports.recv(), if !waiting.is_long() => agent.report(report),
             Some(_) = tasks.join_next() => continue,
-            _ = interrupt.recv() => return Ok(()),
-            _ = terminate.recv() => return Ok(()),
+            _ = signals.next() => return Ok(()),
         };
         for action in actions {
             match action {

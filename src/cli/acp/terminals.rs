@@ -12,6 +12,7 @@ use super::rpc;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::Path;
 
 /// The maximum number of calls that are known at a time. Beyond it, calls have their output as content.
 const MAX_CALLS: usize = 1000;
@@ -137,7 +138,7 @@ fn merged(mut announced: Value, update: Value) -> Value {
 fn as_terminal(update: &mut Value, id: &str, shown: &mut Shown, new_in: Option<&str>) {
     let mut meta = json!({});
     if let Some(cwd) = new_in {
-        let own = update.pointer("/rawInput/cwd").and_then(Value::as_str).filter(|cwd| cwd.starts_with('/'));
+        let own = update.pointer("/rawInput/cwd").and_then(Value::as_str).filter(|cwd| Path::new(cwd).is_absolute());
         rpc::set(&mut meta, "terminal_info", json!({"terminal_id": id, "cwd": own.unwrap_or(cwd)}));
     }
     let terminal = || json!({"type": "terminal", "terminalId": id});

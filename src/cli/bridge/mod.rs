@@ -21,6 +21,7 @@ pub(super) use stdio::{Input, Line, Output, Waiting};
 use super::named_upstream;
 use crate::config::Sources;
 use crate::config::upstream::Upstream;
+use crate::platform::variables::HOME;
 use anyhow::Context;
 use std::path::{Path, PathBuf};
 
@@ -95,6 +96,6 @@ impl Place {
 /// The user's configuration file, if there is one. `variable` reads an environment variable.
 fn own_config(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
     let set = |name: &str| variable(name).filter(|path| path.is_absolute());
-    let folder = set("XDG_CONFIG_HOME").or_else(|| Some(set("HOME")?.join(".config")))?;
+    let folder = set("XDG_CONFIG_HOME").or_else(|| Some(set(HOME)?.join(".config")))?;
     Some(folder.join("framegate/config.toml")).filter(|file| file.is_file())
 }

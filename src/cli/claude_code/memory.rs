@@ -3,10 +3,11 @@
 //! Input: records. Output: how a session continues, and the last one of a directory. Never: a file that other users can read; a prompt; an error
 //! that keeps a conversation from going on.
 
+use crate::platform::permissions::{create_private_directories, private};
+use crate::platform::variables::HOME;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// The lines of the file beyond which the older half is removed.
@@ -42,7 +43,7 @@ impl Memory {
     /// The file; `None` if the user has no home directory. `variable` reads an environment variable.
     pub(super) fn of(url: &str, upstream: &str, cwd: &str, variable: impl Fn(&str) -> Option<PathBuf>) -> Option<Self> {
         let set = |name: &str| variable(name).filter(|path| path.is_absolute());
-        let folder = set("XDG_STATE_HOME").or_else(|| Some(set("HOME")?.join(".local/state")))?;
+        let folder = set("XDG_STATE_HOME").or_else(|| Some(set(HOME)?.join(".local/state")))?;
         let path = folder.join("framegate/claude-compat-sessions.ndjson");
         let url = url.trim_end_matches('/').to_owned();
         Some(Self { path, url, upstream: upstream.to_owned(), cwd: cwd.to_owned() })
@@ -99,7 +100,7 @@ fn lines(path: &Path) -> io::Result<Vec<Record>> {
 
 fn append(path: &Path, record: &Record) -> io::Result<()> {
     if let Some(folder) = path.parent() {
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        create_private_directories(folder)?;
     }
     let known = match lines(path) {
         Ok(known) => known,
@@ -107,7 +108,7 @@ fn append(path: &Path, record: &Record) -> io::Result<()> {
         Err(error) => return Err(error),
     };
     if known.len() < MAX_LINES {
-        let mut file = OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
+        let mut file = private(OpenOptions::new().append(true).create(true)).open(path)?;
         return file.write_all(line(record)?.as_bytes());
     }
     // A reader sees the old file or the new one.
@@ -116,7 +117,7 @@ fn append(path: &Path, record: &Record) -> io::Result<()> {
     for kept in known.iter().skip(known.len() - MAX_LINES / 2).chain([record]) {
         text.push_str(&line(kept)?);
     }
-    OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&new)?.write_all(text.as_bytes())?;
+    private(OpenOptions::new().write(true).create(true).truncate(true)).open(&new)?.write_all(text.as_bytes())?;
     fs::rename(&new, path)
 }
 

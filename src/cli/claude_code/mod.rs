@@ -22,6 +22,7 @@ mod work;
 use super::bridge::{Input, Opened, Output, Place, Waiting};
 use super::{named_upstream, threads};
 use crate::clock::Clock;
+use crate::platform::signals::EndSignals;
 use anyhow::{Context, anyhow};
 use conversation::{Action, Conversation, Report, Session, Settings, States};
 use framegate_translators::contracts::claude_code::RELEASE;
@@ -34,7 +35,6 @@ use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use uuid::Uuid;
@@ -264,8 +264,7 @@ impl Channel {
         mut reports: mpsc::Receiver<Report>,
         output: Output,
     ) -> anyhow::Result<u8> {
-        let mut interrupt = signal(SignalKind::interrupt()).context("cannot listen for signals")?;
-        let mut terminate = signal(SignalKind::terminate()).context("cannot listen for signals")?;
+        let mut signals = EndSignals::listen().context("cannot listen for signals")?;
         let mut stopped: Option<u8> = None;
         let give_up = tokio::time::sleep(GRACE);
         tokio::pin!(give_up);
@@ -301,7 +300,8 @@ impl Channel {
                 },
                 Some(report) = reports.recv(), if !self.waiting.is_long() => self.conversation.report(report),
                 Some(_) = self.tasks.join_next() => continue,
-                number = either(&mut interrupt, &mut terminate) => {
+                signal = signals.next() => {
+                    let number = signal.number();
                     if stopped.replace(128 + number).is_some() {
                         return Ok(128 + number);
                     }
@@ -356,13 +356,5 @@ async fn next(input: &mut Option<Input>) -> Option<super::bridge::Line> {
     match input {
         Some(input) => input.next().await,
         None => None,
-    }
-}
-
-/// The number of the next signal.
-async fn either(interrupt: &mut tokio::signal::unix::Signal, terminate: &mut tokio::signal::unix::Signal) -> u8 {
-    tokio::select! {
-        _ = interrupt.recv() => 2,
-        _ = terminate.recv() => 15,
     }
 }

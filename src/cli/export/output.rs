@@ -5,6 +5,7 @@
 //! people can read than before.
 
 use super::super::input::{self, shown};
+use crate::platform::paths;
 use anyhow::{Context, bail};
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Write};
@@ -30,7 +31,7 @@ impl Output {
             return Ok(Self::New(path.to_owned()));
         }
         // A link is followed: what it points to is replaced.
-        let target = path.canonicalize().with_context(|| format!("cannot write {}", shown(path)))?;
+        let target = paths::canonical(path).with_context(|| format!("cannot write {}", shown(path)))?;
         let there = target.metadata().with_context(|| format!("cannot write {}", shown(path)))?;
         if there.is_dir() {
             bail!("{} is a directory; name a file", shown(path));

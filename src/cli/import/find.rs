@@ -6,6 +6,7 @@
 use super::RunnerName;
 use super::database::{self, Most, Stored};
 use crate::cli::input::{Input, shown};
+use crate::platform::paths;
 use framegate_translators::runners::{History, RUNNERS, Runner, SessionDatabase, is_match};
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -205,7 +206,7 @@ impl Found<'_> {
     /// A file that a runner keeps, or each session of it.
     fn kept(&mut self, path: &Path, (runner, queries): (&'static str, Option<SessionDatabase>)) {
         let Some(queries) = queries else { return self.file(path, Some(runner)) };
-        if !self.known.insert(path.canonicalize().unwrap_or_else(|_| path.to_owned())) {
+        if !self.known.insert(paths::canonical(path).unwrap_or_else(|_| path.to_owned())) {
             return;
         }
         match self.unchanged.sessions(path, queries) {
@@ -248,7 +249,7 @@ impl Found<'_> {
         let described = std::fs::metadata(path).and_then(|metadata| Ok((metadata.len(), metadata.modified()?)));
         match described {
             Ok((bytes, modified)) => {
-                let canonical = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+                let canonical = paths::canonical(path).unwrap_or_else(|_| path.to_owned());
                 if self.known.insert(canonical) {
                     self.files.push(Session {
                         path: path.to_owned(),

@@ -12,11 +12,11 @@ use super::turns::Turns;
 use super::{has_changed, shown};
 use crate::cli::stop::Stop;
 use crate::clock::Moment;
+use crate::platform::identity::Identity;
 use crate::runs::labels::Labels;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::runtime::Handle;
@@ -42,7 +42,7 @@ const CHUNK_BYTES: usize = 256 << 10;
 /// A file that grows.
 struct Growing {
     file: File,
-    inode: u64,
+    identity: Identity,
     offset: u64,
     stream: Stream,
     last: Moment,
@@ -124,10 +124,10 @@ impl Watched<'_> {
         if let Some(silent) = silent.filter(|_| self.growing.len() >= MOST_OPEN) {
             self.close(&silent);
         }
-        let opened = File::open(&session.path).and_then(|file| Ok((file.metadata()?.ino(), file)));
-        let (inode, file) = opened.map_err(|error| format!("cannot read {}: {error}", shown(&session.path)))?;
+        let opened = File::open(&session.path).and_then(|file| Ok((Identity::of(&file)?, file)));
+        let (identity, file) = opened.map_err(|error| format!("cannot read {}: {error}", shown(&session.path)))?;
         let stream = self.sink.open(session, self.labels, self.runtime);
-        let file = Growing { file, inode, offset: 0, stream, last: Moment::now() };
+        let file = Growing { file, identity, offset: 0, stream, last: Moment::now() };
         self.growing.insert(session.path.clone(), file);
         Ok(())
     }
@@ -178,7 +178,8 @@ fn go_on(path: &Path, file: &mut Growing, runtime: &Handle) -> Result<(), String
 /// Whether the file has grown.
 fn grown(path: &Path, file: &mut Growing, runtime: &Handle) -> Result<bool, String> {
     let metadata = std::fs::metadata(path).map_err(|error| error.to_string())?;
-    if metadata.ino() != file.inode || metadata.len() < file.offset {
+    let identity = Identity::at(path).map_err(|error| error.to_string())?;
+    if identity != file.identity || metadata.len() < file.offset {
         return Err("the file was replaced or cut; it is read again".to_owned());
     }
     if metadata.len() == file.offset {

@@ -3,7 +3,6 @@
 //! The first line on stdout contains the address, so that a caller that asked for port 0 learns the port.
 
 pub(in crate::cli) mod engine;
-mod hangup;
 mod reload;
 mod settings;
 mod system;
@@ -15,6 +14,9 @@ use crate::clock::Clock;
 use crate::config::budgets::Budget;
 use crate::config::{self, LogKind, Sources};
 use crate::http::{Listening, ServeError, Server, Settings};
+use crate::platform::hangup::{Hangups, Terminal};
+use crate::platform::limits;
+use crate::platform::signals::EndSignals;
 use crate::prices::Prices;
 use crate::runs::Runs;
 use crate::search::Search;
@@ -25,14 +27,13 @@ use engine::Upkeep;
 use framegate_translators::contracts::CONTRACTS;
 use framegate_translators::redact::Rules;
 use framegate_translators::runners::RUNNERS;
-use hangup::Terminal;
 use reload::Reload;
 pub(super) use settings::{encoder_options, ingest_settings, settings};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
-use tokio::signal::unix::{SignalKind, signal};
+use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
@@ -57,6 +58,9 @@ pub(super) struct Args {
     demo: bool,
 }
 
+/// How long after a hangup the terminal may still close: a shell that ends signals its jobs first.
+const TERMINAL_CLOSES: Duration = Duration::from_secs(1);
+
 /// The exit codes in `--help`.
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -72,7 +76,7 @@ pub(super) fn run(args: &Args, log_args: &LogArgs) -> anyhow::Result<ExitCode> {
     config.contradictions().iter().for_each(|message| tracing::warn!("{message}"));
     system::fit_open_files(&mut settings);
     let runtime = threads::runtime(config.log.read_connections)?;
-    system::outlive_large_files(&runtime)?;
+    runtime.block_on(async { limits::outlive_large_files() }).context("cannot listen for signals")?;
     // Listen before opening the database: a proxy that cannot listen leaves no file.
     let listening = match runtime.block_on(Listening::at(&settings)) {
         Err(error @ ServeError::Open(_)) => return Ok(unusable(&error.into())),
@@ -225,10 +229,9 @@ async fn serve(
 ) -> anyhow::Result<()> {
     let scheme = if settings.live.tls.is_some() { "https" } else { "http" };
     // Install the handlers before printing the address: a signal without a handler ends the process.
-    let mut terminate = signal(SignalKind::terminate()).context("cannot listen for signals")?;
-    let mut interrupt = signal(SignalKind::interrupt()).context("cannot listen for signals")?;
+    let mut end_signals = EndSignals::listen().context("cannot listen for signals")?;
     let terminal = Terminal::at_start();
-    let mut hangup = signal(SignalKind::hangup()).context("cannot listen for signals")?;
+    let mut hangups = Hangups::listen().context("cannot listen for signals")?;
     let mut server = Server::on(listening, settings, runs.clone())?.with_budgets(budgets.clone());
     let _keeping = budgets.start(runs.clone(), server.handles(), Some(delivering.listener()));
     if let Some(search) = search {
@@ -241,11 +244,11 @@ async fn serve(
     let control = server.control();
     let (hang_up, mut hung_up) = oneshot::channel();
     let reloading = tokio::spawn(async move {
-        while hangup.recv().await.is_some() {
+        while hangups.next().await.is_some() {
             if !terminal.is_gone() {
                 reload.take_up(&control);
                 if terminal.is_followed() {
-                    tokio::time::sleep(hangup::SOON).await;
+                    tokio::time::sleep(TERMINAL_CLOSES).await;
                 }
             }
             if terminal.is_gone() {
@@ -276,8 +279,7 @@ async fn serve(
     tokio::spawn(async move {
         for (signal, message) in signals {
             tokio::select! {
-                _ = terminate.recv() => {}
-                _ = interrupt.recv() => {}
+                _ = end_signals.next() => {}
                 Ok(()) = &mut hung_up, if !hung_up.is_terminated() => {}
             }
             tracing::info!("{message}");

@@ -8,9 +8,9 @@ mod screen;
 mod stderr;
 
 use crate::clock::Moment;
+use crate::platform::terminal;
 use crate::render::terminal::{Live, Look, Terminal};
 use framegate_translators::frame::Frame;
-use rustix::termios::{Winsize, tcgetwinsize};
 use screen::Screen;
 use std::ffi::OsStr;
 use std::io::{self, IsTerminal};
@@ -81,9 +81,8 @@ fn variable(name: &str) -> Option<String> {
 
 /// The columns and rows of the terminal on standard output.
 fn size() -> Option<(usize, usize)> {
-    let Winsize { ws_col, ws_row, .. } = tcgetwinsize(io::stdout()).ok()?;
-    let rows = if ws_row == 0 { ROWS } else { usize::from(ws_row) };
-    (ws_col > 0).then_some((usize::from(ws_col), rows))
+    let (columns, rows) = terminal::size()?;
+    Some((columns, if rows == 0 { ROWS } else { rows }))
 }
 
 impl TextArgs {
@@ -105,17 +104,17 @@ impl TextArgs {
         let has_colour = match self.color.unwrap_or_default() {
             When::Always => true,
             When::Never => false,
-            When::Auto => is_coloured(is_terminal, variable),
+            When::Auto => is_coloured(is_terminal && terminal::stdout_obeys_escapes(), variable),
         };
-        let terminal = size().filter(|_| is_terminal).map(|(columns, _)| columns);
-        let columns = self.width.map(usize::from).or(terminal).unwrap_or(PIPE_COLUMNS);
+        let wide = size().filter(|_| is_terminal).map(|(columns, _)| columns);
+        let columns = self.width.map(usize::from).or(wide).unwrap_or(PIPE_COLUMNS);
         Look { columns, has_colour, has_labels }
     }
 }
 
 /// Whether things can be drawn again on standard output.
 pub(super) fn is_live() -> bool {
-    io::stdout().is_terminal() && variable("TERM").as_deref() != Some("dumb")
+    io::stdout().is_terminal() && variable("TERM").as_deref() != Some("dumb") && terminal::stdout_obeys_escapes()
 }
 
 /// Text on standard output.

@@ -3,9 +3,8 @@
 //! Input: what this process writes to standard error: log lines, warnings, the output of a runner. Output: its lines, to be written above
 //! what is drawn. Never: a message that is lost without a note; a thread that waits for itself; a redirected standard error, which stays as it is.
 
-use rustix::stdio::dup2_stderr;
+use crate::platform::stderr::Diverted;
 use std::io::{self, BufRead, BufReader, IsTerminal, PipeReader, Read};
-use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
@@ -19,20 +18,18 @@ const LINE_BYTES: u64 = 8 << 10;
 
 /// Standard error of this process, as lines.
 pub(super) struct Captured {
-    /// Where it went before.
-    terminal: OwnedFd,
+    diverted: Diverted,
     lines: Receiver<String>,
     left_out: Arc<AtomicU64>,
     reader: Option<JoinHandle<()>>,
 }
 
 impl Captured {
-    /// Takes standard error, if it is a terminal; `None` otherwise, or if the system has no descriptor or thread left.
+    /// Takes standard error, if it is a terminal; `None` otherwise, if the system has no descriptor or thread left, or if it cannot divert it.
     pub(super) fn begin() -> Option<Self> {
         if !io::stderr().is_terminal() {
             return None;
         }
-        let terminal = io::stderr().as_fd().try_clone_to_owned().ok()?;
         let (reader, writer) = io::pipe().ok()?;
         let (sender, lines) = sync_channel(WAITING);
         let left_out = Arc::<AtomicU64>::default();
@@ -40,8 +37,8 @@ impl Captured {
         let reader =
             thread::Builder::new().name("stderr".to_owned()).spawn(move || read(reader, &sender, &counted)).ok()?;
         // From here on, the only writing end is standard error itself.
-        dup2_stderr(&writer).ok()?;
-        Some(Self { terminal, lines, left_out, reader: Some(reader) })
+        let diverted = Diverted::to(&writer)?;
+        Some(Self { diverted, lines, left_out, reader: Some(reader) })
     }
 
     /// The lines since the last call.
@@ -54,7 +51,7 @@ impl Captured {
     /// Gives standard error back, and returns the last lines.
     pub(super) fn end(&mut self) -> Vec<String> {
         let Some(reader) = self.reader.take() else { return Vec::new() };
-        if dup2_stderr(&self.terminal).is_err() {
+        if self.diverted.restore().is_err() {
             // The reader would wait for ever.
             return self.take();
         }

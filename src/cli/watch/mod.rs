@@ -6,25 +6,24 @@
 
 mod asking;
 mod frames;
-mod keys;
 
 use super::bridge::{self, Events, Failure, Proxy};
 use super::text::{self, TextArgs, View};
 use super::{EXIT_CLEAN, EXIT_FINDINGS};
+use crate::platform::keys::Keys;
+use crate::platform::signals::EndSignals;
+use crate::platform::suspension::{self, Suspensions};
 use crate::render::terminal::label;
 use anyhow::{Context, bail};
 use asking::{Act, Asking};
 use framegate_translators::contracts::{Contract, FRAMES};
 use framegate_translators::frame::{Body, EndReason, Frame, StreamKind};
 use hyper::StatusCode;
-use keys::Keys;
-use rustix::process::{Signal, getpid, kill_process};
 use serde_json::Value;
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::time::MissedTickBehavior;
 use tokio_util::task::AbortOnDropHandle;
@@ -67,10 +66,6 @@ Exit codes:
   1   the run failed or was interrupted
   2   there is no such run; the proxy cannot be reached, or refuses; invalid arguments
   130 Ctrl-C (143: SIGTERM)";
-
-/// The numbers of the signals that end the command.
-const SIGINT: u8 = 2;
-const SIGTERM: u8 = 15;
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let proxy = bridge::running(&args.url, args.token_file.as_deref(), args.ca_file.as_deref())?;
@@ -147,10 +142,8 @@ impl Watch {
     }
 
     async fn follow(mut self) -> anyhow::Result<u8> {
-        let mut interrupt = signal(SignalKind::interrupt()).context("cannot listen for signals")?;
-        let mut terminate = signal(SignalKind::terminate()).context("cannot listen for signals")?;
-        let stop = SignalKind::from_raw(Signal::TSTP.as_raw());
-        let mut stop = signal(stop).context("cannot listen for signals")?;
+        let mut signals = EndSignals::listen().context("cannot listen for signals")?;
+        let mut suspensions = Suspensions::listen().context("cannot listen for signals")?;
         let mut ticks = tokio::time::interval(text::TICK);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
         let (answers, mut answered) = mpsc::channel::<Answered>(8);
@@ -183,9 +176,8 @@ impl Watch {
                 Some(key) = keys => self.key(key, &answers)?,
                 Some(answer) = answered.recv() => self.answered(answer)?,
                 _ = ticks.tick() => self.draw(true)?,
-                _ = interrupt.recv() => break 128 + SIGINT,
-                _ = terminate.recv() => break 128 + SIGTERM,
-                _ = stop.recv() => self.stop()?,
+                signal = signals.next() => break 128 + signal.number(),
+                () = suspensions.next() => self.stop()?,
             }
         };
         self.view.finish().context("cannot write")?;
@@ -275,7 +267,7 @@ impl Watch {
         if let Some(keys) = &self.keys {
             keys.restore();
         }
-        kill_process(getpid(), Signal::STOP).context("cannot stop")?;
+        suspension::stop_here().context("cannot stop")?;
         if let Some(keys) = &self.keys {
             keys.take().context("cannot read keys")?;
         }

@@ -5,8 +5,9 @@
 //! another vendor, or of the machine's cloud provider.
 
 use super::Preset;
+use crate::platform::variables::{NEEDED, known_name};
 
-/// Variables for every program: paths and user, locale, settings in the XDG directories, proxies and certificates.
+/// Variables for every program, besides those that the system needs: paths and user, locale, settings in the XDG directories, proxies and certificates.
 const COMMON: &[&str] = &[
     "ALL_PROXY",
     "COLORTERM",
@@ -39,14 +40,15 @@ const COMMON: &[&str] = &[
 /// The names of the variables that are passed to a program of this preset.
 pub fn passed(preset: Preset) -> impl Iterator<Item = &'static str> {
     let own = preset.built_in().map_or(&[][..], |preset| preset.environment);
-    COMMON.iter().chain(own).copied()
+    COMMON.iter().chain(NEEDED).chain(own).copied()
 }
 
 /// Whether an entry of such a list matches a variable.
 pub fn is_meant(listed: &str, variable: &str) -> bool {
+    let known = |name: &str| known_name(name.into());
     match listed.strip_suffix('*') {
-        Some(front) => variable.starts_with(front),
-        None => listed == variable,
+        Some(front) => variable.get(..front.len()).is_some_and(|variable| known(variable) == known(front)),
+        None => known(listed) == known(variable),
     }
 }
 

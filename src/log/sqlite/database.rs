@@ -5,9 +5,9 @@
 
 use super::Fsync;
 use crate::log::LogError;
+use crate::platform::limits;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
-use rustix::process::{Resource, getrlimit};
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -66,7 +66,7 @@ const NEAR_LIMIT: u64 = 64 << 10;
 /// The system's limit on file size, if a file of the database has reached it. SQLite reports a write that the limit cuts off as
 /// a full disk, but a write that begins at the limit as an I/O error. Callers should see the same error for both.
 fn file_limit_reached(path: &Path) -> Option<u64> {
-    let limit = getrlimit(Resource::Fsize).current?;
+    let limit = limits::file_bytes()?;
     let is_reached = |suffix: &str| {
         let mut name = path.as_os_str().to_owned();
         name.push(suffix);
@@ -103,7 +103,8 @@ impl Lock {
         };
         let mut name = path.as_os_str().to_owned();
         name.push("-lock");
-        let file = File::options().create(true).append(true).open(PathBuf::from(name)).map_err(failed)?;
+        let file =
+            File::options().create(true).truncate(false).write(true).open(PathBuf::from(name)).map_err(failed)?;
         match file.try_lock() {
             Ok(()) => Ok(Self { file }),
             Err(TryLockError::WouldBlock) => Err(LogError::Locked { path: path.to_owned() }),

@@ -7,9 +7,9 @@ use super::database::failure;
 use super::watermark::Watermark;
 use super::{Fsync, Options};
 use crate::log::LogError;
+use crate::platform::identity::Identity;
 use rusqlite::Connection;
 use std::io::ErrorKind;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -92,13 +92,13 @@ impl State {
     }
 }
 
-/// The identity of the opened files: device and inode.
+/// The identity of the opened files.
 #[derive(Debug)]
 pub(super) struct Files {
     path: PathBuf,
-    database: Option<(u64, u64)>,
+    database: Option<Identity>,
     /// The write-ahead log, which is created by the first write.
-    wal: OnceLock<(u64, u64)>,
+    wal: OnceLock<Identity>,
 }
 
 impl Files {
@@ -108,7 +108,7 @@ impl Files {
 
     /// Checks that they are still there. A file that cannot be examined counts as there.
     pub(super) fn check(&self) -> Result<(), LogError> {
-        let replaced = |what: &'static str, found: Option<(u64, u64)>| LogError::Replaced {
+        let replaced = |what: &'static str, found: Option<Identity>| LogError::Replaced {
             path: self.path.clone(),
             what,
             how: if found.is_some() { "replaced by another file" } else { "deleted" },
@@ -133,9 +133,9 @@ impl Files {
 }
 
 /// `None` if the file does not exist.
-fn identity(path: &Path) -> std::io::Result<Option<(u64, u64)>> {
-    match std::fs::metadata(path) {
-        Ok(found) => Ok(Some((found.dev(), found.ino()))),
+fn identity(path: &Path) -> std::io::Result<Option<Identity>> {
+    match Identity::at(path) {
+        Ok(found) => Ok(Some(found)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
     }

@@ -9,9 +9,9 @@
 //! After its single line the file is padded. The padding is given up if the disk is so full that the database cannot even be
 //! opened: that needs a file for the memory that its connections share.
 
+use crate::platform::files::write_all_at;
 use std::fs::File;
 use std::io::Read;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 /// Maximum length of the line.
@@ -44,7 +44,7 @@ impl Watermark {
             && file.metadata().is_ok_and(|found| found.len() < RESERVE as u64)
         {
             // If there is no room for the padding now, a later start tries again.
-            let _ = file.write_all_at(&vec![0; RESERVE - LINE as usize], LINE);
+            let _ = write_all_at(file, &vec![0; RESERVE - LINE as usize], LINE);
         }
         (Self { file: file.ok(), database: hex(database), has_failed: false }, marked)
     }
@@ -54,7 +54,7 @@ impl Watermark {
         let Some(file) = &self.file else { return };
         let text = format!("{BEGIN} {} {next_position:020}", self.database);
         let line = format!("{text} {:08x}\n", crc32fast::hash(text.as_bytes()));
-        let written = file.write_all_at(line.as_bytes(), 0);
+        let written = write_all_at(file, line.as_bytes(), 0);
         if let (Err(error), false) = (&written, self.has_failed) {
             tracing::warn!(%error, "the position of the frame log cannot be written");
         }

@@ -5,8 +5,10 @@
 //! neither the configuration nor the preset names; a secret in a message.
 
 use crate::config::upstream::{Command, environment};
+use crate::platform::paths;
+use crate::platform::variables::known_name;
 use std::collections::BTreeMap;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -20,7 +22,7 @@ const MAX_SECRET: u64 = 64 << 10;
 pub(super) fn directory(command: &Command, asked: Option<&str>) -> Result<Option<PathBuf>, String> {
     let resolved = |path: &Path| {
         let shown = path.display();
-        let path = path.canonicalize().map_err(|error| format!("cannot use the directory {shown}: {error}"))?;
+        let path = paths::canonical(path).map_err(|error| format!("cannot use the directory {shown}: {error}"))?;
         if path.is_dir() { Ok(path) } else { Err(format!("{shown} is not a directory")) }
     };
     let Some(asked) = asked else {
@@ -32,7 +34,7 @@ pub(super) fn directory(command: &Command, asked: Option<&str>) -> Result<Option
     let refused = || format!("runs of this upstream may not work in {asked:?} (upstream.directories)");
     // Do not reveal whether a directory that is not allowed exists.
     let wanted = resolved(Path::new(asked)).map_err(|_| refused())?;
-    let allowed = command.directories.iter().filter_map(|allowed| allowed.canonicalize().ok());
+    let allowed = command.directories.iter().filter_map(|allowed| paths::canonical(allowed).ok());
     if allowed.into_iter().any(|allowed| wanted.starts_with(allowed)) { Ok(Some(wanted)) } else { Err(refused()) }
 }
 
@@ -44,7 +46,7 @@ pub(super) fn variables(
     command: &Command,
     own: impl IntoIterator<Item = (OsString, OsString)>,
 ) -> Result<BTreeMap<OsString, OsString>, String> {
-    let own: BTreeMap<OsString, OsString> = own.into_iter().collect();
+    let own: BTreeMap<OsString, OsString> = own.into_iter().map(|(name, value)| (known_name(name), value)).collect();
     let listed: Vec<&str> = match &command.pass_environment {
         Some(listed) => listed.iter().map(String::as_str).collect(),
         None => environment::passed(command.preset).collect(),
@@ -57,14 +59,14 @@ pub(super) fn variables(
     let mut variables: BTreeMap<OsString, OsString> =
         own.iter().filter(|(name, _)| is_passed(name)).map(|(name, value)| (name.clone(), value.clone())).collect();
     for (name, value) in &command.environment {
-        variables.insert(name.into(), value.into());
+        variables.insert(known_name(name.into()), value.into());
     }
     for (name, of) in &command.secret_variables {
         let value = own
-            .get(OsStr::new(of))
+            .get(&known_name(of.into()))
             .cloned()
             .ok_or_else(|| format!("the secret {name} comes from the variable {of}, which is not set"))?;
-        variables.insert(name.into(), value);
+        variables.insert(known_name(name.into()), value);
     }
     for (name, path) in &command.secret_files {
         let cannot =
@@ -79,7 +81,7 @@ pub(super) fn variables(
         if value.is_empty() || value.contains('\0') {
             return Err(cannot(&"it is empty, or contains NUL"));
         }
-        variables.insert(name.into(), value.into());
+        variables.insert(known_name(name.into()), value.into());
     }
     Ok(variables)
 }

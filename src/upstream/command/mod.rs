@@ -12,7 +12,6 @@ mod stderr;
 mod supervisor;
 mod writer;
 
-pub(super) use process::Group;
 pub use supervisor::Exit;
 
 use super::services::{self, Services};

@@ -5,7 +5,7 @@
 
 use crate::config::upstream::Command;
 use crate::log::StreamId;
-use rustix::process::Signal;
+use crate::platform::{Stop, exit};
 use std::process::ExitStatus;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -88,8 +88,8 @@ impl ProgramShutdown {
         (self.stage != Stage::Killed).then_some(self.next)
     }
 
-    /// The signal to send now; `None` if no stage is due.
-    pub(super) fn step(&mut self, now: Instant) -> Option<Signal> {
+    /// How to end the program now; `None` if no stage is due.
+    pub(super) fn step(&mut self, now: Instant) -> Option<Stop> {
         if self.next().is_none_or(|next| now < next) {
             return None;
         }
@@ -98,10 +98,10 @@ impl ProgramShutdown {
             self.stage = Stage::Signalled;
             // An interruption sends the same signal as Ctrl-C, on which runners save their state.
             let is_interrupt = matches!(self.cause, Cause::Interrupt { .. });
-            return Some(if is_interrupt { Signal::INT } else { Signal::TERM });
+            return Some(if is_interrupt { Stop::Interrupt } else { Stop::Terminate });
         }
         self.stage = Stage::Killed;
-        Some(Signal::KILL)
+        Some(Stop::Kill)
     }
 }
 
@@ -129,8 +129,7 @@ pub(super) fn of_run(cause: Option<&Cause>, settings: &Command, status: Option<E
 
 /// How a program ended, in words.
 pub(super) fn exit_text(status: ExitStatus) -> String {
-    use std::os::unix::process::ExitStatusExt;
-    match (status.code(), status.signal()) {
+    match (status.code(), exit::signal(status)) {
         (Some(code), _) => format!("exited with status {code}"),
         (None, Some(signal)) => format!("was ended by signal {signal}"),
         (None, None) => "ended".to_owned(),
@@ -156,10 +155,10 @@ mod tests {
         let mut shutdown = ProgramShutdown::asked(by("a"), &settings(), begin);
         assert!(shutdown.is_asked());
         assert_eq!(shutdown.step(begin + ms(99)), None);
-        assert_eq!(shutdown.step(begin + ms(100)), Some(Signal::INT));
+        assert_eq!(shutdown.step(begin + ms(100)), Some(Stop::Interrupt));
         assert!(!shutdown.is_asked());
         assert_eq!(shutdown.step(begin + ms(149)), None);
-        assert_eq!(shutdown.step(begin + ms(150)), Some(Signal::KILL));
+        assert_eq!(shutdown.step(begin + ms(150)), Some(Stop::Kill));
         assert_eq!(shutdown.next(), None);
         assert_eq!(shutdown.step(begin + ms(1000)), None);
     }
@@ -167,12 +166,12 @@ mod tests {
     #[test]
     fn the_signal_depends_on_the_cause() {
         let begin = Instant::now();
-        assert_eq!(ProgramShutdown::at_once(by("a"), &settings(), begin).step(begin), Some(Signal::INT));
-        assert_eq!(ProgramShutdown::at_once(Cause::Idle, &settings(), begin).step(begin), Some(Signal::TERM));
+        assert_eq!(ProgramShutdown::at_once(by("a"), &settings(), begin).step(begin), Some(Stop::Interrupt));
+        assert_eq!(ProgramShutdown::at_once(Cause::Idle, &settings(), begin).step(begin), Some(Stop::Terminate));
         let slow = Command { signal_grace_ms: 600_000, ..settings() };
         let mut stopping = ProgramShutdown::at_once(Cause::Stopping, &slow, begin);
-        assert_eq!(stopping.step(begin), Some(Signal::TERM));
-        assert_eq!(stopping.step(begin + STOPPING), Some(Signal::KILL));
+        assert_eq!(stopping.step(begin), Some(Stop::Terminate));
+        assert_eq!(stopping.step(begin + STOPPING), Some(Stop::Kill));
         assert_eq!(
             ProgramShutdown::asked(Cause::Leaving, &settings(), begin).next(),
             Some(begin + Duration::from_millis(10))

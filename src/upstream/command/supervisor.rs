@@ -428,8 +428,8 @@ impl Supervisor {
                 ProgramShutdown::asked(cause, &self.settings, now)
             });
         }
-        if let Some(signal) = self.shutdown.as_mut().and_then(|shutdown| shutdown.step(now)) {
-            self.process.signal(signal);
+        if let Some(how) = self.shutdown.as_mut().and_then(|shutdown| shutdown.step(now)) {
+            self.process.stop(how);
         }
     }
 

@@ -3,12 +3,9 @@
 //! Input: absolute paths, as a runner writes them. Output: text. Never: a file outside the directory, whatever links or `..` lead
 //! there; a device or a pipe; a file larger than the bound.
 
+use crate::platform::contained::{self, ContainedDirectory};
 use framegate_translators::host::ServiceError;
-use rustix::fs::{Mode, OFlags};
-use rustix::io::Errno;
-use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
-use std::os::fd::OwnedFd;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -16,22 +13,21 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub(super) struct Files {
     root: Arc<Path>,
-    /// All access goes through this handle.
-    dir: Arc<OwnedFd>,
+    /// All access goes through it.
+    dir: Arc<ContainedDirectory>,
     max_bytes: usize,
 }
 
 impl Files {
     /// Opens the directory, whose path has no links.
     pub(super) fn new(root: &Path, max_bytes: usize) -> std::io::Result<Self> {
-        let dir = rustix::fs::open(root, OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
-        Ok(Self { root: root.into(), dir: Arc::new(dir), max_bytes })
+        Ok(Self { root: root.into(), dir: Arc::new(ContainedDirectory::open(root)?), max_bytes })
     }
 
     /// Reads a text file: `lines` lines from line `first`, counted from 1.
     pub(super) fn read(&self, path: &str, first: Option<u64>, lines: Option<u64>) -> Result<String, ServiceError> {
         let within = self.within(path)?;
-        let mut file = File::from(self.open(&within, OFlags::RDONLY).map_err(|error| failure(path, &error))?);
+        let mut file = self.dir.read(&within).map_err(|error| failure(path, &error))?;
         let metadata = file.metadata().map_err(|error| failure(path, &error))?;
         if !metadata.is_file() {
             return Err(ServiceError::Refused(format!("{path:?} is not a file")));
@@ -61,52 +57,15 @@ impl Files {
                 "the content has {bytes} bytes, but at most {most} are allowed (upstream.max_file_bytes of the proxy)"
             )));
         }
-        self.create_directories(&within).map_err(|error| failure(path, &error))?;
+        self.dir.create_above(&within).map_err(|error| failure(path, &error))?;
         // Truncated only once it is known to be a file.
-        let created = self.open(&within, OFlags::WRONLY | OFlags::CREATE);
-        let mut file = File::from(created.map_err(|error| failure(path, &error))?);
+        let mut file = self.dir.write(&within).map_err(|error| failure(path, &error))?;
         let is_file = file.metadata().is_ok_and(|metadata| metadata.is_file());
         if !is_file {
             return Err(ServiceError::Refused(format!("{path:?} is not a file")));
         }
         let written = file.set_len(0).and_then(|()| file.write_all(content.as_bytes()));
         written.map_err(|error| failure(path, &error))
-    }
-
-    /// Creates the directories above a file.
-    fn create_directories(&self, within: &Path) -> std::io::Result<()> {
-        let mut above = PathBuf::new();
-        for name in within.parent().into_iter().flat_map(Path::components) {
-            let parent = above.clone();
-            above.push(name);
-            match self.open(&above, OFlags::DIRECTORY | OFlags::RDONLY) {
-                Err(error) if error.kind() == ErrorKind::NotFound => {
-                    let start = if parent.as_os_str().is_empty() { Path::new(".") } else { &parent };
-                    let parent = self.open(start, OFlags::DIRECTORY | OFlags::RDONLY)?;
-                    let made = rustix::fs::mkdirat(parent, name.as_os_str(), Mode::from_raw_mode(0o777));
-                    // Another process may have been faster.
-                    made.or_else(|error| if error == Errno::EXIST { Ok(()) } else { Err(error) })?;
-                }
-                other => drop(other?),
-            }
-        }
-        Ok(())
-    }
-
-    /// Opens a file. The system itself resolves links, and refuses those that lead outside, also if they change meanwhile.
-    #[cfg(target_os = "linux")]
-    fn open(&self, within: &Path, how: OFlags) -> std::io::Result<OwnedFd> {
-        use rustix::fs::ResolveFlags;
-        let mode = if how.contains(OFlags::CREATE) { Mode::from_raw_mode(0o666) } else { Mode::empty() };
-        // Without waiting for the other end, if it is a pipe.
-        let how = how | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-        Ok(rustix::fs::openat2(&self.dir, within, how, mode, ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS)?)
-    }
-
-    /// Only Linux is able to keep a path within a directory.
-    #[cfg(not(target_os = "linux"))]
-    fn open(&self, _: &Path, _: OFlags) -> std::io::Result<OwnedFd> {
-        Err(std::io::Error::new(ErrorKind::Unsupported, "files are only served on Linux"))
     }
 
     /// The path from the directory on.
@@ -147,17 +106,13 @@ fn part(text: &str, first: u64, lines: Option<u64>) -> &str {
 
 fn failure(path: &str, error: &std::io::Error) -> ServiceError {
     let cannot = || format!("{path:?} cannot be used: {error}");
-    match Errno::from_io_error(error) {
-        Some(Errno::NOENT) => ServiceError::NotFound(format!("there is no file {path:?}")),
-        // What the system says about a link that leads outside.
-        Some(Errno::XDEV | Errno::LOOP) => {
-            ServiceError::Refused(format!("{path:?} leads outside the directory of the run"))
-        }
-        Some(Errno::ACCESS | Errno::PERM | Errno::ISDIR | Errno::NOTDIR | Errno::NXIO) => {
-            ServiceError::Refused(cannot())
-        }
-        _ => ServiceError::Failed(cannot()),
+    if error.kind() == ErrorKind::NotFound {
+        return ServiceError::NotFound(format!("there is no file {path:?}"));
     }
+    if contained::leads_outside(error) {
+        return ServiceError::Refused(format!("{path:?} leads outside the directory of the run"));
+    }
+    if contained::is_unusable(error) { ServiceError::Refused(cannot()) } else { ServiceError::Failed(cannot()) }
 }
 
 #[cfg(test)]

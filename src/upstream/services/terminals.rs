@@ -7,18 +7,17 @@
 use super::tail::Tail;
 use crate::clock::sleep_until;
 use crate::config::upstream::Agent;
-use crate::upstream::command::Group;
+use crate::platform::processes::ProcessTree;
+use crate::platform::{Stop, exit, paths, programs};
 use framegate_translators::host::{Served, ServiceError, TerminalExit};
-use rustix::process::Signal;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt};
-use tokio::process::{Child, Command};
+use tokio::process::Command;
 use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;
@@ -73,31 +72,29 @@ impl Terminals {
             )));
         }
         let directory = self.directory(order.cwd.as_deref())?;
-        let mut child = Command::new(&order.command)
+        let mut command = Command::new(programs::found(&order.command, &self.variables));
+        command
             .args(&order.arguments)
             .env_clear()
             .envs(&self.variables)
             .envs(order.environment.iter().map(|(name, value)| (name, value)))
             .current_dir(directory)
-            .process_group(0)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .kill_on_drop(true)
-            .spawn()
+            .stderr(Stdio::piped());
+        let mut tree = ProcessTree::start(command)
             .map_err(|error| ServiceError::Failed(format!("{:?} cannot be started: {error}", order.command)))?;
-        let group = Group::of(&child);
         let most = order
             .output_bytes
             .map_or(self.most_output, |asked| usize::try_from(asked).unwrap_or(usize::MAX).min(self.most_output));
         let output = Arc::new(Mutex::new(Tail::new(most)));
         let (exits, exit) = watch::channel(None);
         let (stop, stops) = watch::channel(false);
-        let pipes = (child.stdout.take(), child.stderr.take());
+        let pipes = (tree.take_stdout(), tree.take_stderr());
         let followed = output.clone();
         let task = async move {
-            let ended = follow(child, &group, pipes, &followed, stops).await;
-            drop(group);
+            let ended = follow(&mut tree, pipes, &followed, stops).await;
+            drop(tree);
             exits.send_replace(Some(ended));
         };
         let terminal = Terminal { output, exit, stop, _task: AbortOnDropHandle::new(tokio::spawn(task)) };
@@ -150,7 +147,7 @@ impl Terminals {
     fn directory(&self, asked: Option<&str>) -> Result<PathBuf, ServiceError> {
         let Some(asked) = asked else { return Ok(self.root.clone()) };
         let refused = || ServiceError::Refused(format!("{asked:?} is no directory within that of the run"));
-        let path = Path::new(asked).canonicalize().map_err(|_| refused())?;
+        let path = paths::canonical(Path::new(asked)).map_err(|_| refused())?;
         let is_within = Path::new(asked).is_absolute() && path.starts_with(&self.root) && path.is_dir();
         if is_within { Ok(path) } else { Err(refused()) }
     }
@@ -165,10 +162,9 @@ fn lock(output: &Mutex<Tail>) -> MutexGuard<'_, Tail> {
     output.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Reads the output of a command until it has ended. The rest of its process group is then killed.
+/// Reads the output of a command until it has ended. The processes that it left are then killed.
 async fn follow(
-    mut child: Child,
-    group: &Group,
+    tree: &mut ProcessTree,
     (mut stdout, mut stderr): (Option<impl AsyncRead + Unpin>, Option<impl AsyncRead + Unpin>),
     output: &Mutex<Tail>,
     mut stops: watch::Receiver<bool>,
@@ -178,19 +174,19 @@ async fn follow(
     let (mut from_stdout, mut from_stderr) = (vec![0; 8192], vec![0; 8192]);
     while status.is_none() || stdout.is_some() || stderr.is_some() {
         tokio::select! {
-            ended = child.wait(), if status.is_none() => {
+            ended = tree.wait(), if status.is_none() => {
                 status = Some(ended.ok());
                 deadline = Some(Instant::now() + LAST_OUTPUT);
             }
             length = read(&mut stdout, &mut from_stdout) => keep(length, &mut stdout, &from_stdout, output),
             length = read(&mut stderr, &mut from_stderr) => keep(length, &mut stderr, &from_stderr, output),
             Ok(_) = stops.wait_for(|is_stopped| *is_stopped), if deadline.is_none() => {
-                group.signal(Signal::TERM);
+                tree.stop(Stop::Terminate);
                 deadline = Some(Instant::now() + KILL_GRACE);
             }
             () = sleep_until(deadline) => match status {
                 None => {
-                    group.signal(Signal::KILL);
+                    tree.stop(Stop::Kill);
                     deadline = Some(Instant::now() + KILL_GRACE);
                 }
                 Some(_) => break,
@@ -215,12 +211,8 @@ fn keep<R>(length: usize, pipe: &mut Option<R>, chunk: &[u8], output: &Mutex<Tai
 }
 
 fn exit_of(status: Option<ExitStatus>) -> TerminalExit {
-    let signal = status.and_then(|status| status.signal());
-    let name = |signal: i32| match Signal::from_named_raw(signal) {
-        Some(signal) => format!("SIG{}", format!("{signal:?}").trim_matches('"').trim_start_matches("Signal::")),
-        None => format!("signal {signal}"),
-    };
-    TerminalExit { code: status.and_then(|status| status.code()), signal: signal.map(name) }
+    let signal = status.and_then(exit::signal);
+    TerminalExit { code: status.and_then(|status| status.code()), signal: signal.map(exit::signal_name) }
 }
 
 #[cfg(test)]

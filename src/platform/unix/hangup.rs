@@ -4,29 +4,45 @@
 //! (it has no terminal); a process stopped that was started to outlive its terminal (`nohup`).
 
 use std::fs::{File, read_to_string};
-use std::time::Duration;
+use std::io;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// How long after a signal the terminal may still close: a shell that ends signals its jobs first.
-pub(super) const SOON: Duration = Duration::from_secs(1);
+/// The signals.
+pub(crate) struct Hangups(Signal);
+
+impl Hangups {
+    /// From now on, SIGHUP does not end the process. Must be called in a runtime.
+    ///
+    /// # Errors
+    /// The signal cannot be listened for.
+    pub(crate) fn listen() -> io::Result<Self> {
+        Ok(Self(signal(SignalKind::hangup())?))
+    }
+
+    /// Waits for the next signal; `None` if there will be no more.
+    pub(crate) async fn next(&mut self) -> Option<()> {
+        self.0.recv().await
+    }
+}
 
 /// The terminal that started the process.
-pub(super) struct Terminal {
+pub(crate) struct Terminal {
     is_followed: bool,
 }
 
 impl Terminal {
     /// Looks for the terminal. Must be called before a SIGHUP handler is installed.
-    pub(super) fn at_start() -> Self {
+    pub(crate) fn at_start() -> Self {
         Self { is_followed: is_there() && !ignores_hangup() }
     }
 
     /// Whether the process stops when its terminal closes.
-    pub(super) fn is_followed(&self) -> bool {
+    pub(crate) fn is_followed(&self) -> bool {
         self.is_followed
     }
 
     /// Whether the process must stop because its terminal has closed.
-    pub(super) fn is_gone(&self) -> bool {
+    pub(crate) fn is_gone(&self) -> bool {
         self.is_followed && !is_there()
     }
 }

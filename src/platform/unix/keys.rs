@@ -1,7 +1,7 @@
-//! Single keys from the terminal.
+//! Single keys from the terminal on standard input.
 //!
-//! Input: the terminal on standard input. Output: keys, without waiting for a line end and without an echo. Never: a terminal that stays
-//! in this mode when the command ends or is stopped; a key out of several that came at once, such as pasted text or an arrow.
+//! Input: the terminal. Output: keys, without waiting for a line end and without an echo. Never: a terminal that stays in this mode when the
+//! command ends or is stopped; a key out of several that came at once, such as pasted text or an arrow.
 
 use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
 use std::fs::File;
@@ -11,7 +11,7 @@ use std::thread;
 use tokio::sync::mpsc;
 
 /// The keys, and the mode of the terminal before.
-pub(super) struct Keys {
+pub(crate) struct Keys {
     before: Termios,
     keys: mpsc::Receiver<u8>,
 }
@@ -21,7 +21,7 @@ impl Keys {
     ///
     /// # Errors
     /// Standard input is no terminal, or the system lets no thread start.
-    pub(super) fn open() -> io::Result<Self> {
+    pub(crate) fn open() -> io::Result<Self> {
         let before = tcgetattr(io::stdin())?;
         let (sender, keys) = mpsc::channel(8);
         let opened = Self { before, keys };
@@ -32,7 +32,7 @@ impl Keys {
     }
 
     /// The next key. The future may be dropped without loss.
-    pub(super) async fn next(&mut self) -> Option<u8> {
+    pub(crate) async fn next(&mut self) -> Option<u8> {
         self.keys.recv().await
     }
 
@@ -40,7 +40,7 @@ impl Keys {
     ///
     /// # Errors
     /// The system's error.
-    pub(super) fn take(&self) -> io::Result<()> {
+    pub(crate) fn take(&self) -> io::Result<()> {
         let mut mode = self.before.clone();
         mode.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
         mode.special_codes[SpecialCodeIndex::VMIN] = 1;
@@ -49,7 +49,7 @@ impl Keys {
     }
 
     /// Sets the mode from before.
-    pub(super) fn restore(&self) {
+    pub(crate) fn restore(&self) {
         // The terminal may be closed.
         let _ = tcsetattr(io::stdin(), OptionalActions::Now, &self.before);
     }
