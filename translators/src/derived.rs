@@ -18,6 +18,17 @@ pub(crate) fn numbered(namespace: &Uuid, prefix: &str, number: u64) -> Uuid {
     short.unwrap_or_else(|| uuid_v5(namespace, format!("{prefix}{number}").as_bytes()))
 }
 
+/// The id of the name that is only a decimal number, as all frames have it. It always fits into one block.
+pub(crate) fn of_number(namespace: &Uuid, number: u64) -> Uuid {
+    let mut block = [0; BLOCK];
+    let mut end = 0;
+    if let Some((front, digits)) = block.split_first_chunk_mut() {
+        *front = *namespace.as_bytes();
+        end = front.len() + write_decimal(number, digits);
+    }
+    of_block(block, end)
+}
+
 /// The id of a message of these pieces; `None` if it does not fit into one block.
 fn in_one_block<const PIECES: usize>(pieces: [&[u8]; PIECES]) -> Option<Uuid> {
     let mut block = [0; BLOCK];
@@ -59,17 +70,19 @@ fn of(digest: Sha1) -> Uuid {
 
 /// Writes `value` in decimal without allocating.
 fn decimal(value: u64, digits: &mut [u8; 20]) -> &[u8] {
+    let size = write_decimal(value, digits);
+    digits.get(..size).unwrap_or_default()
+}
+
+/// Writes `value` in decimal at the start of `place`, which has room for it. Returns the number of digits.
+fn write_decimal(value: u64, place: &mut [u8]) -> usize {
+    let size = value.checked_ilog10().unwrap_or_default() as usize + 1;
     let mut rest = value;
-    let mut start = digits.len();
-    for (at, slot) in digits.iter_mut().enumerate().rev() {
+    for slot in place.iter_mut().take(size).rev() {
         *slot = b'0' + (rest % 10) as u8;
         rest /= 10;
-        start = at;
-        if rest == 0 {
-            break;
-        }
     }
-    digits.get(start..).unwrap_or_default()
+    size
 }
 
 #[cfg(test)]
@@ -95,6 +108,14 @@ mod tests {
     fn decimal_matches_the_standard_formatting() {
         for value in [0, 7, 10, 99, 100, 12_345, u64::MAX] {
             assert_eq!(decimal(value, &mut [0; 20]), value.to_string().as_bytes());
+        }
+    }
+
+    #[test]
+    fn a_number_is_a_name() {
+        for number in [0, 7, 10, 99, 100, 12_345, u64::MAX] {
+            let expected = uuid_v5(&Uuid::NAMESPACE_DNS, number.to_string().as_bytes());
+            assert_eq!(of_number(&Uuid::NAMESPACE_DNS, number), expected, "{number}");
         }
     }
 

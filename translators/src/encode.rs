@@ -7,6 +7,7 @@ mod adapter;
 mod data;
 mod escape;
 mod event_shape;
+mod id;
 mod object;
 mod writer;
 

@@ -23,6 +23,8 @@ pub enum UnitPart<'p> {
         whole: bool,
         /// Whether it is certainly on one line.
         on_one_line: bool,
+        /// Whether it certainly has no escape.
+        unescaped: bool,
         /// What is wrong with the bytes; invalid UTF-8 is read with replacement characters.
         broken: Option<&'p str>,
     },
@@ -66,7 +68,7 @@ pub fn read(unit: &Unit<'_>, sink: &mut dyn FnMut(UnitPart<'_>)) {
     let is_stray = matches!(unit.form, Form::Stray | Form::Within);
     let broken = broken.or_else(|| is_stray.then(|| format!("line at byte {}: {STRAY}", unit.offset)));
     let body = text.strip_prefix('\u{FEFF}').unwrap_or(&text);
-    if body.trim() == "[DONE]" {
+    if !body.starts_with('{') && body.trim() == "[DONE]" {
         sink(UnitPart::Done);
         return;
     }
@@ -82,13 +84,15 @@ fn values(unit: &Unit<'_>, body: &str, broken: Option<&str>, sink: &mut dyn FnMu
     let mut first = true;
     loop {
         // The common case, in one pass: the unit is exactly one object.
-        let (json, fields, on_one_line, tail) = match first_value(rest) {
+        let (json, fields, (on_one_line, unescaped), tail) = match first_value(rest) {
             FirstValue::Blank if first => {
                 sink(UnitPart::Invalid { bytes: unit.payload, error: "an empty record".to_owned() });
                 return;
             }
             FirstValue::Blank => return,
-            FirstValue::Value { json, fields, on_one_line, rest } => (json, fields, on_one_line, rest),
+            FirstValue::Value { json, fields, on_one_line, unescaped, rest } => {
+                (json, fields, (on_one_line, unescaped), rest)
+            }
             FirstValue::Invalid(error) => {
                 let what = if unit.cut && error.is_eof() { "the input ended inside the record" } else { "not JSON" };
                 let at = unit.offset + (body.len() - rest.len()) as u64;
@@ -97,10 +101,10 @@ fn values(unit: &Unit<'_>, body: &str, broken: Option<&str>, sink: &mut dyn FnMu
                 return;
             }
         };
-        let whole = first && tail.trim().is_empty();
+        let whole = first && (tail.is_empty() || tail.trim().is_empty());
         let source =
             if whole { unit.payload } else { rest.get(..rest.len() - tail.len()).unwrap_or_default().as_bytes() };
-        sink(UnitPart::Value { json, fields, source, whole, on_one_line, broken });
+        sink(UnitPart::Value { json, fields, source, whole, on_one_line, unescaped, broken });
         if whole {
             return;
         }

@@ -165,13 +165,21 @@ impl<'a> EventShape<'a> {
 
 impl Field {
     /// Extends the fingerprint of the preceding fields by this field.
+    #[inline(always)]
     pub(super) fn onto(&self, preceding: Fingerprint) -> Fingerprint {
-        preceding.with(std::ptr::from_ref(self.key).addr() as u64 ^ self.kind.word())
+        preceding.with(self.word())
+    }
+
+    /// What a fingerprint contains of it.
+    #[inline(always)]
+    pub(super) fn word(&self) -> u64 {
+        std::ptr::from_ref(self.key).addr() as u64 ^ self.kind.word()
     }
 }
 
 impl Kind {
     /// What a fingerprint contains of it.
+    #[inline(always)]
     fn word(self) -> u64 {
         let of_text = |text: &'static str| text.as_ptr().addr() as u64;
         match self {

@@ -2,6 +2,7 @@
 
 use super::escape;
 use super::event_shape::{Field, HasKind, Key, Kind, of_json};
+use super::id::quoted;
 use crate::hash::Fingerprint;
 use serde::Serialize;
 use std::ops::Range;
@@ -9,9 +10,6 @@ use uuid::Uuid;
 
 /// The range of a value longer than this, in bytes, is recorded, so that its end need not be searched for again.
 const LONG: usize = 64;
-
-/// The length of a UUID in its canonical spelling.
-const UUID: usize = uuid::fmt::Hyphenated::LENGTH;
 
 const END: Field = Field { key: Key::NONE, kind: Kind::End };
 
@@ -34,6 +32,8 @@ pub(crate) struct Notes {
 }
 
 impl Notes {
+    // Inlined, because most callers know the kind: what the fingerprint contains of it is a constant then.
+    #[inline(always)]
     fn field(&mut self, field: Field) {
         self.fingerprint = field.onto(self.fingerprint);
         self.fields.push(field);
@@ -46,6 +46,8 @@ pub(crate) struct PreparedFields {
     /// Each field is preceded by a comma.
     text: Vec<u8>,
     fields: Vec<Field>,
+    /// What a fingerprint contains of each field.
+    words: Vec<u64>,
 }
 
 /// The usual numbers of bytes and fields.
@@ -57,7 +59,8 @@ impl PreparedFields {
         let mut text = Vec::with_capacity(USUAL.0);
         let mut notes = Notes { fields: Vec::with_capacity(USUAL.1), ..Notes::default() };
         fields(&mut ObjectWriter { out: &mut text, notes: &mut notes, first: false });
-        Self { text, fields: notes.fields }
+        let words = notes.fields.iter().map(Field::word).collect();
+        Self { text, fields: notes.fields, words }
     }
 }
 
@@ -102,11 +105,7 @@ impl<'a> ObjectWriter<'a> {
     /// Writes a UUID field.
     pub(crate) fn id(&mut self, key: &'static Key, id: &Uuid) {
         self.key(key, Kind::Uuid);
-        let mut quoted = [b'"'; UUID + 2];
-        if let Some(text) = quoted.get_mut(1..=UUID) {
-            id.as_hyphenated().encode_lower(text);
-        }
-        self.out.extend_from_slice(&quoted);
+        self.out.extend_from_slice(&quoted(id));
     }
 
     /// Writes fields that were serialised before.
@@ -115,7 +114,7 @@ impl<'a> ObjectWriter<'a> {
         self.first &= fields.text.is_empty();
         self.out.extend_from_slice(text);
         self.notes.fields.extend_from_slice(&fields.fields);
-        self.notes.fingerprint = fields.fields.iter().fold(self.notes.fingerprint, |all, field| field.onto(all));
+        self.notes.fingerprint = fields.words.iter().fold(self.notes.fingerprint, |all, word| all.with(*word));
     }
 
     /// Writes a field whose value is already JSON text.
@@ -180,6 +179,7 @@ impl<'a> ObjectWriter<'a> {
         self.out.push(b'}');
     }
 
+    #[inline(always)]
     fn key(&mut self, key: &'static Key, kind: Kind) {
         self.notes.field(Field { key, kind });
         if std::mem::take(&mut self.first) { key.write_first(self.out) } else { key.write(self.out) }

@@ -34,7 +34,7 @@ pub use tools::*;
 
 pub use crate::json::RawJson;
 
-use crate::derived::numbered;
+use crate::derived::of_number;
 use std::sync::Arc;
 use uuid::Uuid;
 
@@ -65,7 +65,7 @@ impl Frame {
 
     /// UUIDv5 of `seq` (decimal) in the namespace of the stream's id, so that a replay produces the same id.
     pub fn derived_id(&self) -> Uuid {
-        numbered(&self.stream.id, "", self.seq)
+        of_number(&self.stream.id, self.seq)
     }
 
     /// Whether a subagent caused the frame.

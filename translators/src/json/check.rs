@@ -5,6 +5,7 @@
 //! [`DEPTH`]) is left to the ordinary parser, which also reports what is wrong. So it has no error messages, and a rejection
 //! costs only time.
 
+use super::object::Read;
 use super::scan::{Quoted, ones};
 use super::{Field, Json};
 
@@ -17,7 +18,7 @@ const LEVELS: usize = 4;
 
 /// A typical lower bound for a field's size in bytes, and the maximum number of fields to reserve for. Together they give the
 /// initial capacity.
-const FIELD_BYTES: usize = 14;
+const FIELD_BYTES: usize = 20;
 const MOST_EXPECTED: usize = 96;
 
 /// A parsed object.
@@ -27,11 +28,13 @@ pub(super) struct Apart<'a> {
     pub(super) length: usize,
     /// Whether the object contains no line end.
     pub(super) on_one_line: bool,
+    /// Whether no string contains an escape.
+    pub(super) unescaped: bool,
 }
 
 /// Parses the object at the start of `text`; `None` if it is not certainly one.
 pub(super) fn object(text: &str) -> Option<Apart<'_>> {
-    let mut check = Check { bytes: text.as_bytes(), at: 0, on_one_line: true };
+    let mut check = Check { bytes: text.as_bytes(), at: 0, on_one_line: true, unescaped: true };
     // An estimate that is seldom too small. The excess is freed with the record.
     let mut fields = Vec::with_capacity((text.len() / FIELD_BYTES).clamp(8, MOST_EXPECTED));
     // The open objects: for each one, the index of its field and the position of its text.
@@ -39,25 +42,33 @@ pub(super) fn object(text: &str) -> Option<Apart<'_>> {
     let mut depth = 0;
     check.take(b'{')?;
     if check.next()? == b'}' {
-        return Some(Apart { fields, length: check.at + 1, on_one_line: check.on_one_line });
+        check.at += 1;
+        return Some(check.apart(fields));
     }
     loop {
         let (start, escaped) = check.key()?;
         let key = Quoted { inner: text.get(start..check.at - 1)?, escaped }.unescaped()?;
         check.colon()?;
         let start = check.at;
-        if let (Some(b'{'), Some(place)) = (check.bytes.get(start), open.get_mut(depth)) {
+        let first = check.bytes.get(start);
+        if let (Some(b'{'), Some(place)) = (first, open.get_mut(depth)) {
             *place = (fields.len(), start);
             depth += 1;
             // The text is set when the object ends.
-            fields.push(Field { key, value: Json(""), inner: None });
+            fields.push(Field { key, value: Json(""), read: Read::Nothing });
             check.at += 1;
             if check.next()? != b'}' {
                 continue;
             }
         } else {
-            check.value()?;
-            fields.push(Field { key, value: Json(text.get(start..check.at)?), inner: None });
+            let read = if first == Some(&b'"') {
+                check.at += 1;
+                if check.string()? { Read::Nothing } else { Read::Plain }
+            } else {
+                check.value()?;
+                Read::Nothing
+            };
+            fields.push(Field { key, value: Json(text.get(start..check.at)?), read });
         }
         loop {
             let byte = check.next()?;
@@ -65,14 +76,14 @@ pub(super) fn object(text: &str) -> Option<Apart<'_>> {
             match byte {
                 b',' => break,
                 b'}' if depth == 0 => {
-                    return Some(Apart { fields, length: check.at, on_one_line: check.on_one_line });
+                    return Some(check.apart(fields));
                 }
                 b'}' => {
                     depth -= 1;
                     let &(nth, start) = open.get(depth)?;
                     let inner = u32::try_from(fields.len() - nth - 1).ok()?;
                     let field = fields.get_mut(nth)?;
-                    (field.value, field.inner) = (Json(text.get(start..check.at)?), Some(inner));
+                    (field.value, field.read) = (Json(text.get(start..check.at)?), Read::Fields(inner));
                 }
                 _ => return None,
             }
@@ -85,9 +96,16 @@ struct Check<'a> {
     at: usize,
     /// Whether no line end was skipped. Strings cannot contain one.
     on_one_line: bool,
+    /// Whether no string so far had an escape.
+    unescaped: bool,
 }
 
 impl Check<'_> {
+    /// The result for the object that ends here.
+    fn apart<'a>(&self, fields: Vec<Field<'a>>) -> Apart<'a> {
+        Apart { fields, length: self.at, on_one_line: self.on_one_line, unescaped: self.unescaped }
+    }
+
     /// The next byte that is not white space; not consumed.
     #[inline]
     fn next(&mut self) -> Option<u8> {
@@ -118,6 +136,7 @@ impl Check<'_> {
     }
 
     /// Consumes a key with its quotes. Returns where its content begins, and whether it has an escape.
+    #[inline(always)]
     fn key(&mut self) -> Option<(usize, bool)> {
         self.take(b'"')?;
         let start = self.at;
@@ -138,6 +157,7 @@ impl Check<'_> {
             return Some(false);
         }
         self.at = self.bytes.len() - behind_escapes(rest)?.len();
+        self.unescaped = false;
         Some(true)
     }
 
@@ -282,12 +302,17 @@ mod tests {
     #[test]
     fn valid_json_is_split_into_fields() {
         let text = r#" {"a" : 1, "b":{"c":[{}, [ ],"]",-0.5e+3,true,false,null]} ,"\u0061":"\ud83d\n" } {"#;
-        let Apart { fields, length, on_one_line } = object(text).unwrap();
-        assert!(on_one_line);
-        let seen: Vec<_> = fields.iter().map(|field| (field.key.as_ref(), field.value.text(), field.inner)).collect();
+        let Apart { fields, length, on_one_line, unescaped } = object(text).unwrap();
+        assert!(on_one_line && !unescaped);
+        let seen: Vec<_> = fields.iter().map(|field| (field.key.as_ref(), field.value.text(), field.read)).collect();
         let list = r#"[{}, [ ],"]",-0.5e+3,true,false,null]"#;
         let nested = format!("{{\"c\":{list}}}");
-        let expected = [("a", "1", None), ("b", &*nested, Some(1)), ("c", list, None), ("a", r#""\ud83d\n""#, None)];
+        let expected = [
+            ("a", "1", Read::Nothing),
+            ("b", &*nested, Read::Fields(1)),
+            ("c", list, Read::Nothing),
+            ("a", r#""\ud83d\n""#, Read::Nothing),
+        ];
         assert_eq!(seen, expected);
         assert_eq!(&text[length..], " {");
         assert_eq!(object("{}x").map(|apart| (apart.fields.len(), apart.length)), Some((0, 2)));

@@ -17,6 +17,8 @@ pub enum FirstValue<'a> {
         fields: Object<'a>,
         /// Whether it is certainly on one line.
         on_one_line: bool,
+        /// Whether it certainly has no escape.
+        unescaped: bool,
         /// The remaining text.
         rest: &'a str,
     },
@@ -31,9 +33,10 @@ pub fn first_value(text: &str) -> FirstValue<'_> {
     let text = text.trim_start_matches([' ', '\n', '\r', '\t']);
     if text.starts_with('{') {
         // The common case: checked and parsed in one pass.
-        if let Some(check::Apart { fields, length, on_one_line }) = check::object(text) {
+        if let Some(check::Apart { fields, length, on_one_line, unescaped }) = check::object(text) {
             let (whole, rest) = text.split_at(length);
-            return FirstValue::Value { json: Json(whole), fields: Object::of(fields), on_one_line, rest };
+            let (json, fields) = (Json(whole), Object::of(fields));
+            return FirstValue::Value { json, fields, on_one_line, unescaped, rest };
         }
     }
     let mut stream = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
@@ -42,7 +45,8 @@ pub fn first_value(text: &str) -> FirstValue<'_> {
         Some(Ok(raw)) => {
             let json = Json::new(raw);
             let rest = text.get(stream.byte_offset()..).unwrap_or_default();
-            FirstValue::Value { json, fields: json.object().unwrap_or_default(), on_one_line: false, rest }
+            let fields = json.object().unwrap_or_default();
+            FirstValue::Value { json, fields, on_one_line: false, unescaped: false, rest }
         }
         Some(Err(error)) => FirstValue::Invalid(error),
     }

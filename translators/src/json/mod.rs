@@ -14,9 +14,9 @@ mod surrogates;
 mod unescape;
 
 pub use first_value::{FirstValue, first_value};
-use object::Field;
 pub(crate) use object::Fields;
 pub use object::Object;
+use object::{Field, Read};
 use scan::Scan;
 use serde::de::{DeserializeSeed, Deserializer, Visitor};
 use serde_json::value::RawValue;
@@ -182,7 +182,10 @@ impl<'a> Json<'a> {
     fn fields(scan: &mut Scan<'a>) -> Option<Object<'a>> {
         let mut fields = Vec::with_capacity(8);
         while let Some(key) = scan.key() {
-            fields.push(Field { key: key.unescaped()?, value: Json(scan.value()?), inner: None });
+            let key = key.unescaped()?;
+            let (value, is_plain) = scan.value_and_plainness()?;
+            let read = if is_plain { Read::Plain } else { Read::Nothing };
+            fields.push(Field { key, value: Json(value), read });
         }
         Some(Object::of(fields))
     }
@@ -478,7 +481,8 @@ mod tests {
 
     #[test]
     fn the_first_value_is_split_off() {
-        let FirstValue::Value { json: first, fields, on_one_line: true, rest } = first_value(" {\"a\":1}{\"b\":2}")
+        let FirstValue::Value { json: first, fields, on_one_line: true, unescaped: true, rest } =
+            first_value(" {\"a\":1}{\"b\":2}")
         else {
             panic!("no value on one line")
         };

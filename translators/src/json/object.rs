@@ -43,14 +43,32 @@ impl<'o, 'a> Fields<'o, 'a> {
 pub(super) struct Field<'a> {
     pub(super) key: Cow<'a, str>,
     pub(super) value: Json<'a>,
-    /// The number of nested fields that follow, on all levels; `None` if the value is not parsed.
-    pub(super) inner: Option<u32>,
+    pub(super) read: Read,
+}
+
+/// What is known of a field's value from the pass that found it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Read {
+    /// Nothing.
+    Nothing,
+    /// It is a string without escapes.
+    Plain,
+    /// It is an object. This many nested fields follow, on all levels.
+    Fields(u32),
 }
 
 impl<'a> Field<'a> {
+    /// The value, if it is a string.
+    fn str(&self) -> Option<Cow<'a, str>> {
+        if self.read == Read::Plain { self.value.quoted().map(Cow::Borrowed) } else { self.value.str() }
+    }
+
     /// The value's own fields: the first ones of `following`.
     fn own<'o>(&self, following: &'o [Field<'a>]) -> Option<Fields<'o, 'a>> {
-        following.get(..self.inner? as usize).map(Fields)
+        match self.read {
+            Read::Fields(inner) => following.get(..inner as usize).map(Fields),
+            Read::Nothing | Read::Plain => None,
+        }
     }
 }
 
@@ -65,7 +83,10 @@ impl<'o, 'a> Iterator for Siblings<'o, 'a> {
 
     fn next(&mut self) -> Option<Self::Item> {
         let (field, rest) = self.rest.split_first()?;
-        self.rest = rest.get(field.inner.map_or(0, |inner| inner as usize)..).unwrap_or_default();
+        self.rest = match field.read {
+            Read::Fields(inner) => rest.get(inner as usize..).unwrap_or_default(),
+            Read::Nothing | Read::Plain => rest,
+        };
         Some((field, rest))
     }
 }
@@ -81,6 +102,8 @@ impl<'a> Object<'a> {
         self.find(key).map(|(field, _)| field.value)
     }
 
+    // Inlined, because the length of a constant key decides most comparisons.
+    #[inline]
     fn find(&self, key: &str) -> Option<(&Field<'a>, &[Field<'a>])> {
         self.siblings().filter(|(field, _)| field.key == key).last()
     }
@@ -104,8 +127,9 @@ impl<'a> Object<'a> {
     }
 
     /// A string field.
+    #[inline]
     pub fn str(&self, key: &str) -> Option<Cow<'a, str>> {
-        self.get(key)?.str()
+        self.find(key)?.0.str()
     }
 
     /// An unsigned integer field.
@@ -131,12 +155,13 @@ impl<'a> Object<'a> {
     /// An object field.
     pub fn object(&self, key: &str) -> Option<Object<'a>> {
         let (field, following) = self.find(key)?;
-        match field.inner {
-            Some(inner) => {
+        match field.read {
+            Read::Fields(inner) => {
                 let start = self.own.end - following.len();
                 Some(Object { all: self.all.clone(), own: start..start + inner as usize })
             }
-            None => field.value.object(),
+            Read::Plain => None,
+            Read::Nothing => field.value.object(),
         }
     }
 

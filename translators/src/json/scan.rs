@@ -37,6 +37,7 @@ impl<'a> Scan<'a> {
     }
 
     /// Skips the value that begins here, if its range is known.
+    #[inline]
     fn jump(&mut self) -> Option<&'a str> {
         while let [place, rest @ ..] = self.known {
             if place.start > self.at {
@@ -94,15 +95,27 @@ impl<'a> Scan<'a> {
 
     /// Consumes a value of any type; returns its text.
     pub(crate) fn value(&mut self) -> Option<&'a str> {
+        self.value_and_plainness().map(|(text, _)| text)
+    }
+
+    /// Consumes a value of any type; returns its text, and whether it certainly is a string without escapes.
+    #[inline]
+    pub(super) fn value_and_plainness(&mut self) -> Option<(&'a str, bool)> {
+        if self.peek()? != b'"' {
+            return self.other_value().map(|text| (text, false));
+        }
+        if let Some(whole) = self.jump() {
+            return Some((whole, false));
+        }
+        let start = self.at;
+        let (end, escaped) = string_end(self.text.as_bytes(), start + 1)?;
+        self.at = end + 1;
+        Some((self.text.get(start..self.at)?, !escaped))
+    }
+
+    /// Consumes a value that is not a string.
+    fn other_value(&mut self) -> Option<&'a str> {
         match self.peek()? {
-            b'"' => match self.jump() {
-                Some(whole) => Some(whole),
-                None => {
-                    let start = self.at;
-                    self.at = string_end(self.text.as_bytes(), start + 1)?.0 + 1;
-                    self.text.get(start..self.at)
-                }
-            },
             b'{' | b'[' => self.jump().or_else(|| self.container()),
             _ => {
                 let start = self.at;
@@ -192,6 +205,7 @@ impl<'a> Quoted<'a> {
 }
 
 /// The end of a string whose content begins at `from`, and whether it has an escape.
+#[inline]
 fn string_end(text: &[u8], from: usize) -> Option<(usize, bool)> {
     let (mut at, mut escaped) = (from, false);
     loop {
@@ -205,6 +219,7 @@ fn string_end(text: &[u8], from: usize) -> Option<(usize, bool)> {
 }
 
 /// The next quote or backslash. Most strings are so short that a vector search does not pay off.
+#[inline]
 pub(crate) fn mark(text: &[u8]) -> Option<usize> {
     let mut rest = text;
     for word in 0..SHORT {
@@ -224,11 +239,11 @@ pub(crate) fn mark(text: &[u8]) -> Option<usize> {
 const SHORT: usize = 5;
 
 /// Sets the highest bit of each byte that is a quote or a backslash. Only the lowest flag is reliable.
+#[inline(always)]
 pub(super) const fn marks(word: u64) -> u64 {
-    const fn zeros(word: u64) -> u64 {
-        word.wrapping_sub(ones(1)) & !word & ones(0x80)
-    }
-    zeros(word ^ ones(b'"')) | zeros(word ^ ones(b'\\'))
+    // Both bytes are below 0x80, so the highest bits stay as they are.
+    let below = (word ^ ones(b'"')).wrapping_sub(ones(1)) | (word ^ ones(b'\\')).wrapping_sub(ones(1));
+    below & !word & ones(0x80)
 }
 
 /// A word with this byte repeated eight times.

@@ -58,6 +58,7 @@ impl GivenIds {
     }
 
     /// The id of a frame that is added to a stream; `None` if it is the derived one.
+    #[inline]
     pub(super) fn added(&mut self, stream: &Stream, seq: u64) -> Option<Uuid> {
         let seed = self.seed?;
         let mut id = uuid_v5(&seed, format!("added/{}/{}/{seq}", stream.kind.as_str(), stream.id).as_bytes());

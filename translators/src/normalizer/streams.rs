@@ -35,6 +35,11 @@ impl Normalizer {
         self.session.clone()
     }
 
+    /// The name of the session that was named last.
+    pub(crate) fn session_name(&self) -> &str {
+        &self.session
+    }
+
     /// Begins a run of the session that was named last. Later frames belong to no earlier run.
     pub fn open_run(&mut self, input: impl Into<String>) -> StreamKey {
         self.release_ends();

@@ -59,10 +59,11 @@ impl State {
     pub(super) fn unit(&mut self, unit: &Unit<'_>, redacted: &[String], now_ms: u64) {
         let mut is_first = unit.form != Form::Within;
         records::read(unit, &mut |part| match part {
-            UnitPart::Value { json, fields, source, whole, on_one_line, broken } => {
+            UnitPart::Value { json, fields, source, whole, on_one_line, unescaped, broken } => {
                 let block = block_of(unit, whole, std::mem::take(&mut is_first));
                 // A document, or the data of an SSE event, may span lines; a frame may not.
-                let line = for_frame(if on_one_line { json.text().into() } else { one_line(json.text()) });
+                let line = if on_one_line { json.text().into() } else { one_line(json.text()) };
+                let line = if unescaped { line } else { for_frame(line) };
                 self.record(unit, json, fields, line, source, block, broken, redacted, now_ms);
             }
             UnitPart::Done => {

@@ -12,6 +12,7 @@ use super::text::Finding;
 use super::{Edit, Rules, With};
 use crate::framing::{Form, Unit};
 use crate::hash::{HashMap, HashSet};
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
@@ -106,7 +107,17 @@ impl Redactor {
     pub fn unit(&mut self, unit: &Unit<'_>, now_ms: u64, sink: &mut Sink<'_>) {
         let is_suspect = self.rules.is_suspect(unit.bytes);
         let is_free = !is_suspect && self.queue.is_empty();
-        let leaves_nothing = |piece: &[u8]| is_free && self.channels.is_empty() && self.rules.leaves_nothing(piece);
+        // Usually the string that may be the piece is the piece: then the verdict is known.
+        let leaving = Cell::new(None);
+        let leaves_nothing = |piece: &[u8]| {
+            let place = (piece.as_ptr(), piece.len());
+            if !is_free || !self.channels.is_empty() || leaving.get() == Some(place) {
+                return false;
+            }
+            let verdict = self.rules.leaves_nothing(piece);
+            leaving.set((!verdict).then_some(place));
+            verdict
+        };
         let found = match self.filter.find(unit.bytes) {
             None => None,
             // Fast path: if only one string can be the piece and it leaves no state, skip finding out whether it is one.

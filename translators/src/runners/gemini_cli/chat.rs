@@ -56,10 +56,20 @@ impl Chat {
 
 /// Whether a record is a line of a chat file.
 pub(super) fn is_entry(fields: &Object<'_>) -> bool {
-    fields.get("$set").is_some()
-        || fields.get("$rewindTo").is_some()
-        || (fields.get("sessionId").is_some() && fields.get("projectHash").is_some())
-        || (fields.get("id").is_some() && fields.get("type").is_some() && fields.get("content").is_some())
+    // In one pass, because every record is asked.
+    let (mut head, mut message) = (0u8, 0u8);
+    for (key, _) in fields.iter() {
+        match key {
+            "$set" | "$rewindTo" => return true,
+            "sessionId" => head |= 1,
+            "projectHash" => head |= 2,
+            "id" => message |= 1,
+            "type" => message |= 2,
+            "content" => message |= 4,
+            _ => {}
+        }
+    }
+    head == 3 || message == 7
 }
 
 impl Gemini {

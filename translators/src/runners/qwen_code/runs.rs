@@ -87,7 +87,7 @@ pub(super) struct Runs {
 impl Runs {
     /// The open run of the normalizer's session.
     pub(super) fn current(&mut self, normalizer: &Normalizer) -> Option<&mut Run> {
-        let key = self.sessions.get(&normalizer.session())?.run?;
+        let key = self.sessions.get(normalizer.session_name())?.run?;
         self.open.get_mut(&key)
     }
 
