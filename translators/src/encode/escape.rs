@@ -31,44 +31,36 @@ pub(crate) fn write(text: &str, out: &mut Vec<u8>) {
 
 /// Copies the bytes that need no escape; consumes and returns the next byte, which needs one.
 fn plain<'t>(text: &mut &'t [u8], out: &mut Vec<u8>) -> Option<&'t u8> {
-    let size = plain_size(text);
-    let (run, tail) = text.split_at_checked(size).unwrap_or((text, &[]));
-    match text.first_chunk::<8>() {
-        // Copy all eight bytes and truncate the excess: a copy of constant size is cheaper than one of a few bytes.
-        Some(word) if size < word.len() => {
-            out.extend_from_slice(word);
-            out.truncate(out.len() - word.len() + size);
-        }
-        // In one piece, because each copy checks whether there is room.
-        _ => out.extend_from_slice(run),
-    }
-    *text = tail.get(1..).unwrap_or_default();
-    tail.first()
-}
-
-/// How many bytes at the start of the text need no escape.
-fn plain_size(text: &[u8]) -> usize {
-    let mut rest = text;
     let mut words = 0;
-    while let Some((word, tail)) = rest.split_first_chunk::<8>() {
+    while let Some((word, tail)) = text.split_first_chunk::<8>() {
         // Little-endian, so that the first byte has the lowest flag. The lowest flag is exact; higher ones may be carries from
         // it.
         let special = specials(u64::from_le_bytes(*word));
+        // Copy all eight bytes and truncate the excess: a copy of constant size is cheaper than one of a few bytes.
+        out.extend_from_slice(word);
         if special != 0 {
-            return text.len() - rest.len() + special.trailing_zeros() as usize / 8;
+            let size = special.trailing_zeros() as usize / 8;
+            out.truncate(out.len() - 8 + size);
+            *text = text.get(size + 1..).unwrap_or_default();
+            return word.get(size);
         }
-        rest = tail;
+        *text = tail;
         words += 1;
         // Text that was plain so far is likely to continue so.
         while words > 1
-            && let Some((block, tail)) = rest.split_first_chunk::<32>()
+            && let Some((block, tail)) = text.split_first_chunk::<32>()
             && is_plain(block)
         {
-            rest = tail;
+            out.extend_from_slice(block);
+            *text = tail;
         }
     }
-    let size = rest.iter().position(|&byte| byte < 0x20 || byte == b'"' || byte == b'\\').unwrap_or(rest.len());
-    text.len() - rest.len() + size
+    let size = text.iter().position(|&byte| byte < 0x20 || byte == b'"' || byte == b'\\').unwrap_or(text.len());
+    let (run, tail) = text.split_at(size);
+    out.extend_from_slice(run);
+    let special = tail.first();
+    *text = tail.get(1..).unwrap_or_default();
+    special
 }
 
 /// Whether no byte in the block needs an escape.
@@ -81,11 +73,11 @@ fn is_plain(block: &[u8; 32]) -> bool {
 fn specials(word: u64) -> u64 {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGHS: u64 = 0x8080_8080_8080_8080;
-    let controls = word.wrapping_sub(ONES * 0x20);
-    // Both bytes are below 0x80, so the highest bits stay as they are.
-    let quotes = (word ^ (ONES * b'"' as u64)).wrapping_sub(ONES);
-    let backslashes = (word ^ (ONES * b'\\' as u64)).wrapping_sub(ONES);
-    (controls | quotes | backslashes) & !word & HIGHS
+    let is_zero = |word: u64| word.wrapping_sub(ONES) & !word;
+    let controls = word.wrapping_sub(ONES * 0x20) & !word;
+    let quotes = is_zero(word ^ (ONES * b'"' as u64));
+    let backslashes = is_zero(word ^ (ONES * b'\\' as u64));
+    (controls | quotes | backslashes) & HIGHS
 }
 
 #[cfg(test)]
