@@ -47,7 +47,7 @@ fn scripts_that_workflows_run_exist() {
         .split_whitespace()
         .filter(|word| word.starts_with("packaging/") && word.ends_with(".sh") || *word == ".ci/run")
         .collect();
-    assert_eq!(scripts.len(), 4, "{scripts:?}");
+    assert_eq!(scripts.len(), 5, "{scripts:?}");
     for script in scripts {
         let mode =
             fs::metadata(root().join(script)).unwrap_or_else(|error| panic!("{script}: {error}")).permissions().mode();
