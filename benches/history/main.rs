@@ -58,10 +58,14 @@ fn main() {
     assert_eq!((again.new, again.known >= once.new), (0, true));
     assert!(listed((program, &root), "once.db") == runs, "the second import has changed the log");
 
-    assert!(
-        import((program, &root), "killed.db", Some(once.took / 2)).is_none(),
-        "the import was over before it could be killed"
-    );
+    // This import may be faster than the first one.
+    let is_killed = [2, 4, 8, 16].into_iter().any(|part| {
+        for ending in ["", "-wal", "-shm"] {
+            let _ = fs::remove_file(root.join(format!("killed.db{ending}")));
+        }
+        import((program, &root), "killed.db", Some(once.took / part)).is_none()
+    });
+    assert!(is_killed, "the import was over before it could be killed");
     let half: u64 = listed((program, &root), "killed.db").values().sum();
     let rest = import((program, &root), "killed.db", None).unwrap();
     show_import("import after a kill", &rest, bytes);
