@@ -36,9 +36,8 @@ use std::process::ExitCode;
 const TOLERANCE: f64 = 0.05;
 /// The same, if another compiler made the baseline.
 const TOLERANCE_ELSEWHERE: f64 = 0.25;
-/// How much more a frame of a long session may cost than one of a short session. Work that grew with a session's length would cost several times
-/// as much.
-const TOLERANCE_OF_LENGTH: f64 = 0.15;
+/// How much more a frame of a long session may cost than one of a short session.
+const TOLERANCE_OF_LENGTH: f64 = 0.10;
 /// The argument before the name of the only runner or session to count.
 const ONLY: &str = "--only";
 /// The target for the cost of one more contract for the same frames, as a share of the whole path of the first. It is only
