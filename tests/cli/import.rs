@@ -232,6 +232,30 @@ fn copies_that_are_imported_at_the_same_time_make_no_run_twice() {
 }
 
 #[test]
+fn a_file_has_the_same_runs_whether_it_is_decoded_whole_or_in_pieces() {
+    let machine = Machine::new("import-pieces");
+    let runner = runners().next().unwrap();
+    let recording = fs::read(&recorded(runner).last().unwrap().0).unwrap();
+    let text = recording.strip_suffix(b"\n").unwrap();
+    let import = |name: &str, bytes: &[u8]| {
+        let file = machine.scratch.file(&format!("{name}.jsonl"), bytes);
+        let database = format!("{name}.db");
+        machine.counted(&database, &["--from", runner.name, &file]);
+        machine.runs(&database)
+    };
+    let expected = import("short", &recording);
+    assert!(!expected.is_empty());
+    // A file of one piece is decoded whole. White space behind the last record makes the file as long as a piece.
+    let piece = 1 << 20;
+    for size in [piece - 1, piece, piece + 1] {
+        let mut padded = text.to_vec();
+        padded.resize(size - 1, b' ');
+        padded.push(b'\n');
+        assert_eq!(import(&size.to_string(), &padded), expected, "{size} bytes");
+    }
+}
+
+#[test]
 fn a_stream_and_the_session_file_of_the_same_run_are_one_run() {
     let machine = Machine::new("import-both");
     let mut pairs = 0;
