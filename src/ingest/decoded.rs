@@ -107,3 +107,34 @@ impl Decoded {
         Ok(ingest.seen())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Totals that change.
+    #[derive(Default)]
+    struct Changing(Mutex<Vec<Figures>>);
+
+    impl Memory for Changing {
+        fn totals(&self, _: Uuid) -> Vec<Figures> {
+            self.0.lock().unwrap().clone()
+        }
+    }
+
+    #[test]
+    fn what_was_decoded_is_current_until_the_totals_that_were_looked_up_change() {
+        let memory = Arc::new(Changing::default());
+        let recalled = Recalled { memory: memory.clone(), answers: Mutex::default() };
+        let change = || memory.0.lock().unwrap().push(Figures::default());
+        change();
+        assert!(recalled.is_current(), "nothing was looked up");
+        assert_eq!(recalled.totals(Uuid::nil()).len(), 1);
+        assert!(recalled.is_current());
+        change();
+        assert!(!recalled.is_current());
+        // The first answer counts: the decoder has used it.
+        assert_eq!(recalled.totals(Uuid::nil()).len(), 2);
+        assert!(!recalled.is_current());
+    }
+}
