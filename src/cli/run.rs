@@ -11,7 +11,7 @@ use super::serve::{encoder_options, ingest_settings};
 use super::text::{self, TextArgs, View};
 use crate::auth::Restriction;
 use crate::config::upstream::{Command, Kind, Upstream as Configured};
-use crate::config::{Config, Sources};
+use crate::config::{Config, LogKind, Sources};
 use crate::gate::Gate;
 use crate::log::MemoryLog;
 use crate::platform::paths;
@@ -125,7 +125,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         model: args.model.clone(),
         mode: args.mode.clone(),
     };
-    let log = Arc::new(MemoryLog::new(config.log.max_bytes, config.log.max_runs));
+    let log = Arc::new(MemoryLog::new(config.log.bytes_in(LogKind::Memory), config.log.max_runs));
     let gate = Gate::new(config.gate.mode).map_err(|error| anyhow!(error))?;
     let runs = Runs::new(log, gate)
         .with_view_bytes(config.server.view_bytes)

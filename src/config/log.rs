@@ -17,7 +17,21 @@ const MOST_SERVERS: usize = 32;
 /// The longest prefix. Names of streams are also names of folders at the servers.
 const LONGEST_PREFIX: usize = 32;
 
+/// The least that `max_bytes` can be, and what 0 means, in bytes: frames that are kept in a file, and in memory or by servers.
+const LEAST_BYTES: u64 = 1 << 20;
+const FILE_BYTES: u64 = 8 << 30;
+const OTHER_BYTES: u64 = 1 << 30;
+
 impl Log {
+    /// How many bytes of frames a log of this kind keeps.
+    pub fn bytes_in(&self, kind: LogKind) -> u64 {
+        match (self.max_bytes, kind) {
+            (0, LogKind::Sqlite) => FILE_BYTES,
+            (0, LogKind::Memory | LogKind::Jetstream) => OTHER_BYTES,
+            (bytes, _) => bytes,
+        }
+    }
+
     /// Checks constraints between settings. Adds the key to report and the problem.
     pub(super) fn cross_check(&self, found: &mut Vec<(&'static str, String)>) {
         let is_shared = self.kind == LogKind::Jetstream;
@@ -87,7 +101,11 @@ impl Log {
         if patience_ms < timeout_ms {
             found.push(("log.patience_ms", format!("{patience_ms} is less than log.timeout_ms ({timeout_ms})")));
         }
-        if *max_stream_bytes > 0 && max_stream_bytes < max_bytes {
+        if (1..LEAST_BYTES).contains(max_bytes) {
+            found.push(("log.max_bytes", format!("{max_bytes} is too small: use at least {LEAST_BYTES}, or 0")));
+        }
+        let max_bytes = self.bytes_in(LogKind::Jetstream);
+        if *max_stream_bytes > 0 && *max_stream_bytes < max_bytes {
             let message = format!(
                 "{max_stream_bytes} is less than log.max_bytes ({max_bytes}): use at least as much, or 0 for four times \
                  as much"
@@ -126,7 +144,8 @@ mod tests {
     #[test]
     fn errors_name_the_setting_and_what_would_be_right() {
         type Change = fn(&mut Log);
-        let cases: [(Change, &str); 11] = [
+        let cases: [(Change, &str); 12] = [
+            (|log| log.max_bytes = 1000, "log.max_bytes: 1000 is too small: use at least 1048576, or 0"),
             (|log| log.path.clear(), "log.path: is empty; set it to the path of the database file"),
             (|log| log.servers.clear(), "log.servers: is empty; name at least one server, such as"),
             (|log| log.servers = vec!["tls://c".to_owned(); 33], "log.servers: has 33 servers; name at most 32"),
@@ -144,7 +163,7 @@ mod tests {
             ),
             (|log| log.patience_ms = 1999, "log.patience_ms: 1999 is less than log.timeout_ms (2000)"),
             (
-                |log| log.max_stream_bytes = log.max_bytes - 1,
+                |log| log.max_stream_bytes = log.bytes_in(LogKind::Jetstream) - 1,
                 "log.max_stream_bytes: 1073741823 is less than log.max_bytes (1073741824): use at least as much, or 0",
             ),
         ];
@@ -155,7 +174,7 @@ mod tests {
         let at_the_limits = |log: &mut Log| {
             log.servers = vec!["tls://c".to_owned(); 32];
             (log.prefix, log.replicas) = ("a_b-9".to_owned() + &"z".repeat(27), 5);
-            (log.patience_ms, log.max_stream_bytes) = (log.timeout_ms, log.max_bytes);
+            (log.patience_ms, log.max_stream_bytes) = (log.timeout_ms, log.bytes_in(LogKind::Jetstream));
             (log.tls_cert_file, log.tls_key_file, log.nkey_file) = ("a".into(), "b".into(), "c".into());
         };
         assert_eq!(wrong(at_the_limits), "");

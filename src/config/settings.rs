@@ -233,10 +233,10 @@ settings! {
         check_on_open: bool = false;
         /// Number of finished runs that are kept, and of tasks, and of threads. Those without an append for longest are
         /// dropped first.
-        max_runs: usize = 10_000, in 1..=100_000_000;
-        /// Bytes of frames that are kept. Everything except open runs makes room for new frames. Open runs may use
-        /// seven eighths and are ended beyond that.
-        max_bytes: u64 = 1 << 30, in 1 << 20..=1 << 50;
+        max_runs: usize = 100_000, in 1..=100_000_000;
+        /// Bytes of frames that are kept, at least 1048576. Everything except open runs makes room for new frames. Open
+        /// runs may use seven eighths and are ended beyond that. 0: 8 GiB for the kind sqlite, 1 GiB for the others.
+        max_bytes: u64 = 0, in 0..=1 << 50;
         /// Maximum size of the database file in bytes; beyond it, old runs are dropped for new ones. 0: as large as the
         /// disk allows.
         max_file_bytes: u64 = 0, in 0..=1 << 43;

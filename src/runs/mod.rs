@@ -69,6 +69,7 @@ use framegate_translators::frame::{ProviderEvent, Stream, StreamKind};
 use framegate_translators::normalizer::{EndHold, MAX_OPEN_TOOLS};
 use registry::Registry;
 use shared_log::SharedOrder;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tokio::sync::{mpsc, watch};
 use uuid::Uuid;
@@ -96,6 +97,8 @@ pub struct Runs {
     turns: Turns,
     /// Held while forgetting the streams that the log has dropped.
     forgetting: tokio::sync::Mutex<()>,
+    /// How many runs the log has dropped to stay within its limits.
+    dropped_for_room: AtomicU64,
     feed: Feed,
     artifacts: Option<(Arc<dyn ArtifactStore>, Bounds)>,
     view_bytes: usize,
@@ -132,6 +135,7 @@ impl Runs {
             registry: Registry::default(),
             turns: Turns::default(),
             forgetting: tokio::sync::Mutex::default(),
+            dropped_for_room: AtomicU64::default(),
             feed,
             artifacts: None,
             view_bytes: crate::defaults::VIEW_BYTES,

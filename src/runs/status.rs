@@ -185,6 +185,9 @@ pub struct RunStatus {
     /// The runner's running total of the session after the run.
     #[serde(skip)]
     pub(super) running_total: Option<Box<Figures>>,
+    /// Whether a record of the run itself named its directory. No further records are searched for it then.
+    #[serde(skip)]
+    pub(super) is_placed: bool,
     /// Whether the stream is over.
     #[serde(skip)]
     pub ended: bool,
@@ -280,6 +283,7 @@ impl RunStatus {
             exit: None,
             running: None,
             running_total: None,
+            is_placed: false,
             ended: false,
             watch: Watch::default(),
         }
@@ -305,7 +309,11 @@ impl RunStatus {
                     if self.response_id.is_none() && frame.stream.kind == StreamKind::Session {
                         self.response_id = responses::id_in(self.runner, self.records, data);
                     }
-                    self.workspace.complete(workspace::of_record(self.runner, self.records, frame, data));
+                    if !self.is_placed {
+                        let found = workspace::of_record(self.runner, self.records, frame, data);
+                        self.is_placed = found.directory.is_some();
+                        self.workspace.complete(found);
+                    }
                 }
                 self.invalid_records += u64::from(record.status == ProviderStatus::InvalidJson);
                 for kind in &record.drift {

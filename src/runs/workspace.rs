@@ -1,8 +1,8 @@
 //! Where a run works, from its records.
 //!
 //! Input: the first records of a run, or of the thread of its session, which has what belongs to no run, such as the header of a session file; of a run without
-//! a record, those of the run before it, since one record may have all runs of a session. Output: what the runner's reader finds in them. Never: a
-//! search of all records of a long run; the directory of a subagent.
+//! a record, those of the run before it, since one record may have all runs of a session. Output: what the runner's reader finds in them, up to the
+//! first record that names a directory. Never: a search of all records of a long run; the directory of a subagent.
 
 use super::{RunStatus, Runs};
 use crate::log::StreamId;

@@ -245,9 +245,9 @@ fn a_file_has_the_same_runs_whether_it_is_decoded_whole_or_in_pieces() {
     };
     let expected = import("short", &recording);
     assert!(!expected.is_empty());
-    // A file of one piece is decoded whole. White space behind the last record makes the file as long as a piece.
-    let piece = 1 << 20;
-    for size in [piece - 1, piece, piece + 1] {
+    // White space behind the last record makes the file as long as the longest that is decoded whole.
+    let whole = 8 << 20;
+    for size in [whole - 1, whole, whole + 1] {
         let mut padded = text.to_vec();
         padded.resize(size - 1, b' ');
         padded.push(b'\n');
@@ -352,4 +352,25 @@ fn what_cannot_be_imported_is_named_and_keeps_nothing_else_out() {
     let refused = machine.import(&["--db", "a.db", good.to_str().unwrap()]);
     assert_ne!(refused.code, Some(0));
     refused.says(&["if a proxy has it open", "--url"]);
+}
+
+#[test]
+fn an_import_says_how_many_runs_the_log_had_to_drop() {
+    let machine = Machine::new("import-limits");
+    furnish(&machine);
+    let import = |database: &str, most: &str| {
+        let ran = machine
+            .import_with(&[("FRAMEGATE__LOG__MAX_RUNS", most)], &["--db", database, "--format", "json"])
+            .exits(0);
+        (ran.json()["dropped_runs"].as_u64().unwrap(), ran.err)
+    };
+    let (dropped, err) = import("all.db", "1000");
+    assert_eq!((dropped, err.contains("were dropped")), (0, false), "{err}");
+    let all = machine.runs("all.db").len() as u64;
+    let (dropped, err) = import("few.db", "10");
+    let kept = machine.runs("few.db").len() as u64;
+    // A run that is replaced by a longer one is not counted, unless it was dropped before.
+    assert!((1..=11).contains(&kept) && kept + dropped >= all, "{kept} and {dropped} of {all}");
+    let said = format!("{dropped} runs were dropped from few.db, because the log keeps at most 10 runs (log.max_runs)");
+    assert!(err.contains(&said), "{err}");
 }

@@ -17,7 +17,7 @@ use super::runs_at::RunsAt;
 use super::serve::engine::{self, Upkeep};
 use super::{EXIT_CLEAN, EXIT_FAILED, serve};
 use crate::clock::Clock;
-use crate::config::{Config, FsyncKind, LogKind};
+use crate::config::{self, Config, FsyncKind, LogKind};
 use crate::ingest::IngestFactory;
 use crate::runs::labels::{Label, Labels};
 use anyhow::{Context, bail};
@@ -85,7 +85,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let (sink, _upkeep) = open(args, &runtime)?;
     let mut progress = Progress::new(&files, unreadable.len());
     take_all(&sink, &files, &labels, runtime.handle(), &mut progress);
-    progress.end(args.format, sink.place())?;
+    progress.end(args.format, &sink)?;
     let failed = progress.failed();
     if args.watch {
         watch::follow(&sink, &files, &search, &labels, runtime.handle())?;
@@ -138,7 +138,19 @@ fn open(args: &Args, runtime: &Runtime) -> anyhow::Result<(Sink, Option<Upkeep>)
         LogKind::Jetstream => format!("the log {} at NATS servers", config.log.prefix),
         _ => shown(&config.log.path),
     };
-    Ok((Sink::Log { factory, runs, place }, Some(upkeep)))
+    Ok((Sink::Log { factory, runs, place, limits: limits(&config.log) }, Some(upkeep)))
+}
+
+/// What a log keeps at most, for messages.
+fn limits(log: &config::Log) -> String {
+    let mut limits = format!("{} runs (log.max_runs), {} bytes (log.max_bytes)", log.max_runs, log.bytes_in(log.kind));
+    if log.max_age_hours > 0 {
+        limits += &format!(", {} hours (log.max_age_hours)", log.max_age_hours);
+    }
+    if log.kind == LogKind::Sqlite && log.max_file_bytes > 0 {
+        limits += &format!(", a file of {} bytes (log.max_file_bytes)", log.max_file_bytes);
+    }
+    limits
 }
 
 /// What to do if the log cannot be opened.

@@ -13,6 +13,9 @@ use std::path::Path;
 /// The size of a piece, unless a line is longer.
 const PIECE_BYTES: usize = 1 << 20;
 
+/// The longest file, decompressed, that is decoded as a whole, before its turn. Its frames take several times as much memory.
+pub(super) const WHOLE_BYTES: usize = 8 << 20;
+
 /// A file that is read in pieces.
 pub(super) struct Pieces<'i> {
     input: &'i mut Input,
@@ -37,7 +40,12 @@ impl<'i> Pieces<'i> {
 
     /// The next piece; empty at the end. A file that cannot be read any further ends there.
     pub(super) fn read(&mut self) -> Vec<u8> {
-        while !self.is_over && self.pending.len() < PIECE_BYTES {
+        self.read_up_to(PIECE_BYTES)
+    }
+
+    /// The same, but the piece has this size.
+    pub(super) fn read_up_to(&mut self, bytes: usize) -> Vec<u8> {
+        while !self.is_over && self.pending.len() < bytes {
             match self.input.next() {
                 Ok([]) => self.is_over = true,
                 Ok(chunk) => self.pending.extend_from_slice(chunk),

@@ -4,7 +4,7 @@
 //! summary by runner. Never: a line of progress in a pipe.
 
 use super::find::Session;
-use super::sink::Taken;
+use super::sink::{Sink, Taken};
 use crate::clock::Moment;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -131,20 +131,29 @@ impl Progress {
         }
     }
 
-    /// Prints the summary. `place` is where the runs are.
+    /// Prints the summary. `sink` is where the runs are.
     ///
     /// # Errors
     /// Standard output cannot be written.
-    pub(super) fn end(&mut self, form: Form, place: &str) -> anyhow::Result<()> {
+    pub(super) fn end(&mut self, form: Form, sink: &Sink) -> anyhow::Result<()> {
         self.clear();
         let took = self.began.elapsed();
+        let (dropped, place) = (sink.dropped(), sink.place());
+        if let Some((runs @ 1.., limits)) = dropped {
+            tracing::warn!(
+                "{runs} runs were dropped from {place}, because the log keeps at most {limits}: raise what is too low, and import again"
+            );
+        }
         let mut out = std::io::stdout().lock();
         match form {
             Form::Json => {
-                let summary = serde_json::json!({
+                let mut summary = serde_json::json!({
                     "runners": self.sums, "total": self.total, "failed_files": self.failed,
                     "duration_ms": u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
                 });
+                if let Some((runs, _)) = dropped {
+                    summary["dropped_runs"] = runs.into();
+                }
                 writeln!(out, "{summary}")?;
             }
             Form::Text => {

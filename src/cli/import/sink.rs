@@ -4,7 +4,7 @@
 
 use super::database::Most;
 use super::find::Session;
-use super::pieces::Pieces;
+use super::pieces::{Pieces, WHOLE_BYTES};
 use super::turns::{Place, Sessions};
 use crate::cli::bad::{BadRecords, no_run};
 use crate::cli::bridge::{Failure, Proxy};
@@ -58,8 +58,17 @@ pub(super) struct Taken {
 
 /// Where sessions go.
 pub(super) enum Sink {
-    Log { factory: IngestFactory, runs: Arc<Runs>, place: String },
-    Proxy { proxy: Box<Proxy>, url: String },
+    /// `limits` says how much the log keeps, for messages.
+    Log {
+        factory: IngestFactory,
+        runs: Arc<Runs>,
+        place: String,
+        limits: String,
+    },
+    Proxy {
+        proxy: Box<Proxy>,
+        url: String,
+    },
 }
 
 /// A file that is imported while it grows.
@@ -171,6 +180,14 @@ impl Sink {
         }
     }
 
+    /// How many runs the log has dropped to stay within its limits, and the limits. A proxy does not say.
+    pub(super) fn dropped(&self) -> Option<(u64, &str)> {
+        match self {
+            Self::Log { runs, limits, .. } => Some((runs.dropped_for_room(), limits)),
+            Self::Proxy { .. } => None,
+        }
+    }
+
     /// Ends the import.
     pub(super) async fn close(&self) {
         if let Self::Log { runs, .. } = self {
@@ -236,7 +253,7 @@ fn into_log(
     let import = IntoLog { factory, file, labels, runtime, first };
     let mut bad = BadRecords::new(&file.path, MOST_REPORTED);
     let mut pieces = Pieces::new(input, &file.path, &mut bad);
-    let front = pieces.read();
+    let front = pieces.read_up_to(WHOLE_BYTES);
     let (ingested, outcome) = if pieces.is_over {
         import.whole(&front, place)
     } else {

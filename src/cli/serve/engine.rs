@@ -35,7 +35,7 @@ pub(in crate::cli) async fn storage(config: &Config, kind: LogKind) -> anyhow::R
     Ok(match kind {
         LogKind::Memory => (
             Arc::new(
-                MemoryLog::new(config.log.max_bytes, config.log.max_runs)
+                MemoryLog::new(config.log.bytes_in(LogKind::Memory), config.log.max_runs)
                     .with_max_age(max_age(&config.log), Clock::System),
             ),
             Arc::new(MemoryStore::new(max_artifact_bytes)),
@@ -214,10 +214,10 @@ fn jetstream_options(config: &Config, role: Role) -> JetstreamOptions {
         patience: Duration::from_millis(log.patience_ms),
         lease: Duration::from_millis(log.lease_ms),
         max_stream_bytes: match log.max_stream_bytes {
-            0 => log.max_bytes.saturating_mul(4),
+            0 => log.bytes_in(LogKind::Jetstream).saturating_mul(4),
             bytes => bytes,
         },
-        max_bytes: log.max_bytes,
+        max_bytes: log.bytes_in(LogKind::Jetstream),
         max_runs: log.max_runs,
         max_age: max_age(log),
         max_artifact_bytes: config.artifacts.max_total_bytes,
@@ -242,7 +242,7 @@ pub(in crate::cli) fn log_options(log: &config::Log) -> sqlite::Options {
         queue: at_least_one(log.queue_appends),
         readers: at_least_one(log.read_connections),
         max_runs: log.max_runs,
-        max_bytes: log.max_bytes,
+        max_bytes: log.bytes_in(LogKind::Sqlite),
         max_age: max_age(log),
         check: log.check_on_open,
         max_file_bytes: Some(log.max_file_bytes).filter(|bytes| *bytes > 0),

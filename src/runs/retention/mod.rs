@@ -11,8 +11,10 @@ pub(super) mod pruning;
 use super::{Entry, Runs};
 use crate::clock::Clock;
 use crate::log::{LogError, StreamId};
+use framegate_translators::frame::StreamKind;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
+use tokio::sync::MutexGuard;
 
 impl Runs {
     /// Drops a stream that is over and was replaced by another one.
@@ -20,8 +22,10 @@ impl Runs {
     /// # Errors
     /// The log's error; the stream is still there.
     pub async fn drop_stream(&self, entry: &Entry) -> Result<(), LogError> {
+        // Held while the log drops it, so that nobody else finds it among the streams that were dropped for room.
+        let turn = self.forgetting.lock().await;
         self.log.drop_stream(entry.id()).await?;
-        self.forget_dropped().await;
+        self.forget_all(&turn, Some(entry.id())).await;
         Ok(())
     }
 
@@ -44,10 +48,22 @@ impl Runs {
     /// Forgets the streams that the log has dropped so far.
     pub async fn forget_dropped(&self) {
         // After waiting for the lock, the caller also finds forgotten what the previous holder took from the log.
-        let _turn = self.forgetting.lock().await;
+        let turn = self.forgetting.lock().await;
+        self.forget_all(&turn, None).await;
+    }
+
+    /// `replaced` is a stream that the log dropped because another one replaces it.
+    async fn forget_all(&self, _turn: &MutexGuard<'_, ()>, replaced: Option<StreamId>) {
         for dropped in self.log.take_dropped().await {
+            let is_run_for_room = dropped.0 == StreamKind::Session && Some(dropped) != replaced;
+            self.dropped_for_room.fetch_add(u64::from(is_run_for_room), Ordering::Relaxed);
             self.forget(dropped).await;
         }
+    }
+
+    /// How many runs the log has dropped to stay within its limits since it was opened, as far as that is known here.
+    pub fn dropped_for_room(&self) -> u64 {
+        self.dropped_for_room.load(Ordering::Relaxed)
     }
 
     /// Forgets a new stream that the log has already evicted: when the log reported that, the stream was not known here yet.
