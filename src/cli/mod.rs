@@ -4,6 +4,7 @@
 
 mod acp;
 mod artifacts;
+mod asking;
 mod bad;
 mod bridge;
 mod browser;

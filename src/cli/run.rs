@@ -1,8 +1,11 @@
 //! `framegate run`: starts a runner in the same way as `serve`, and writes its translation while it runs.
 //!
-//! Input: the name of a configured upstream or of a preset, and a prompt. Output: each event as soon as its record is read, or text for
-//! people; the runner's standard error; the runner's exit status, or a status other than 0 if its run failed. Never: a question that waits
-//! for ever (no user can answer, so the rules and the timeout decide), a runner that is left running.
+//! Input: the name of a configured upstream or of a preset, and a prompt; keys that answer questions, on a terminal. Output: each event as soon
+//! as its record is read, or text for people; the runner's standard error; the runner's exit status, or a status other than 0 if its run
+//! failed. Never: a question that waits although no user can answer it (then the rules decide, and `approvals.unanswered` at once); a runner
+//! that is left running.
+
+mod show;
 
 use super::named_upstream;
 use super::names::{self, ContractName, OutputName};
@@ -27,6 +30,7 @@ use framegate_translators::encode::EncoderOptions;
 use framegate_translators::host::{HostMessage, Opening};
 use framegate_translators::normalizer::EndHold;
 use framegate_translators::runners::AGENTS;
+use show::Show;
 use std::fs::File;
 use std::io::{IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
@@ -133,8 +137,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         .with_open_tools(config.ingest.max_open_tools)
         .with_prices(super::prices::of(&config)?);
     let runs = Arc::new(runs);
-    let host =
-        Host { policy: Arc::new(config.approvals.policy()?), ..Host::new(runs.clone(), ingest_settings(&config)?) };
+    let mut policy = config.approvals.policy()?;
+    if !matches!(to, OutputName::Text) || !show::can_ask() {
+        policy.timeout_ms = 0;
+    }
+    let host = Host { policy: Arc::new(policy), ..Host::new(runs.clone(), ingest_settings(&config)?) };
     let upstream = CommandUpstream::new(&configured, settings, host.clone())
         .with_context(|| format!("unknown runner {:?}", configured.runner))?
         .relaying_stderr();
@@ -292,7 +299,10 @@ async fn follow(launched: Launched, output: Output, host: &Host) -> anyhow::Resu
     let written = async {
         let written = match output {
             Output::Events(mut follower) => write(&mut follower).await,
-            Output::Text(mut follower, view) => show(&mut follower, *view).await,
+            Output::Text(mut follower, view) => match Show::new(*view, host.handles.clone()) {
+                Ok(show) => show.follow(&mut follower).await,
+                Err(error) => Err(error),
+            },
         };
         if written.is_err() {
             // The output is closed, so the runner's work is of no use.
@@ -305,25 +315,6 @@ async fn follow(launched: Launched, output: Output, host: &Host) -> anyhow::Resu
     drop(interrupting);
     written?;
     Ok(Ending { exit, signal: first_signal.get().copied(), no_run })
-}
-
-/// Writes text for people.
-async fn show(follower: &mut FrameFollower, mut view: View) -> anyhow::Result<()> {
-    let mut ticks = tokio::time::interval(text::TICK);
-    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
-    let is_live = view.is_live();
-    loop {
-        tokio::select! {
-            frames = follower.next() => match frames? {
-                Some(frames) => {
-                    frames.iter().for_each(|frame| view.frame(frame));
-                    view.flush().context("cannot write")?;
-                }
-                None => return view.finish().context("cannot write"),
-            },
-            _ = ticks.tick(), if is_live => view.tick().context("cannot write")?,
-        }
-    }
 }
 
 async fn write(follower: &mut IngestFollower) -> anyhow::Result<()> {

@@ -1,6 +1,7 @@
 //! `framegate run` on a terminal.
 
 use crate::proxy::Folder;
+use crate::watch::press_until;
 use crate::window::{Window, piped};
 
 /// An upstream that plays a recording slowly, and writes to standard error meanwhile.
@@ -72,4 +73,30 @@ fn in_a_pipe_a_run_is_events_unless_text_is_asked_for() {
     let (code, out, err) = piped(&["run", "--config", &config, "slow", "go", "--to", "text"], b"", &[]);
     assert!(code == Some(0) && out.contains("✓ completed") && !out.contains('\x1b'), "{out}{err}");
     assert!(err.contains("a note"), "{err}");
+}
+
+#[test]
+fn keys_answer_the_questions_of_the_runner() {
+    let mut window = Window::run(&["run", "demo", "Write a note and run a command"], 90, &[]);
+    window.wait_for("y approve · n reject");
+    assert!(!window.is_cooked());
+    press_until(&mut window, "y", "✓ Edit approved");
+    window.wait_until("the second question", |text| text.contains("Bash") && text.contains("y approve"));
+    press_until(&mut window, "n", "✗ Bash rejected");
+    assert_eq!(window.wait().code(), Some(0), "{}", window.text());
+    let text = window.text();
+    assert!(text.contains("✓ completed") && !text.contains("y approve"), "{text}");
+    assert!(window.is_cooked());
+}
+
+#[test]
+fn without_a_terminal_questions_are_decided_at_once() {
+    let prompt = "Write a note and run a command";
+    let ended = |out: &str| out.contains("\"type\":\"approval_resolved\"") && out.contains("session_ended");
+    let (code, out, _) = piped(&["run", "demo", prompt], b"", &[]);
+    assert!(ended(&out) && out.contains("nobody can answer here") && out.contains("timed_out"), "{out}");
+    assert_eq!(code, Some(0), "{out}");
+    // What the settings say about unanswered questions holds here too.
+    let (_, out, _) = piped(&["run", "demo", prompt], b"", &[("FRAMEGATE__APPROVALS__UNANSWERED", "allow")]);
+    assert!(ended(&out) && out.contains("\"decision\":\"approved\"") && !out.contains("timed_out"), "{out}");
 }

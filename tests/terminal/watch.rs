@@ -38,7 +38,7 @@ fn url(proxy: &Proxy) -> String {
 }
 
 /// Presses a key until the window shows this: a question must have been shown for a moment before a key counts.
-fn press_until(window: &mut Window, key: &str, text: &str) {
+pub fn press_until(window: &mut Window, key: &str, text: &str) {
     let begin = Instant::now();
     std::thread::sleep(Duration::from_millis(500));
     while !window.text().contains(text) {

@@ -4,9 +4,9 @@
 //! the proxy. Never: a line twice or left out because the connection was lost; a terminal that stays changed; a question that is answered
 //! without a terminal.
 
-mod asking;
 mod frames;
 
+use super::asking::{Act, Asking};
 use super::bridge::{self, Events, Failure, Proxy};
 use super::text::{self, TextArgs, View};
 use super::{EXIT_CLEAN, EXIT_FINDINGS};
@@ -15,9 +15,9 @@ use crate::platform::signals::EndSignals;
 use crate::platform::suspension::{self, Suspensions};
 use crate::render::terminal::label;
 use anyhow::{Context, bail};
-use asking::{Act, Asking};
 use framegate_translators::contracts::{Contract, FRAMES};
 use framegate_translators::frame::{Body, EndReason, Frame, StreamKind};
+use framegate_translators::host::Answer;
 use hyper::StatusCode;
 use serde_json::Value;
 use std::io::{self, IsTerminal};
@@ -232,7 +232,8 @@ impl Watch {
             Act::Nothing => return Ok(()),
             Act::Redraw => {}
             Act::Skip(tool) => self.view.message(&format!("the question about {tool} is left to other clients")),
-            Act::Send { run, approval, decision } => {
+            Act::Send { run, approval, answer } => {
+                let (approval, decision) = (approval.to_string(), json_of(&answer));
                 let (proxy, answers) = (self.proxy.clone(), answers.clone());
                 tokio::spawn(async move {
                     let result = proxy.decide(run, &approval, &decision).await;
@@ -273,6 +274,18 @@ impl Watch {
         }
         self.draw(true)
     }
+}
+
+/// An answer as the proxy takes it.
+fn json_of(answer: &Answer) -> Value {
+    let mut json = serde_json::json!({"decision": answer.decision.as_str()});
+    if let Some(scope) = &answer.scope {
+        json["scope"] = scope.to_string().into();
+    }
+    if !answer.answers.is_empty() {
+        json["answers"] = answer.answers.clone().into();
+    }
+    json
 }
 
 /// Reads events to their end.

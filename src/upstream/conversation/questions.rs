@@ -52,7 +52,10 @@ impl Own {
     pub(super) fn too_late(policy: &Policy, wants_answers: bool) -> Self {
         let is_yes = policy.allow_unanswered && !wants_answers;
         let decision = if is_yes { Decision::Approved } else { Decision::TimedOut };
-        let reason = format!("nobody answered within {} ms", policy.timeout_ms);
+        let reason = match policy.timeout_ms {
+            0 => "nobody can answer here".to_owned(),
+            ms => format!("nobody answered within {ms} ms"),
+        };
         Self { decision, by: "policy:timeout".to_owned(), reason: Some(reason) }
     }
 }

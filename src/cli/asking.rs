@@ -1,14 +1,14 @@
 //! The questions that wait, and what a key means for the first of them.
 //!
-//! Input: frames about questions, and keys. Output: the lines that ask, and answers as the proxy takes them. Never: an answer by a key
+//! Input: frames about questions, and keys. Output: the lines that ask, and answers. Never: an answer by a key
 //! that was pressed before its question could be read; an approval of a question that wants a choice without one; more than
 //! [`QUESTIONS`] questions held.
 
 use crate::clock::Moment;
 use crate::render::terminal::label;
 use crate::render::{Question, question_of};
-use framegate_translators::frame::{Body, Frame};
-use serde_json::{Value, json};
+use framegate_translators::frame::{Body, Decision, Frame, SharedStr};
+use framegate_translators::host::Answer;
 use std::collections::VecDeque;
 use std::time::Duration;
 use uuid::Uuid;
@@ -48,7 +48,7 @@ pub(super) enum Act {
     /// The question is left to other clients.
     Skip(String),
     /// Send this answer.
-    Send { run: Uuid, approval: String, decision: Value },
+    Send { run: Uuid, approval: SharedStr, answer: Answer },
 }
 
 impl Asking {
@@ -143,9 +143,9 @@ impl Asking {
                 self.0.pop_front();
                 Act::Skip(tool)
             }
-            b'n' => open.send(json!({"decision": "rejected"})),
-            b'y' if !wants_choice => open.send(json!({"decision": "approved"})),
-            b'a' if !wants_choice => open.send(json!({"decision": "approved", "scope": "session"})),
+            b'n' => open.send(decided(Decision::Rejected)),
+            b'y' if !wants_choice => open.send(decided(Decision::Approved)),
+            b'a' if !wants_choice => open.send(Answer { scope: Some("session".into()), ..decided(Decision::Approved) }),
             b'1'..=b'9' if wants_choice => open.choose(usize::from(key - b'1')),
             b'\r' | b'\n' if wants_choice && !open.chosen.is_empty() => open.next(),
             _ => Act::Nothing,
@@ -153,10 +153,15 @@ impl Asking {
     }
 }
 
+/// An answer that is only a decision.
+fn decided(decision: Decision) -> Answer {
+    Answer { decision, reason: None, scope: None, answers: Vec::new() }
+}
+
 impl Open {
-    fn send(&mut self, decision: Value) -> Act {
+    fn send(&mut self, answer: Answer) -> Act {
         self.is_sent = true;
-        Act::Send { run: self.run, approval: self.question.approval_id.to_string(), decision }
+        Act::Send { run: self.run, approval: self.question.approval_id.clone(), answer }
     }
 
     fn choose(&mut self, choice: usize) -> Act {
@@ -183,7 +188,7 @@ impl Open {
             return Act::Redraw;
         }
         let answers = std::mem::take(&mut self.answers);
-        self.send(json!({"decision": "approved", "answers": answers}))
+        self.send(Answer { answers, ..decided(Decision::Approved) })
     }
 }
 
@@ -192,6 +197,7 @@ mod tests {
     use super::*;
     use framegate_translators::frame::{ApprovalRequested, Provider, Session, Stream, StreamKind};
     use framegate_translators::json::to_raw;
+    use serde_json::{Value, json};
     use std::sync::Arc;
 
     fn asked(id: &str, args: &Value) -> Frame {
@@ -217,9 +223,9 @@ mod tests {
         keys.bytes().map(&mut press).collect()
     }
 
-    fn decision(act: &Act) -> Value {
+    fn answer(act: &Act) -> Answer {
         match act {
-            Act::Send { decision, .. } => decision.clone(),
+            Act::Send { answer, .. } => answer.clone(),
             _ => panic!("{act:?}"),
         }
     }
@@ -227,20 +233,20 @@ mod tests {
     #[test]
     fn keys_answer_the_first_question() {
         for (key, expected) in [
-            ("y", json!({"decision": "approved"})),
-            ("n", json!({"decision": "rejected"})),
-            ("a", json!({"decision": "approved", "scope": "session"})),
+            ("y", decided(Decision::Approved)),
+            ("n", decided(Decision::Rejected)),
+            ("a", Answer { scope: Some("session".into()), ..decided(Decision::Approved) }),
         ] {
             let mut asking = Asking::default();
             asking.frame(&asked("1", &json!({"command": "ls"})));
             asking.frame(&asked("1", &json!({"command": "ls"})));
             assert!(asking.lines()[0].contains("Bash ls") && !asking.lines()[0].contains("more"));
             assert_eq!(press(&mut asking, "1x")[0], Act::Nothing);
-            assert_eq!(decision(&press(&mut asking, key)[0]), expected);
+            assert_eq!(answer(&press(&mut asking, key)[0]), expected);
             // Not twice.
             assert_eq!(press(&mut asking, key)[0], Act::Nothing);
             asking.not_sent(Uuid::from_u128(1), "1");
-            assert_eq!(decision(&press(&mut asking, key)[0]), expected);
+            assert_eq!(answer(&press(&mut asking, key)[0]), expected);
             asking.settled(Uuid::from_u128(1), "1");
             assert!(asking.lines().is_empty());
         }
@@ -272,7 +278,7 @@ mod tests {
         assert_eq!(acts[..3], [Act::Redraw, Act::Nothing, Act::Redraw]);
         assert!(asking.lines()[0].contains("All? 1✓ Red · 2✓ Blue"));
         let sent = press(&mut asking, "\r");
-        assert_eq!(decision(&sent[0]), json!({"decision": "approved", "answers": [["Blue"], ["Red", "Blue"]]}));
+        assert_eq!(answer(&sent[0]).answers, [vec!["Blue"], vec!["Red", "Blue"]]);
     }
 
     #[test]
