@@ -18,7 +18,7 @@ pub struct Tally {
     pub invalid: u64,
     /// JSON records that the runner's decoder does not know, entirely or in part.
     pub unknown: u64,
-    /// Records that are only a stream's end marker.
+    /// Records without any content of the runner's: a stream's end marker, or comments.
     pub markers: u64,
     /// Runs that began.
     pub runs: u64,
@@ -71,7 +71,7 @@ impl Counting {
         self.tally.records += 1;
     }
 
-    /// Counts a stream's end marker.
+    /// Counts a record without any content of the runner's.
     pub(crate) fn marker(&mut self) {
         self.tally.records += 1;
         self.tally.markers += 1;

@@ -89,9 +89,11 @@ fn finding(key: &DriftKey, one: &Occurrences, seen: &BTreeMap<DriftKey, Occurren
         (DriftKind::UnknownType, _) if key.record_kind.is_empty() => {
             "check whether the record is from another runner or surface".to_owned()
         }
-        (DriftKind::UnknownType, _) => {
+        (DriftKind::UnknownType, _) if key.pointer.is_empty() => {
             "it is kept but not translated; extend the decoder, then add it to the schema".to_owned()
         }
+        // Decoders also read what implementations of an open standard add to it, which its schema does not have.
+        (DriftKind::UnknownType, _) => "check whether the decoder reads it, then add it to the schema".to_owned(),
         (DriftKind::ChangedType, _) => {
             "the decoder expects the old type and ignores this value; read both types, then allow both in the schema"
                 .to_owned()

@@ -1,6 +1,9 @@
 //! NDJSON lines and whole documents.
 //!
 //! A line ends with LF; one CR before it is not part of the line. Blank lines are skipped. The last line needs no LF.
+//!
+//! A pretty-printed document among the lines is one unit: a line with only an opening bracket, indented lines, and a line with only
+//! the closing bracket. If another line follows instead, or the document exceeds the record limit, its lines are separate units.
 
 use super::{Form, Limits, Unit, UnitSink};
 
@@ -14,12 +17,25 @@ pub struct Lines {
     length: u64,
     /// Where the held line begins in the input.
     offset: u64,
+    /// The whole lines of a document that is not closed yet.
+    document: Option<OpenDocument>,
+}
+
+/// The beginning of a pretty-printed document.
+#[derive(Debug)]
+struct OpenDocument {
+    /// Its lines, at most as many bytes as the record limit.
+    bytes: Vec<u8>,
+    /// Where it begins in the input.
+    offset: u64,
+    /// The bracket that closes it.
+    closing: u8,
 }
 
 impl Lines {
     /// A reader at the start of its input.
     pub fn new(limits: Limits) -> Self {
-        Self { limits, held: Vec::new(), length: 0, offset: 0 }
+        Self { limits, held: Vec::new(), length: 0, offset: 0, document: None }
     }
 
     /// Feeds the next bytes.
@@ -30,7 +46,7 @@ impl Lines {
             rest = tail.get(1..).unwrap_or_default();
             if self.length == 0 && line.len() <= self.limits.record_bytes {
                 // The common case: the whole line is in the chunk and is not copied.
-                emit(line, None, self.offset, false, sink);
+                self.line(line, None, false, sink);
                 self.offset += end as u64 + 1;
             } else {
                 self.hold(line);
@@ -46,6 +62,45 @@ impl Lines {
         if self.length > 0 {
             self.release(true, sink);
         }
+        if let Some(OpenDocument { bytes, offset, .. }) = self.document.take() {
+            emit(&bytes, None, offset, true, sink);
+        }
+    }
+
+    /// A line, which begins at `offset`.
+    fn line(&mut self, line: &[u8], oversized: Option<u64>, cut: bool, sink: &mut UnitSink<'_>) {
+        if self.document.is_some() {
+            return self.line_of_document(line, oversized, cut, sink);
+        }
+        match closing_of(line).filter(|_| !cut && oversized.is_none()) {
+            Some(closing) => {
+                self.document = Some(OpenDocument { bytes: line.to_vec(), offset: self.offset, closing });
+            }
+            None => emit(line, oversized, self.offset, cut, sink),
+        }
+    }
+
+    /// A line after the beginning of a document.
+    fn line_of_document(&mut self, line: &[u8], oversized: Option<u64>, cut: bool, sink: &mut UnitSink<'_>) {
+        let Some(mut document) = self.document.take() else { return };
+        let is_end = line.trim_ascii_end() == [document.closing];
+        let is_inside = is_end || matches!(line.first(), Some(b' ' | b'\t'));
+        let has_room = document.bytes.len() + 1 + line.len() <= self.limits.record_bytes;
+        if oversized.is_some() || !is_inside || !has_room {
+            let mut offset = document.offset;
+            for earlier in document.bytes.split(|&byte| byte == b'\n') {
+                emit(earlier, None, offset, false, sink);
+                offset += earlier.len() as u64 + 1;
+            }
+            return self.line(line, oversized, cut, sink);
+        }
+        document.bytes.push(b'\n');
+        document.bytes.extend_from_slice(line);
+        if is_end || cut {
+            emit(&document.bytes, None, document.offset, cut, sink);
+        } else {
+            self.document = Some(document);
+        }
     }
 
     fn hold(&mut self, part: &[u8]) {
@@ -56,15 +111,26 @@ impl Lines {
 
     fn release(&mut self, cut: bool, sink: &mut UnitSink<'_>) {
         let oversized = (self.length > self.limits.record_bytes as u64).then_some(self.length);
+        let mut held = std::mem::take(&mut self.held);
         if oversized.is_some() {
-            self.held.truncate(self.limits.preview_bytes);
+            held.truncate(self.limits.preview_bytes);
         }
-        emit(&self.held, oversized, self.offset, cut, sink);
+        self.line(&held, oversized, cut, sink);
         self.offset += self.length;
         self.length = 0;
-        self.held.clear();
+        held.clear();
         // One huge line must not keep its memory for the rest of a long stream.
-        self.held.shrink_to(1 << 20);
+        held.shrink_to(1 << 20);
+        self.held = held;
+    }
+}
+
+/// The bracket that closes the document that a line opens; `None` if the line is another one.
+fn closing_of(line: &[u8]) -> Option<u8> {
+    match line {
+        b"{" | b"{\r" => Some(b'}'),
+        b"[" | b"[\r" => Some(b']'),
+        _ => None,
     }
 }
 
@@ -140,10 +206,63 @@ mod tests {
         );
     }
 
+    #[test]
+    fn a_document_among_the_lines_is_one_unit() {
+        let document = "{\n  \"a\": [\n    1\n  ]\n}";
+        let text = format!("text\n{document}\n[\r\n  2\r\n]\r\n{{}}\n");
+        let seen = read(&[text.as_bytes()], Limits::default());
+        let at = document.len() as u64 + 6;
+        assert_eq!(
+            seen,
+            [
+                (b"text".to_vec(), 0, None, false),
+                (document.as_bytes().to_vec(), 5, None, false),
+                (b"[\r\n  2\r\n]".to_vec(), at, None, false),
+                (b"{}".to_vec(), at + 11, None, false)
+            ]
+        );
+        let cut = read(&[b"{\n  \"a\": 1,\n  \"b"], Limits::default());
+        assert_eq!(cut, [(b"{\n  \"a\": 1,\n  \"b".to_vec(), 0, None, true)]);
+        assert_eq!(read(&[b"x\n{\n"], Limits::default())[1], (b"{".to_vec(), 2, None, true));
+    }
+
+    #[test]
+    fn a_bracket_that_begins_no_document_is_a_line() {
+        let texts = |text: &str, limits| {
+            let lines = read(&[text.as_bytes()], limits).into_iter();
+            lines.map(|(line, ..)| String::from_utf8(line).unwrap()).collect::<Vec<_>>()
+        };
+        assert_eq!(texts("{\n {}\n{\"a\":1}\n{}\n", Limits::default()), ["{", " {}", "{\"a\":1}", "{}"]);
+        assert_eq!(texts("{\n{\n 1\n}\n]\n", Limits::default()), ["{", "{\n 1\n}", "]"]);
+        assert_eq!(texts("[\n 1\n}\n", Limits::default()), ["[", " 1", "}"]);
+        let limits = Limits { record_bytes: 8, preview_bytes: 3 };
+        assert_eq!(texts("{\n 123\n}\n", limits), ["{\n 123\n}"], "it has exactly the size of a record");
+        assert_eq!(texts("{\n 1234\n}\n{}\n", limits), ["{", " 1234", "}", "{}"]);
+        assert_eq!(texts("{\n 123456789\n}\n", limits), ["{", " 12", "}"]);
+    }
+
     proptest! {
         #[test]
+        fn no_byte_of_a_document_is_lost(
+            lines in prop::collection::vec("[{}\\[\\]]|\r|  ?[a{}\\[\\],]{0,3}|[a{}]{0,3}", 0..16),
+            record_bytes in 4usize..24,
+        ) {
+            let text = lines.join("\n");
+            let limits = Limits { record_bytes, preview_bytes: record_bytes };
+            let mut end = 0;
+            for (unit, offset, oversized, _) in read(&[text.as_bytes()], limits) {
+                let (from, size) = (offset as usize, oversized.map_or(unit.len(), |size| size as usize));
+                prop_assert!(unit.len() <= record_bytes);
+                prop_assert!(text[from..].as_bytes().starts_with(&unit));
+                prop_assert!(text[end..from].trim().is_empty(), "{:?} is lost", &text[end..from]);
+                end = from + size;
+            }
+            prop_assert!(text[end..].trim().is_empty());
+        }
+
+        #[test]
         fn chunk_boundaries_do_not_matter(
-            lines in prop::collection::vec("[ a{}\r]{0,12}", 0..12),
+            lines in prop::collection::vec("[ a{}\r]{0,12}|[{}\\[\\]]|  ?[a{}]{0,3}", 0..12),
             cuts in prop::collection::vec(0usize..200, 0..20),
             ended in any::<bool>(),
         ) {

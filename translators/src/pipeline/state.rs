@@ -184,7 +184,8 @@ impl State {
         self.decoder.opaque(done, &mut self.normalizer);
         self.normalizer.settle();
         match status {
-            ProviderStatus::Done => self.counting.marker(),
+            // Comments at the end are an event without content.
+            ProviderStatus::Done | ProviderStatus::Event => self.counting.marker(),
             _ => self.counting.bad(BadKind::Invalid, unit.offset, &first_error),
         }
         if done {

@@ -70,6 +70,19 @@ fn stray_lines_of_an_event_stream_are_records() {
     assert!(String::from_utf8(out).unwrap().contains("run_failed"));
 }
 
+#[test]
+fn comments_are_no_bad_records() {
+    let completed = "data: {\"type\":\"response.completed\",\"response\":{\"id\":\"r\",\"status\":\"completed\"}}\n\n";
+    for end in [": heartbeat\n\n", ": heartbeat", "event: x\n\n"] {
+        let mut ingest = Ingest::new(runner("open-responses").unwrap(), None, Limits::default(), identity());
+        ingest.feed(format!("{completed}{end}").as_bytes(), EPOCH_MS).for_each(drop);
+        ingest.finish(EPOCH_MS).for_each(drop);
+        let (bad, tally) = (ingest.take_bad(), ingest.tally());
+        assert!(bad.iter().all(|bad| !bad.message.is_empty() && bad.record == 1), "{end:?}: {bad:?}");
+        assert_eq!((tally.records, tally.invalid, tally.markers), (2, 0, 1), "{end:?}");
+    }
+}
+
 /// Pieces of inputs in both framings, including malformed ones.
 fn piece() -> impl Strategy<Value = Vec<u8>> {
     let usual = prop::sample::select(vec![
@@ -96,6 +109,9 @@ fn piece() -> impl Strategy<Value = Vec<u8>> {
         b"[1]",
         b"{",
         b"}",
+        b"\n{\n",
+        b"\n}\n",
+        b"\n  \"a\": 1\n",
         b"[DONE]",
         b"data: {\"type\":\"response.created\",\"response\":{\"id\":\"r\"}}\n\n",
         b"\xEF\xBB\xBF",

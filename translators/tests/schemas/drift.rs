@@ -138,9 +138,14 @@ fn a_changed_type_is_reported_with_both_types() {
 fn new_types_of_records_and_of_parts_are_reported() {
     let found = changed("response.output_text.done", |event| event["type"] = json!("response.output_text.finished"));
     assert_eq!(summary(&found), [("unknown_type", "response.output_text.finished", "", 1)]);
+    assert!(found[0].suggestion.contains("not translated"), "{found:?}");
     let found = changed("response.output_item.done", |event| event["item"] = json!({"type": "hologram", "id": "x"}));
     assert_eq!(summary(&found), [("unknown_type", "response.output_item.done", "/item/type", 1)]);
     assert_eq!(found[0].key.word.as_deref(), Some("hologram"));
+    let search = json!({"type": "web_search_call", "id": "x", "status": "completed"});
+    let found = changed("response.output_item.done", |event| event["item"] = search.clone());
+    assert_eq!(found[0].key.word.as_deref(), Some("web_search_call"));
+    assert!(!found[0].suggestion.contains("not translated"), "the decoder reads it: {found:?}");
     let found = changed("response.output_text.done", |event| {
         event.as_object_mut().unwrap().remove("type");
     });

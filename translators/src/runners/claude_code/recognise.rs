@@ -51,7 +51,11 @@ fn frame(fields: &Object<'_>) -> Option<&'static str> {
     match &*kind {
         "assistant" => (is_object("message") && is_assistant(fields)).then_some("type, session_id and message"),
         "user" => (is_object("message") && is_own(fields, "message")).then_some("type, session_id and message"),
-        "stream_event" => (is_object("event") && is_own(fields, "event")).then_some("type, session_id and event"),
+        "stream_event" => {
+            let is_goal = fields.object("event").is_some_and(|event| event.get("goal_state").is_some());
+            let is_event = is_object("event") && is_own(fields, "event") && !is_goal;
+            is_event.then_some("type, session_id and event")
+        }
         "system" => {
             let is_system = fields.str("subtype").is_some() && !is_foreign_system(fields);
             is_system.then_some("type, subtype and session_id")
@@ -70,7 +74,6 @@ const OWN: &[&str] = &[
     "isReplay",
     "isSynthetic",
     "request_id",
-    "timestamp",
     "tool_result_meta",
     "tool_use_result",
     "ttft_ms",

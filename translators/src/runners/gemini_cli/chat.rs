@@ -1,18 +1,20 @@
 //! Chat files under `~/.gemini/tmp`: a head, messages, and changes of the head.
 //!
 //! Input: lines of a file. Output: a run for each prompt, with texts, reasoning, calls and the usage of each reply. A file has no record for
-//! the end of a run: a run whose last reply has text and no open call is completed, and so is that of a subagent that gave its answer. The runner writes a message again when its calls
+//! the end of a run: a run whose last reply has text and no open call is completed, and so is that of a subagent that gave its answer. A run
+//! has failed if an error follows its last reply. The runner writes a message again when its calls
 //! have ended; the last line with an id counts. Never: a message of a checkpoint as new content, because the lines before it, or an
 //! earlier file, have it; a text or a usage twice.
 
 use super::calls::Change;
 use super::decoder::Gemini;
+use super::failure;
 use super::outcome::{Outcome, Verdict};
 use super::usage;
-use crate::frame::{Attachment, Body, LogLevel, SharedStr, ToolKind, UserMessage};
+use crate::frame::{Attachment, Body, ErrorScope, LogLevel, SharedStr, ToolKind, UserMessage};
 use crate::hash::HashSet;
 use crate::json::{Json, Kind, Object};
-use crate::normalizer::{Block, Normalizer, RunEnd, STREAM_ENDED};
+use crate::normalizer::{Block, Normalizer, RunEnd, STREAM_ENDED, Target};
 use std::collections::VecDeque;
 
 /// How many messages a file remembers, to know one that is written again.
@@ -89,18 +91,29 @@ impl Gemini {
             "user" => self.user_entry(fields, normalizer),
             "gemini" => self.reply_entry(fields, normalizer),
             kind @ ("info" | "warning" | "error") => {
-                let level = match kind {
-                    "info" => LogLevel::Info,
-                    "warning" => LogLevel::Warn,
-                    _ => LogLevel::Error,
-                };
                 let is_new = fields.str("id").is_none_or(|id| self.chat.note(&id));
                 if is_new {
-                    self.log(level, text_of(fields.get("content")), normalizer);
+                    let message = text_of(fields.get("content"));
+                    match kind {
+                        "info" => self.log(LogLevel::Info, message, normalizer),
+                        "warning" => self.log(LogLevel::Warn, message, normalizer),
+                        _ => self.error_entry(message, normalizer),
+                    }
                 }
             }
             other => normalizer.unknown(format!("unknown type {other:?}")),
         }
+    }
+
+    /// An error. It decides how the run ends unless the model replies after it.
+    fn error_entry(&mut self, message: String, normalizer: &mut Normalizer) {
+        let Some(run) = self.run(normalizer) else {
+            return self.log(LogLevel::Error, message, normalizer);
+        };
+        let failure = failure::of_message("", &message, None);
+        let (target, body) = (Target::main(run.key), failure.body(ErrorScope::Turn));
+        run.stop = Some(failure::run_end(failure));
+        normalizer.push(target, body);
     }
 
     fn head_changed(&mut self, set: &Object<'_>, normalizer: &mut Normalizer) {
@@ -120,7 +133,7 @@ impl Gemini {
                     tokens_after: None,
                     summary: Some(text.clone()),
                 };
-                normalizer.push(crate::normalizer::Target::main(stream), body);
+                normalizer.push(Target::main(stream), body);
                 self.chat.snapshot = Some(text);
             }
         }
@@ -216,7 +229,9 @@ impl Gemini {
     /// Ends the run of a file, because the next prompt follows or the file is over.
     pub(super) fn end_file_run(&mut self, normalizer: &mut Normalizer) {
         let Some(run) = self.run(normalizer) else { return };
-        let end = if run.is_answered && run.calls.is_empty() {
+        let end = if let Some(stop) = run.stop.take() {
+            stop
+        } else if run.is_answered && run.calls.is_empty() {
             RunEnd { final_text: run.answer.take(), ..RunEnd::completed() }
         } else {
             RunEnd::interrupted(STREAM_ENDED, "the file has no answer to this prompt")
@@ -227,7 +242,7 @@ impl Gemini {
     fn log(&mut self, level: LogLevel, message: String, normalizer: &mut Normalizer) {
         if !message.is_empty() {
             let stream = self.run(normalizer).map(|run| run.key).unwrap_or_else(|| normalizer.thread());
-            normalizer.push(crate::normalizer::Target::main(stream), Body::LogEmitted { level, message });
+            normalizer.push(Target::main(stream), Body::LogEmitted { level, message });
         }
     }
 }

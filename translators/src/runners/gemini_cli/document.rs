@@ -51,8 +51,8 @@ impl Gemini {
             }
         }
         let error = fields.object("error").map(|error| failure::of_result(&error));
-        if let Some(error) = &error {
-            normalizer.push(target, error.body(ErrorScope::Run));
+        if let Some(body) = error.as_ref().and_then(failure::reported) {
+            normalizer.push(target, body);
         }
         if let Some((usage, main)) = total {
             normalizer.run_used(target.stream, usage, Covers::Run(main));

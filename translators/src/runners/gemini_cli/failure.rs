@@ -5,7 +5,7 @@
 
 use super::super::failure::{Failure, code_of, status_of};
 use super::super::stops::Stop;
-use crate::frame::EndReason;
+use crate::frame::{Body, EndReason, ErrorScope};
 use crate::json::{Json, Object};
 use crate::normalizer::RunEnd;
 
@@ -21,6 +21,9 @@ const INVALID_STREAM: &str = "invalid_stream";
 /// The code of a run that reached its limit of turns.
 const MAX_TURNS: &str = "max_turns";
 
+/// The code of a run that someone stopped.
+const INTERRUPTED: &str = "interrupted";
+
 /// A reply that the runner could not use, with the reason.
 pub(super) fn invalid(message: &str) -> Failure {
     let is_filtered = message.contains("blocked due to") || message.contains("recitation");
@@ -33,16 +36,25 @@ pub(super) fn of_result(error: &Object<'_>) -> Failure {
     let message = error.str("message").unwrap_or_default();
     let kind = error.str("type").unwrap_or_default();
     match &*kind {
-        "INVALID_STREAM" => return invalid(&message),
-        "FatalTurnLimitedError" => return Failure::new(MAX_TURNS, &message, None),
-        _ => {}
+        "INVALID_STREAM" => invalid(&message),
+        "FatalTurnLimitedError" => Failure::new(MAX_TURNS, &message, None),
+        "FatalCancellationError" => Failure::new(INTERRUPTED, &message, None),
+        _ => of_message(&kind, &message, status_of(error.u64("code"))),
     }
-    let status = status_of(error.u64("code"));
+}
+
+/// An error with this message. `kind` is its code unless the message is an error of the API; "" if there is none.
+pub(super) fn of_message(kind: &str, message: &str, status: Option<u16>) -> Failure {
     let Some(inner) = message.trim_start().strip_prefix("[API Error: ") else {
-        return Failure::new(&kind, &message, status);
+        return Failure::new(kind, message, status);
     };
     let status = server_status(inner).or(status);
-    Failure::new(code_of_api(status, inner), &message, status)
+    Failure::new(code_of_api(status, inner), message, status)
+}
+
+/// The frame that reports the error of a run; `None` if someone stopped the run, which is no error.
+pub(super) fn reported(failure: &Failure) -> Option<Body> {
+    (&*failure.code != INTERRUPTED).then(|| failure.body(ErrorScope::Run))
 }
 
 /// A message that says why the runner stops the run; `None` for every other one.
@@ -67,6 +79,9 @@ pub(super) fn of_hook(message: &str) -> Failure {
 /// How a run ends with this error. A loop, and a stop by a hook, end a run that the runner reports as a success: the run is completed,
 /// and the code says why its answer is incomplete.
 pub(super) fn run_end(failure: Failure) -> RunEnd {
+    if &*failure.code == INTERRUPTED {
+        return RunEnd::interrupted(failure.code, failure.message);
+    }
     let is_stop = matches!(&*failure.code, LOOP_DETECTED | STOPPED_BY_HOOK);
     let end = failure.run_end();
     if is_stop { RunEnd { reason: EndReason::Completed, ..end } } else { end }

@@ -141,7 +141,8 @@ pub(super) fn end_of(is_error: bool, error: Option<Failure>, stop: Option<RunEnd
     if is_error {
         let end = error.map(failure::run_end).or(stop);
         let end = end.unwrap_or_else(|| RunEnd::failed("error", "the runner reported an error without a message"));
-        return RunEnd { reason: EndReason::Failed, ..end };
+        let reason = if end.reason == EndReason::Interrupted { end.reason } else { EndReason::Failed };
+        return RunEnd { reason, ..end };
     }
     match stop {
         Some(stop) => stop,

@@ -120,8 +120,8 @@ impl Gemini {
         }
         let target = self.main(normalizer);
         let error = fields.object("error").map(|error| failure::of_result(&error));
-        if let Some(error) = error.as_ref().filter(|_| is_error) {
-            normalizer.push(target, error.body(ErrorScope::Run));
+        if let Some(body) = error.as_ref().filter(|_| is_error).and_then(failure::reported) {
+            normalizer.push(target, body);
         }
         let stats = fields.object("stats").unwrap_or_default();
         if let Some(usage) = usage::of_result(&stats) {

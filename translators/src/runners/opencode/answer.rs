@@ -1,12 +1,13 @@
 //! Selects the final text of a run.
 //!
-//! Input: the blocks of messages as they are closed, and whole texts that arrive after that. Output: the ends of the blocks,
-//! and the run's final text. Never: a truncated text as the answer; a text as the answer if a newer one exists.
+//! Input: the blocks of messages as they are closed, whole texts that arrive after that, and results that follow a schema. Output: the
+//! ends of the blocks, and the run's final text. Never: a truncated text as the answer; a text as the answer if a newer one exists.
 
 use super::super::stops::Stop;
 use super::message_log::PartState;
 use super::session_context::SessionContext;
 use crate::frame::{RawJson, SharedStr};
+use crate::json::Object;
 use crate::normalizer::{Block, BlockKind};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -25,6 +26,26 @@ pub(super) struct Answer {
     index: u32,
     /// Why the main thread's last model request stopped; `None` if its answer is complete.
     pub(super) stop: Option<(Stop, SharedStr)>,
+    /// The result of the newest message, if the prompt asked for one that follows a schema.
+    pub(super) structured: Option<String>,
+}
+
+impl Answer {
+    /// Reads the `structured` result of a message.
+    pub(super) fn read_structured(&mut self, message: &Object<'_>, order: u64) {
+        if let Some(result) = message.some("structured").filter(|_| self.order <= order) {
+            self.note(order, 0);
+            self.structured = Some(result.to_raw().get().to_owned());
+        }
+    }
+
+    /// Notes the position of the newest answer. The result of an older message is then not the answer.
+    fn note(&mut self, order: u64, index: u32) {
+        if self.order < order {
+            self.structured = None;
+        }
+        (self.order, self.index) = (order, index);
+    }
 }
 
 /// What is kept of a block that was closed before its whole text arrived: hashes of the text delivered so far.
@@ -93,7 +114,7 @@ fn is_answer(context: &mut SessionContext<'_>, BlockPosition { block, order }: B
     let newest = (context.answer.order, context.answer.index);
     let is_newest = newest <= (order, block.index);
     if is_newest {
-        (context.answer.order, context.answer.index) = (order, block.index);
+        context.answer.note(order, block.index);
     }
     is_newest
 }

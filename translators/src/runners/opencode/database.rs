@@ -13,17 +13,25 @@ pub(super) const HISTORY: History = History {
     database: Some(SessionDatabase { sessions: SESSIONS, document: DOCUMENT }),
 };
 
-/// A turn is over if the last message is an assistant's that is complete and does not wait for tools.
+/// A turn is over if the last message is an assistant's that is complete and does not wait for tools. It does not wait if a person refused
+/// a call, or if it has a result that follows a schema.
 const SESSIONS: &str = "
 WITH last AS (
-    SELECT session_id, max(time_created || id), time_updated, CASE WHEN json_valid(data) THEN data ELSE '{}' END AS data
+    SELECT id, session_id, max(time_created || id), time_updated, CASE WHEN json_valid(data) THEN data ELSE '{}' END AS data
     FROM message GROUP BY session_id
 )
 SELECT
     session.id,
     max(session.time_updated, last.time_updated),
     data ->> '$.role' IS NOT 'assistant'
-        OR (data -> '$.error' IS NULL AND (data ->> '$.time.completed' IS NULL OR data ->> '$.finish' IS 'tool-calls'))
+        OR (data -> '$.error' IS NULL AND (data ->> '$.time.completed' IS NULL OR (
+            data ->> '$.finish' IS 'tool-calls' AND data ->> '$.structured' IS NULL AND NOT EXISTS (
+                SELECT 1 FROM part WHERE part.message_id = last.id AND CASE WHEN json_valid(part.data) THEN
+                    part.data ->> '$.state.error' LIKE 'The user rejected permission%'
+                    OR part.data ->> '$.state.error' LIKE 'The user dismissed this question%'
+                END
+            )
+        )))
 FROM session JOIN last ON last.session_id = session.id
 WHERE session.parent_id IS NULL
 ";

@@ -152,7 +152,7 @@ impl Feed {
         session.run = None;
         session.tasks.clear();
         let open = self.runs.remove(&run);
-        let (children, stop) = open.map(|open| (open.children, open.answer.stop)).unwrap_or_default();
+        let (children, answer) = open.map(|open| (open.children, open.answer)).unwrap_or_default();
         for child in children {
             let child = self.session(&child);
             child.message_log.close_all();
@@ -160,7 +160,7 @@ impl Feed {
             child.tasks.clear();
             (child.tool, child.called, child.failure, child.busy, child.idle) = (None, false, None, false, [0; 2]);
         }
-        normalizer.end_run(run, verdict(failure, stop));
+        normalizer.end_run(run, verdict(failure, answer));
     }
 
     /// Ends a run without a report from its session. The session's next prompt starts another run.

@@ -2,7 +2,8 @@
 //!
 //! Input: the document, as one record. Output: the session's runs, one for each message in which a person (or a program in a
 //! person's place) made a request. A run ends as its last message says. If that message is incomplete, or calls tools whose results no message
-//! answers, the session was exported while it worked; the run stays open until the end of the input.
+//! answers, the session was exported while it worked; the run stays open until the end of the input. The calls of a turn that a refusal
+//! stops, or that ends with a result that follows a schema, await no answer.
 
 use super::super::clock::Clock;
 use super::answer::Answer;
@@ -13,9 +14,10 @@ use super::message_log::MessageLog;
 use super::parts;
 use super::prompt::Prompt;
 use super::session_context::SessionContext;
+use super::tools::is_refusal;
 use crate::frame::{Body, SharedStr};
 use crate::json::{Json, Object};
-use crate::normalizer::{Normalizer, Target};
+use crate::normalizer::{Normalizer, RunEnd, STREAM_ENDED, Target};
 use crate::sequence::StreamKey;
 
 struct Export<'l> {
@@ -73,8 +75,10 @@ impl Export<'_> {
         own.model = info.str("modelID").map(|model| SharedStr::from(&*model));
         own.is_summary = info.bool("summary") == Some(true);
         let failure = info.some("error").map(|error| Failure::read(Some(error)));
+        let mut is_refused = false;
         for part in parts.into_iter().filter_map(Json::object) {
             self.clock.at(of_part(&part), self.normalizer);
+            is_refused |= is_refused_call(&part);
             let Some(mut context) = SessionContext::main(self.normalizer, run, &mut self.calls, &mut self.answer)
             else {
                 return;
@@ -88,6 +92,7 @@ impl Export<'_> {
         {
             context.failing = failure.is_some();
             parts::complete_blocks(&mut context, own);
+            context.answer.read_structured(&info, own.order);
             if own.is_summary && failure.is_none() {
                 let body = Body::HistoryCompacted {
                     trigger: self.compaction.take().map(SharedStr::from),
@@ -104,7 +109,8 @@ impl Export<'_> {
             self.normalizer.push(Target::main(run), failure.reported(false));
         }
         // After a message that calls tools, the next one is awaited.
-        let awaits_more = info.str("finish").as_deref() == Some("tool-calls");
+        let is_over = is_refused || info.some("structured").is_some();
+        let awaits_more = info.str("finish").as_deref() == Some("tool-calls") && !is_over;
         let is_complete = time.u64("completed").is_some() && !awaits_more;
         self.ended = (failure.is_some() || is_complete).then_some(failure);
     }
@@ -117,6 +123,11 @@ impl Export<'_> {
             return;
         }
         self.end_run();
+        if let Some(run) = self.run.take() {
+            let end =
+                RunEnd::interrupted(STREAM_ENDED, "another prompt follows before the session said how the run ended");
+            self.normalizer.end_run(run, end);
+        }
         let run = self.normalizer.open_run(prompt.text.clone());
         self.run = Some(run);
         if let Some(body) = prompt.into_body() {
@@ -128,12 +139,20 @@ impl Export<'_> {
         *self.run.get_or_insert_with(|| self.normalizer.open_run(""))
     }
 
+    /// Ends the run, if its last message says how.
     fn end_run(&mut self) {
         self.calls = Calls::default();
-        let stop = std::mem::take(&mut self.answer).stop;
+        let answer = std::mem::take(&mut self.answer);
         self.message_log.plan.clear();
-        if let (Some(run), Some(failure)) = (self.run.take(), self.ended.take()) {
-            self.normalizer.end_run(run, verdict(failure, stop));
+        if let Some(failure) = self.ended.take()
+            && let Some(run) = self.run.take()
+        {
+            self.normalizer.end_run(run, verdict(failure, answer));
         }
     }
+}
+
+/// Whether a part is a call that a person refused, which stops the turn.
+fn is_refused_call(part: &Object<'_>) -> bool {
+    part.object("state").is_some_and(|state| state.str("error").is_some_and(|error| is_refusal(&error)))
 }

@@ -4,6 +4,7 @@
 //! message for people, and the consequence for the run. Never: a failure without a message.
 
 use super::super::stops::Stop;
+use super::answer::Answer;
 use crate::frame::{Body, ErrorReported, ErrorScope, SharedStr};
 use crate::json::{Json, Object};
 use crate::normalizer::RunEnd;
@@ -93,13 +94,15 @@ impl Failure {
     }
 }
 
-/// How a run ends, given its last failure, or else the reason why its last model request stopped.
-pub(super) fn verdict(failure: Option<Failure>, stop: Option<(Stop, SharedStr)>) -> RunEnd {
-    match (failure, stop) {
-        (Some(failure), _) => failure.run_end(),
+/// How a run ends, given its last failure, or else its answer and the reason why its last model request stopped.
+pub(super) fn verdict(failure: Option<Failure>, answer: Answer) -> RunEnd {
+    let Answer { stop, structured, .. } = answer;
+    let end = match (failure, stop) {
+        (Some(failure), _) => return failure.run_end(),
         (None, Some((stop, word))) => stop.end(&word, None),
         (None, None) => RunEnd::completed(),
-    }
+    };
+    RunEnd { final_text: structured, ..end }
 }
 
 /// The frame for a failed attempt that will be retried.

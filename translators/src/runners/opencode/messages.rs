@@ -39,7 +39,8 @@ impl Feed {
             return self.pass_over(id, &message_id, normalizer);
         }
         if self.session(id).message_log.is_closed(&message_id) {
-            return;
+            // The result that follows a schema comes after the end of its message.
+            return self.structured(id, &message_id, &info, normalizer);
         }
         if info.str("role").as_deref() == Some("user") {
             // An update with a summary concerns a message that has been answered already.
@@ -82,8 +83,9 @@ impl Feed {
         let failure = info.some("error").map(|error| Failure::read(Some(error)));
         if early {
             message.early = Some(EarlyEnd { failure });
-            return;
+            return self.structured(id, &message_id, &info, normalizer);
         }
+        self.structured(id, &message_id, &info, normalizer);
         let failed = failure.is_some();
         if let Some(failure) = failure {
             self.failed(id, failure, normalizer);
@@ -91,6 +93,20 @@ impl Feed {
         if completed {
             self.message_completed(id, &message_id, failed, normalizer);
         }
+    }
+
+    /// Notes the result of a message of the main thread, if it has one that follows a schema.
+    fn structured(&mut self, id: &SharedStr, message_id: &str, info: &Object<'_>, normalizer: &mut Normalizer) {
+        if info.some("structured").is_none() || self.session(id).parent.is_some() {
+            return;
+        }
+        self.with_context(id, normalizer, |context, message_log| {
+            if !message_log.is_past(message_id)
+                && let Some(message) = message_log.get(message_id)
+            {
+                context.answer.read_structured(info, message.order);
+            }
+        });
     }
 
     /// Completes messages whose end was reported with their start, because the session has moved on or is idle.

@@ -129,7 +129,7 @@ impl Run {
             normalizer.set_session(session);
         }
         let end = if this.failure.is_some() || this.last == Progress::Finished {
-            verdict(this.failure, this.answer.stop)
+            verdict(this.failure, this.answer)
         } else {
             RunEnd::interrupted(STREAM_ENDED, "the stream ended before the runner said how the run ended")
         };

@@ -24,6 +24,12 @@ impl Qwen {
         run.agents.insert(tool.call_id.clone(), agent);
     }
 
+    /// The own id of the call that started a subagent, given the runner's.
+    pub(super) fn agent_call(&mut self, stream: StreamKey, id: &str) -> SharedStr {
+        let own = self.runs.run(stream).and_then(|run| run.call_ids.agent(id));
+        own.unwrap_or_else(|| SharedStr::from(id))
+    }
+
     /// Starts a subagent at its first sign of life. Does nothing if it has already started.
     pub(super) fn agent_begins(
         &mut self,
@@ -38,7 +44,7 @@ impl Qwen {
                 return;
             }
             // The call was never seen, but a subagent that works must have been called.
-            let tool = self.tool(normalizer, stream, call_id);
+            let tool = self.tool(normalizer, stream, SharedStr::from(call_id));
             if normalizer.tool_known(stream, &tool) && !normalizer.tool_runs(stream, &tool) {
                 return;
             }

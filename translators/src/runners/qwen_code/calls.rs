@@ -12,7 +12,9 @@ use crate::normalizer::{Normalizer, Target};
 /// A call that awaits its result.
 #[derive(Clone, Debug)]
 pub(super) struct Call {
-    /// Its ids.
+    /// The runner's id.
+    pub(super) id: SharedStr,
+    /// Its own ids.
     pub(super) tool: Tool,
     /// The name of the tool.
     pub(super) name: SharedStr,
@@ -55,23 +57,26 @@ impl Qwen {
         let Some(id) = block.str("id").filter(|id| !id.is_empty()) else {
             return normalizer.add_error("a call without an id");
         };
-        if let Some(reply) = self.reply(target) {
-            reply.forget_call(&id);
+        let name = SharedStr::from(&*block.str("name").unwrap_or_default());
+        let input = block.get("input").or_else(|| block.get("args"));
+        let fields = input.and_then(Json::object).unwrap_or_default();
+        let kind = kind_of(&name, &fields);
+        let Some(run) = self.runs.run(target.stream) else { return };
+        let open = run.open_call(&id, target.parent).map(|call| call.tool.call_id.clone());
+        let is_open = open.is_some();
+        let own = open.unwrap_or_else(|| run.call_ids.call(&id, target.parent, kind == ToolKind::Subagent));
+        if let Some(reply) = run.replies.get_mut(&target.parent) {
+            reply.forget_call(&own);
             reply.has_calls = true;
         }
-        let Some(run) = self.runs.run(target.stream) else { return };
-        if run.calls.contains_key(&*id) {
+        if is_open {
             return;
         }
         if let Some(file) = run.file.as_mut().filter(|_| target.parent.is_none()) {
             file.answered = false;
         }
-        let name = SharedStr::from(&*block.str("name").unwrap_or_default());
-        let input = block.get("input").or_else(|| block.get("args"));
-        let fields = input.and_then(Json::object).unwrap_or_default();
         let args = arguments(input);
-        let kind = kind_of(&name, &fields);
-        let tool = self.tool(normalizer, target.stream, &id);
+        let tool = self.tool(normalizer, target.stream, own);
         let call = ToolCall { tool: tool.clone(), name: name.clone(), kind, args: args.clone() };
         normalizer.tool_proposed(target, call.clone());
         normalizer.tool_started(target, call, fields.u64("timeout").filter(|_| kind == ToolKind::Shell));
@@ -97,8 +102,9 @@ impl Qwen {
         }
         self.forget_calls(target, normalizer);
         if let Some(run) = self.runs.run(target.stream) {
-            let call_id = tool.call_id.clone();
-            run.calls.insert(call_id, Call { tool, name, kind, target, args, duration_ms: None });
+            let own = tool.call_id.clone();
+            let id = if *own == *id { own.clone() } else { SharedStr::from(&*id) };
+            run.calls.insert(own, Call { id, tool, name, kind, target, args, duration_ms: None });
         }
     }
 
@@ -123,9 +129,15 @@ impl Qwen {
 
     /// Handles the result of a call. `target` is that of the record; the call's own target takes precedence.
     pub(super) fn returned(&mut self, target: Target, id: &str, mut outcome: Outcome, normalizer: &mut Normalizer) {
-        let call = self.runs.run(target.stream).and_then(|run| run.calls.remove(id));
+        let Some(run) = self.runs.run(target.stream) else { return };
+        let own = run.returned_call(id, target.parent);
+        let call = run.calls.remove(&own);
         let target = call.as_ref().map_or(target, |call| call.target);
-        let tool = call.as_ref().map_or_else(|| self.tool(normalizer, target.stream, id), |call| call.tool.clone());
+        let tool = match &call {
+            Some(call) => call.tool.clone(),
+            None => self.tool(normalizer, target.stream, own),
+        };
+        let id = &*tool.call_id;
         outcome.duration_ms = outcome.duration_ms.or_else(|| call.as_ref().and_then(|call| call.duration_ms));
         self.answered(target, id, &outcome, normalizer);
         if let Some(call) = call.as_ref().filter(|_| outcome.verdict == Verdict::Ended(0)) {

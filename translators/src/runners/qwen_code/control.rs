@@ -55,10 +55,12 @@ impl Qwen {
         // A question without a request id or a call id cannot be answered.
         let Some(id) = Some(&*id).filter(|id| !id.is_empty()).or(call_id.as_deref()) else { return };
         let stream = self.runs.ensure(normalizer);
-        let call = call_id.as_deref().and_then(|call_id| self.runs.run(stream)?.calls.get(call_id));
-        let target = call.map_or_else(|| Target::main(stream), |call| call.target);
-        let tool_id = call_id.as_deref().map(|call_id| self.tool(normalizer, stream, call_id).id);
         let approval_id = SharedStr::from(id);
+        let call_id = call_id.as_deref().zip(self.runs.run(stream));
+        let call_id = call_id.map(|(call_id, run)| SharedStr::from(run.call_ids.newest(call_id)));
+        let call = call_id.as_ref().and_then(|call_id| self.runs.run(stream)?.calls.get(call_id));
+        let target = call.map_or_else(|| Target::main(stream), |call| call.target);
+        let tool_id = call_id.clone().map(|call_id| self.tool(normalizer, stream, call_id).id);
         let ask = ApprovalRequested {
             approval_id: approval_id.clone(),
             tool_id,
@@ -71,7 +73,7 @@ impl Qwen {
         };
         normalizer.approval_requested(target, ask);
         if let Some(run) = self.runs.run(stream) {
-            run.questions.insert(approval_id, call_id.as_deref().map(SharedStr::from));
+            run.questions.insert(approval_id, call_id);
             // The normalizer closes the oldest one beyond its bound.
             if run.questions.open.len() > normalizer.most_open().saturating_mul(2) {
                 run.questions.retain(|id| normalizer.approval_waits(stream, id));

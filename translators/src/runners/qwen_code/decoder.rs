@@ -7,7 +7,8 @@ use super::reply::Fate;
 use super::runs::{Runs, lost};
 use super::{session_file, time_of};
 use crate::decode::{Decoder, Record};
-use crate::frame::{Body, LogLevel, Tool};
+use crate::derived::uuid_v5;
+use crate::frame::{Body, LogLevel, SharedStr, Tool};
 use crate::json::{Kind, Object};
 use crate::normalizer::{Normalizer, RunEnd, Target};
 use crate::sequence::StreamKey;
@@ -92,17 +93,18 @@ impl Qwen {
             run.has_content = true;
         }
         let parent = fields.str("parent_tool_use_id").filter(|id| !id.is_empty());
-        let parent = parent.map(|call_id| {
+        let parent = parent.map(|id| {
+            let call_id = self.agent_call(stream, &id);
             self.agent_begins(stream, &call_id, None, normalizer);
-            self.tool(normalizer, stream, &call_id).id
+            self.tool(normalizer, stream, call_id).id
         });
         Target { stream, parent }
     }
 
-    /// The ids of a call. They are derived within the session, so they are the same in every run.
-    pub(super) fn tool(&self, normalizer: &Normalizer, stream: StreamKey, call_id: &str) -> Tool {
+    /// The ids of a call with this own id. They are derived within the session, so they are the same in every run.
+    pub(super) fn tool(&self, normalizer: &Normalizer, stream: StreamKey, call_id: SharedStr) -> Tool {
         let scope = normalizer.stream(stream).map_or(Uuid::nil(), |stream| stream.session.id);
-        normalizer.tool(scope, call_id)
+        Tool { id: uuid_v5(&scope, call_id.as_bytes()), call_id }
     }
 
     /// Logs a line on the current stream, unless the message is empty.

@@ -7,6 +7,7 @@
 
 mod agents;
 mod assistant;
+mod call_ids;
 mod calls;
 mod control;
 mod decoder;

@@ -3,7 +3,7 @@
 //! The stream has the shape of another runner's: the same types, and `session_id`, `parent_tool_use_id` and `uuid` on nearly every record.
 //! A record is therefore recognised only by what Qwen Code alone writes: fields of its own, or the order of the shared ones.
 //! Deltas and results of calls have nothing but the order. A record that also has a field of the other runner is not
-//! recognised at all: it was changed, and a later record decides.
+//! recognised at all: it was changed, and a later record decides. A time is no such field; a version or a host may add one.
 
 use super::session_file;
 use crate::decode::Record;
@@ -13,7 +13,6 @@ use crate::json::{Json, Kind, Object};
 const FOREIGN: &[&str] = &[
     "api_message_id",
     "request_id",
-    "timestamp",
     "isSynthetic",
     "isReplay",
     "tool_use_result",
@@ -67,6 +66,14 @@ fn frame(fields: &Object<'_>) -> Option<&'static str> {
         _ => {}
     }
     fields.str("session_id").filter(|id| !id.is_empty())?;
+    let named = match &*kind {
+        "system" => names_version(fields),
+        "stream_event" => has_goal(fields),
+        _ => None,
+    };
+    if named.is_some() {
+        return named;
+    }
     if FOREIGN.iter().any(|key| fields.get(key).is_some()) {
         return None;
     }
@@ -84,10 +91,26 @@ fn frame(fields: &Object<'_>) -> Option<&'static str> {
     }
 }
 
+/// An init that names the runner. No other field can contradict that but the version of another runner.
+fn names_version(fields: &Object<'_>) -> Option<&'static str> {
+    let is_own = fields.str("subtype").as_deref() == Some("init")
+        && fields.get("qwen_code_version").is_some()
+        && !fields.iter().any(|(name, _)| name.ends_with("_code_version") && name != "qwen_code_version");
+    is_own.then_some("system.init with qwen_code_version")
+}
+
+/// An event about a goal, which Qwen Code alone has.
+fn has_goal(fields: &Object<'_>) -> Option<&'static str> {
+    let event = fields.object("event")?;
+    let is_own = event.str("type").as_deref() == Some("goal_state") && event.get("goal_state").is_some();
+    is_own.then_some("a goal_state event")
+}
+
 fn system(fields: &Object<'_>) -> Option<&'static str> {
     if &*fields.str("subtype")? == "init" {
-        let is_own = fields.get("qwen_code_version").is_some() || fields.get("permission_mode").is_some();
-        return is_own.then_some("system.init with qwen_code_version or permission_mode");
+        // One with a version was recognised by it, or has those of two runners.
+        let is_own = fields.get("qwen_code_version").is_none() && fields.get("permission_mode").is_some();
+        return is_own.then_some("system.init with permission_mode");
     }
     let has_data = fields.get("data").is_some_and(|data| data.kind() == Kind::Object);
     (has_data && fields.get("parent_tool_use_id").is_some()).then_some("a system record with data")
@@ -107,10 +130,7 @@ fn assistant(fields: &Object<'_>) -> Option<&'static str> {
 
 fn stream_event(fields: &Object<'_>) -> Option<&'static str> {
     let event = fields.object("event")?;
-    let kind = event.str("type")?;
-    if kind == "goal_state" {
-        return event.get("goal_state").map(|_| "a goal_state event");
-    }
+    event.str("type").filter(|kind| kind != "goal_state")?;
     let has_foreign_message = event.object("message").is_some_and(|message| {
         message.get("usage").is_some() || message.str("id").is_some_and(|id| id.starts_with("msg_"))
     });
@@ -148,9 +168,9 @@ fn responds(response: &Object<'_>) -> Option<&'static str> {
     is_own.then_some("an answer with a subtype of its own")
 }
 
-/// Whether the shared fields have Qwen Code's order.
+/// Whether the shared fields have Qwen Code's order. Those of a newer version may follow.
 fn has_order(fields: &Object<'_>, last: &str) -> bool {
-    fields.len() == 5 && order(fields).eq(["type", "uuid", "session_id", "parent_tool_use_id", last])
+    order(fields).eq(["type", "uuid", "session_id", "parent_tool_use_id", last])
 }
 
 /// The first fields of a record.

@@ -6,6 +6,7 @@
 use super::super::called_agent::CalledAgent;
 use super::super::failure::Failure;
 use super::super::names::{NameMap, Turnover};
+use super::call_ids::CallIds;
 use super::calls::Call;
 use super::control::Questions;
 use super::reply::Reply;
@@ -28,11 +29,13 @@ pub(super) struct Run {
     pub(super) key: StreamKey,
     /// Its session.
     session: SharedStr,
-    /// Calls that await their result, by the runner's id.
+    /// Calls that await their result, by their own ids.
     pub(super) calls: NameMap<Call>,
+    /// The own ids of all calls.
+    pub(super) call_ids: CallIds,
     /// The number of calls at which those that no longer run are forgotten.
     pub(super) forget_at: usize,
-    /// Subagents, by the id of the call that started them.
+    /// Subagents, by the own id of the call that started them.
     pub(super) agents: NameMap<CalledAgent>,
     /// Questions that await their answer.
     pub(super) questions: Questions,
@@ -50,6 +53,24 @@ pub(super) struct Run {
     pub(super) is_totalled: bool,
     /// What a session file says about how the run went so far; `None` for a run of the stream.
     pub(super) file: Option<FileRun>,
+}
+
+impl Run {
+    /// The call with the runner's id that this caller made and whose result is awaited.
+    pub(super) fn open_call(&self, id: &str, caller: Option<Uuid>) -> Option<&Call> {
+        let is_of_caller = |call: &&Call| call.target.parent == caller;
+        let newest = self.calls.get(self.call_ids.newest(id)).filter(is_of_caller);
+        if newest.is_some() || !self.call_ids.is_repeated(id) {
+            return newest;
+        }
+        self.calls.values().find(|call| *call.id == *id && is_of_caller(call))
+    }
+
+    /// The own id of the call whose result arrives with the runner's id.
+    pub(super) fn returned_call(&self, id: &str, caller: Option<Uuid>) -> SharedStr {
+        let open = self.open_call(id, caller).map(|call| call.tool.call_id.clone());
+        open.unwrap_or_else(|| SharedStr::from(self.call_ids.newest(id)))
+    }
 }
 
 /// How a run of a session file went so far. The file has no record for the end of a run.
@@ -130,6 +151,7 @@ impl Runs {
             key,
             session: normalizer.session(),
             calls: NameMap::default(),
+            call_ids: CallIds::default(),
             forget_at: 0,
             agents: NameMap::default(),
             questions: Questions::default(),

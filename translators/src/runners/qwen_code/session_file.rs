@@ -188,7 +188,7 @@ impl Qwen {
                 self.subagent_used(key, event, normalizer);
             }
             Some("qwen-code.tool_call") => {
-                if let Some(call) = event.str("call_id").and_then(|id| run.calls.get_mut(&*id)) {
+                if let Some(call) = event.str("call_id").and_then(|id| run.calls.get_mut(run.call_ids.newest(&id))) {
                     call.duration_ms = event.u64("duration_ms");
                 }
             }
@@ -202,7 +202,8 @@ impl Qwen {
         // The runner makes the id of a subagent from its name and its call.
         let call_id = id.strip_prefix(&*name).and_then(|rest| rest.strip_prefix('-'));
         let (Some(call_id), Some(tokens)) = (call_id, Tokens::of_telemetry(event)) else { return };
-        self.agent_begins(key, call_id, Some(&id), normalizer);
+        let call_id = self.agent_call(key, call_id);
+        self.agent_begins(key, &call_id, Some(&id), normalizer);
         let child = Target { stream: key, parent: Some(self.tool(normalizer, key, call_id).id) };
         let model = event.str("model").map(|model| SharedStr::from(&*model));
         normalizer.call_used(child, tokens.call(model));

@@ -44,7 +44,7 @@ impl Qwen {
         if let Some(file) = self.runs.run(target.stream).and_then(|run| run.file.as_mut()) {
             file.cancelled = outcome.verdict == Verdict::Cancelled;
         }
-        let call = self.runs.run(target.stream).and_then(|run| run.calls.get(id)).cloned();
+        let call = self.runs.run(target.stream).and_then(|run| run.open_call(id, target.parent)).cloned();
         if let Some(call) = call.as_ref().filter(|_| outcome.verdict == Verdict::Ended(0))
             && let Some(change) = described(call, &fields, &outcome.text)
         {
@@ -69,11 +69,13 @@ impl Qwen {
             let name = display.str("subagentName").unwrap_or_default();
             // The runner makes the id of the task from the names of the agent and the call.
             let task_id = format!("{name}-{id}");
-            self.agent_begins(target.stream, id, Some(&task_id), normalizer);
-            self.agent_outlives(target.stream, id, normalizer);
+            let call_id = self.agent_call(target.stream, id);
+            self.agent_begins(target.stream, &call_id, Some(&task_id), normalizer);
+            self.agent_outlives(target.stream, &call_id, normalizer);
             return self.file_task_started(id, &task_id, display, normalizer);
         }
-        self.agent_begins(target.stream, id, None, normalizer);
+        let call_id = self.agent_call(target.stream, id);
+        self.agent_begins(target.stream, &call_id, None, normalizer);
         let summary = display.object("executionSummary").unwrap_or_default();
         outcome.duration_ms = summary.u64("totalDurationMs").or(outcome.duration_ms);
     }

@@ -45,7 +45,10 @@ impl Qwen {
             "thinking" => Content::Reasoning,
             "tool_use" => {
                 let Some(id) = block.str("id").filter(|id| !id.is_empty()) else { return };
-                let tool = self.tool(normalizer, target.stream, &id);
+                let Some(run) = self.runs.run(target.stream) else { return };
+                let open = run.open_call(&id, target.parent).map(|call| call.tool.call_id.clone());
+                let own = open.unwrap_or_else(|| run.call_ids.await_call(&id, target.parent));
+                let tool = self.tool(normalizer, target.stream, own);
                 Content::Tool { tool, name: SharedStr::from(&*block.str("name").unwrap_or_default()) }
             }
             other => return normalizer.unknown(format!("unknown block {other:?}")),

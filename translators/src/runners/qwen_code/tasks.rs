@@ -43,8 +43,9 @@ impl Qwen {
         let call_id = data.str("tool_use_id").filter(|id| !id.is_empty());
         let origin = self.runs.stream(normalizer);
         if let Some(call_id) = call_id.as_deref().filter(|_| data.some("subagent_type").is_some()) {
-            self.agent_begins(origin, call_id, Some(&task_id), normalizer);
-            self.agent_outlives(origin, call_id, normalizer);
+            let call_id = self.agent_call(origin, call_id);
+            self.agent_begins(origin, &call_id, Some(&task_id), normalizer);
+            self.agent_outlives(origin, &call_id, normalizer);
         }
         let title = data.str("description").map(|title| title.into_owned());
         self.task_begins(&task_id, call_id.as_deref(), title, normalizer);
@@ -67,7 +68,8 @@ impl Qwen {
         normalizer.record_on(origin);
         let stream = normalizer.open_task(origin, task_id);
         let Some(id) = normalizer.stream(stream).map(|stream| stream.id) else { return };
-        let call = call_id.and_then(|id| self.runs.run(origin)?.calls.get(id));
+        let call_id = call_id.map(|id| self.agent_call(origin, id));
+        let call = call_id.as_ref().and_then(|id| self.runs.run(origin)?.calls.get(id));
         let spawned = TaskEvent::Spawned {
             task_id: id,
             tool_name: call.map_or_else(|| SharedStr::from(""), |call| call.name.clone()),
@@ -81,7 +83,7 @@ impl Qwen {
         for event in [spawned, status(id, TaskStatus::Running, None)] {
             normalizer.push(Target::main(stream), Body::Task(Box::new(event)));
         }
-        let task = Task { stream, call: call_id.map(|call_id| (origin, SharedStr::from(call_id))), unwanted: None };
+        let task = Task { stream, call: call_id.map(|call_id| (origin, call_id)), unwanted: None };
         self.runs.session(normalizer).tasks.open.insert(SharedStr::from(task_id), task);
     }
 
@@ -113,7 +115,7 @@ impl Qwen {
         let task = self.runs.session(normalizer).tasks.open.remove(task_id);
         let record = self.runs.stream(normalizer);
         normalizer.record_on(record);
-        let named = call_id.filter(|id| !id.is_empty()).map(|id| (record, SharedStr::from(id)));
+        let named = call_id.filter(|id| !id.is_empty()).map(|id| (record, self.agent_call(record, id)));
         let call = task.as_ref().and_then(|task| task.call.clone()).or(named);
         let is_cancelled = matches!(how, "cancelled" | "killed" | "stopped");
         if let Some((stream, call_id)) = call {

@@ -133,3 +133,19 @@ fn a_call_of_a_subagent_names_its_session() {
     let agents: Vec<&String> = lines.iter().filter(|line| line.starts_with("agent ")).collect();
     assert_eq!(agents, ["agent child", "agent child completed"]);
 }
+
+#[test]
+fn an_error_after_the_last_reply_fails_the_run() {
+    let error = |text: &str| json!({"id": text, "timestamp": T, "type": "error", "content": text});
+    let exhausted = "[API Error: Resource has been exhausted]";
+    let lines = frame_lines(&[user("u", "Hi"), error(exhausted)]);
+    assert_eq!(lines[2..], [format!("error rate_limit {exhausted}"), "end failed rate_limit \"-\"".to_owned()]);
+    let lines = frame_lines(&[user("u", "Hi"), reply("g", "Yes.", Value::Null), error("It broke.")]);
+    assert_eq!(lines.last().unwrap(), "end failed error \"Yes.\"");
+    let lines = frame_lines(&[user("u", "Hi"), error(exhausted), reply("g", "Yes.", Value::Null)]);
+    assert_eq!(lines.last().unwrap(), "end completed - \"Yes.\"");
+    let lines = frame_lines(&[user("u", "Hi"), error(exhausted), user("v", "Again"), reply("g", "Yes.", Value::Null)]);
+    let ends: Vec<&String> = lines.iter().filter(|line| line.starts_with("end ")).collect();
+    assert_eq!(ends, ["end failed rate_limit \"-\"", "end completed - \"Yes.\""]);
+    assert_eq!(frame_lines(&[error("no run")]), ["error no run"]);
+}

@@ -1,6 +1,8 @@
 //! How runs end: not every `success` has an answer, and not every run has a result.
 
 use super::records::*;
+use framegate_translators::framing::Limits;
+use framegate_translators::recognise::{Recogniser, Verdict, Window};
 use serde_json::{Value, json};
 
 fn end(records: &[Value]) -> String {
@@ -93,4 +95,29 @@ fn a_document_is_a_run() {
     );
     let refused = json!({"session_id": "s", "error": {"type": "Error", "message": "[API Error: {\"error\":{\"code\":429}}]", "code": 1}});
     assert_eq!(end(&[refused]), "end failed rate_limit \"-\"");
+}
+
+#[test]
+fn a_cancelled_run_was_interrupted() {
+    let lines = frame_lines(&[init(), says("a"), failure(Some(("FatalCancellationError", "Operation cancelled.")))]);
+    assert!(!lines.iter().any(|line| line.starts_with("error ")), "{lines:?}");
+    assert_eq!(lines.last().unwrap(), "end interrupted interrupted \"-\"");
+    let document = json!({"session_id": "s", "error": {"type": "FatalCancellationError", "message": "Operation cancelled.", "code": 130}});
+    let lines = frame_lines(&[document]);
+    assert!(!lines.iter().any(|line| line.starts_with("error ")), "{lines:?}");
+    assert_eq!(lines.last().unwrap(), "end interrupted interrupted \"-\"");
+}
+
+#[test]
+fn the_document_of_a_failed_run_follows_text_for_people() {
+    let refused = json!({"session_id": "s", "error": {"type": "Error", "message": "[API Error: {\"error\":{\"code\":429}}]", "code": 1}});
+    let input = format!("Warning: slow.\nError when talking to the API\n{:#}\n", refused);
+    let frames = crate::support::frames(gemini(), input.as_bytes());
+    let lines: Vec<String> = frames.iter().filter_map(line).collect();
+    assert_eq!(lines.iter().filter(|line| line.starts_with("record error not JSON")).count(), 2, "{lines:?}");
+    assert_eq!(lines.last().unwrap(), "end failed rate_limit \"-\"");
+    let mut recogniser = Recogniser::new(None, Limits::default(), Window::default());
+    recogniser.feed(input.as_bytes());
+    let Verdict::Found(found) = recogniser.finish() else { panic!("it is not recognised") };
+    assert_eq!((found.runner.name, found.surface.name), ("gemini-cli", "json"));
 }

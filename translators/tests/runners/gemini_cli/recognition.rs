@@ -45,3 +45,34 @@ fn no_record_of_another_runner_is_taken() {
     }
     assert!(count > 1000, "{count}");
 }
+
+#[test]
+fn a_record_with_a_field_of_a_newer_version_is_recognised() {
+    for recording in recordings_of(gemini()) {
+        let text = String::from_utf8_lossy(&recording.bytes);
+        let all: Vec<&str> = if recording.name.ends_with(".json") { vec![&*text] } else { text.lines().collect() };
+        for line in all.into_iter().filter(|line| Json::parse(line).is_ok()) {
+            let before = with_record(line, |record| recognise(record, None)).unwrap().unwrap();
+            let newer = line.replacen('{', "{\"turn_id\":\"t1\",", 1);
+            let found = with_record(&newer, |record| recognise(record, None)).unwrap();
+            let start: String = newer.chars().take(200).collect();
+            assert_eq!(found.map(|found| found.surface.name), Some(before.surface.name), "{}: {start}", recording.name);
+        }
+    }
+}
+
+#[test]
+fn a_record_with_an_id_in_the_spelling_of_another_runner_is_not_taken() {
+    for record in [
+        r#"{"type":"message","timestamp":"t","role":"user","content":"a","id":"1"}"#,
+        r#"{"type":"message","timestamp":"t","role":"user","content":"a","uuid":"1"}"#,
+        r#"{"type":"tool_use","timestamp":"t","tool_id":"a","tool_name":"b","sessionID":"1"}"#,
+        r#"{"type":"user","timestamp":"t","id":"1","content":"a","parentId":null}"#,
+        r#"{"type":"error","timestamp":"t","id":"1","content":{"a":1}}"#,
+        r#"{"id":"1","session_id":"s","error":{"type":"a"}}"#,
+        r#"{"type":"error","session_id":"s","error":{"type":"a"}}"#,
+    ] {
+        let found = with_record(record, |record| recognise_as(gemini(), record, None)).unwrap();
+        assert!(found.is_none(), "{found:?}: {record}");
+    }
+}

@@ -203,3 +203,35 @@ fn errors_and_events_without_a_session_belong_to_the_server() {
     );
     assert_eq!(frame_lines(&[event("pty.created", json!({}))]), Vec::<String>::new());
 }
+
+#[test]
+fn a_result_that_follows_a_schema_arrives_after_its_message() {
+    let ended = json!({"finish": "tool-calls", "time": {"created": 1, "completed": 2}});
+    let mut whole = ended.clone();
+    whole["structured"] = json!({"x": 1});
+    let state = completed_state(json!({"x": 1}), "Captured.", json!({"valid": true}));
+    let turn = |updates: Vec<serde_json::Value>| {
+        list([
+            user_message("s", "u", "Go"),
+            vec![
+                status("s", "busy"),
+                message("s", "a", json!({})),
+                text_part("s", "a", "t", "Here it is."),
+                tool("s", "a", "p", "c", "StructuredOutput", state.clone()),
+            ],
+            updates,
+            idle("s"),
+        ])
+    };
+    let lines = frame_lines(&turn(vec![message("s", "a", ended), message("s", "a", whole.clone())]));
+    assert_eq!(lines.last().unwrap(), r#"end completed - "{\"x\":1}""#);
+    let lines = frame_lines(&turn(vec![message("s", "a", whole.clone())]));
+    assert_eq!(lines.last().unwrap(), r#"end completed - "{\"x\":1}""#);
+    let newer = vec![
+        message("s", "a", whole),
+        message("s", "b", json!({})),
+        text_part("s", "b", "t2", "No."),
+        completed("s", "b"),
+    ];
+    assert_eq!(frame_lines(&turn(newer)).last().unwrap(), "end completed - \"No.\"", "a later text is the answer");
+}

@@ -51,3 +51,68 @@ fn an_exported_session_has_one_run_per_prompt() {
         ]
     );
 }
+
+/// The frames of an exported session with these messages, without those that repeat the document.
+fn exported(messages: Value) -> Vec<String> {
+    let document = json!({"info": {"id": "s", "version": "1.18.33"}, "messages": messages});
+    input_lines(&serde_json::to_string_pretty(&document).unwrap())
+}
+
+fn asked(id: &str, text: &str) -> Value {
+    json!({"info": {"id": id, "role": "user", "time": {"created": 1}},
+        "parts": [{"id": format!("{id}-p"), "type": "text", "text": text}]})
+}
+
+/// A complete message that calls a tool.
+fn calling(id: &str, name: &str, state: Value, more: Value) -> Value {
+    let mut info =
+        json!({"id": id, "role": "assistant", "finish": "tool-calls", "time": {"created": 1, "completed": 2}});
+    info.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    json!({"info": info, "parts": [{"id": format!("{id}-p"), "type": "tool", "tool": name, "callID": id, "state": state}]})
+}
+
+fn answering(id: &str, text: &str) -> Value {
+    json!({"info": {"id": id, "role": "assistant", "finish": "stop", "time": {"created": 1, "completed": 2}},
+        "parts": [{"id": format!("{id}-p"), "type": "text", "text": text, "time": {"start": 1, "end": 2}}]})
+}
+
+fn ends_and_runs(lines: Vec<String>) -> Vec<String> {
+    lines.into_iter().filter(|line| line.starts_with("end ") || line.starts_with("run ")).collect()
+}
+
+#[test]
+fn a_refused_call_ends_its_turn() {
+    let refused = || {
+        calling("a", "bash", failed_state("The user rejected permission to use this specific tool call."), json!({}))
+    };
+    assert_eq!(exported(json!([asked("u", "One"), refused()])).last().unwrap(), "end completed - \"\"");
+    let lines = exported(json!([asked("u", "One"), refused(), asked("v", "Two"), answering("b", "Yes.")]));
+    assert_eq!(
+        ends_and_runs(lines),
+        ["run \"One\"", "end completed - \"\"", "run \"Two\"", "end completed - \"Yes.\""]
+    );
+    // With a reason, the model goes on.
+    let working = calling("b", "bash", completed_state(json!({}), "", json!({})), json!({}));
+    let lines = exported(json!([asked("u", "One"), refused(), working]));
+    assert_eq!(lines.last().unwrap(), "end interrupted stream_ended \"\"");
+}
+
+#[test]
+fn a_prompt_ends_the_run_before_it() {
+    let working = calling("a", "bash", completed_state(json!({}), "", json!({})), json!({}));
+    let lines = exported(json!([asked("u", "One"), working, asked("v", "Two"), answering("b", "Yes.")]));
+    assert_eq!(
+        ends_and_runs(lines),
+        ["run \"One\"", "end interrupted stream_ended \"\"", "run \"Two\"", "end completed - \"Yes.\""]
+    );
+}
+
+#[test]
+fn a_result_that_follows_a_schema_is_the_answer() {
+    let state = || completed_state(json!({"x": 1}), "Captured.", json!({"valid": true}));
+    let structured = || calling("b", "StructuredOutput", state(), json!({"structured": {"x": [1, "a b"]}}));
+    let lines = exported(json!([asked("u", "One"), answering("a", "Wait."), structured()]));
+    assert_eq!(lines.last().unwrap(), r#"end completed - "{\"x\":[1,\"a b\"]}""#);
+    let lines = exported(json!([asked("u", "One"), structured(), asked("v", "Two"), answering("c", "Yes.")]));
+    assert_eq!(lines.last().unwrap(), "end completed - \"Yes.\"");
+}

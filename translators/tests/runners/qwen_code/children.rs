@@ -117,3 +117,113 @@ fn a_notice_between_runs_begins_none() {
     assert!(lines.contains(&"info A monitor speaks.".to_owned()), "{lines:?}");
     assert_eq!(lines.iter().filter(|line| line.starts_with("start ")).count(), 2, "{lines:?}");
 }
+
+#[test]
+fn a_call_id_that_is_used_again_is_another_call() {
+    let records = [
+        init(),
+        call("a", "t", "glob", json!({"pattern": "1"})),
+        returned("t", "one", false, None),
+        call("b", "t", "glob", json!({"pattern": "2"})),
+        call("b2", "t", "glob", json!({"pattern": "2"})),
+        returned("t", "two", false, None),
+        last_text("c", "Done."),
+        result("Done.", usage(9, 9)),
+    ];
+    let lines = frame_lines(&records);
+    let calls: Vec<&String> =
+        lines.iter().filter(|line| line.contains(" t")).filter(|line| !line.contains("text")).collect();
+    assert_eq!(
+        calls,
+        [
+            "call t glob {\"pattern\":\"1\"}",
+            "output t \"one\"",
+            "returned t 0",
+            "call t#2 glob {\"pattern\":\"2\"}",
+            "output t#2 \"two\"",
+            "returned t#2 0",
+        ],
+        "a call that is open is not repeated"
+    );
+}
+
+#[test]
+fn calls_of_parallel_subagents_may_have_the_same_id() {
+    let child = |id: &str, parent: &str| {
+        assistant(id, json!({"type": "tool_use", "id": "t", "name": "glob", "input": {}}), no_usage(), Some(parent))
+    };
+    let records = [
+        init(),
+        agent("a", "t"),
+        agent("b", "u"),
+        child("c", "t"),
+        child("d", "u"),
+        returned("t", "one", false, Some("t")),
+        returned("t", "two", false, Some("u")),
+        returned("t", "First.", false, None),
+        returned("u", "Second.", false, None),
+        last_text("e", "Done."),
+        result("Done.", usage(9, 9)),
+    ];
+    let frames = frames(&records);
+    let lines: Vec<String> = frames.iter().filter_map(line).collect();
+    let about = |word: &str| lines.iter().filter(|line| line.contains(word)).cloned().collect::<Vec<_>>();
+    assert_eq!(about("returned"), ["  returned t#2 0", "  returned t#3 0", "returned t 0", "returned u 0"]);
+    assert_eq!(about("\"one\""), ["  output t#2 \"one\""]);
+    assert_eq!(about("\"two\""), ["  output t#3 \"two\""]);
+    assert_eq!(about("completed \""), ["agent t completed \"First.\"", "agent u completed \"Second.\""]);
+    let callers: Vec<_> =
+        frames.iter().filter(|frame| line(frame).is_some_and(|line| line.contains("call t#"))).collect();
+    assert_ne!(callers[0].parent_tool_id, callers[1].parent_tool_id);
+}
+
+#[test]
+fn a_subagent_of_a_call_id_that_is_used_again_is_another_one() {
+    let round = |id: &str| {
+        [
+            agent(id, "t"),
+            child_call(&format!("{id}-child"), "t"),
+            returned(&format!("c-{id}-child"), "x", false, Some("t")),
+            returned("t", id, false, None),
+        ]
+    };
+    let mut records = vec![init()];
+    records.extend(round("a"));
+    records.extend(round("b"));
+    records.push(result("", usage(9, 9)));
+    let lines = frame_lines(&records);
+    let agents: Vec<&String> = lines.iter().filter(|line| line.starts_with("agent ")).collect();
+    assert_eq!(agents, ["agent t at 1", "agent t completed \"a\"", "agent t#2 at 1", "agent t#2 completed \"b\""]);
+}
+
+#[test]
+fn the_pieces_of_a_call_have_the_id_of_the_call() {
+    let start = || block_start(0, json!({"type": "tool_use", "id": "t", "name": "glob", "input": {}}));
+    let piece = || {
+        event(
+            json!({"type": "content_block_delta", "index": 0, "delta": {"type": "input_json_delta", "partial_json": "{}"}}),
+        )
+    };
+    let records = [
+        init(),
+        message_start("a"),
+        start(),
+        piece(),
+        block_stop(),
+        call("a", "t", "glob", json!({})),
+        message_stop(),
+        returned("t", "one", false, None),
+        message_start("b"),
+        start(),
+        piece(),
+        block_stop(),
+        call("b", "t", "glob", json!({})),
+        message_stop(),
+        returned("t", "two", false, None),
+        result("", usage(9, 9)),
+    ];
+    let lines = frame_lines(&records);
+    let calls: Vec<&String> =
+        lines.iter().filter(|line| line.starts_with("input ") || line.starts_with("returned ")).collect();
+    assert_eq!(calls, ["input t {}", "returned t 0", "input t#2 {}", "returned t#2 0"]);
+}

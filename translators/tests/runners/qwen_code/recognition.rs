@@ -131,3 +131,32 @@ fn a_record_with_fields_of_both_is_neither() {
         assert!(found.is_none(), "{found:?}: {text}");
     }
 }
+
+#[test]
+fn times_and_new_fields_on_every_record_change_nothing() {
+    for recording in recordings_of(qwen()) {
+        let all = lines(&recording);
+        let later: Vec<String> = all
+            .iter()
+            .filter(|line| Json::parse(line).is_ok() && !line.contains("\"timestamp\""))
+            .map(|line| {
+                format!("{},\"timestamp\":\"2026-11-23T03:48:51.297Z\",\"turn\":1}}", line.strip_suffix('}').unwrap())
+            })
+            .collect();
+        for line in &later {
+            let found = with_record(line, |record| recognise_as(claude(), record, None)).unwrap();
+            assert!(found.is_none(), "{}: {found:?}: {line}", recording.name);
+        }
+        let Some(first) = later.first() else { continue };
+        let is_start = first.contains("\"init\"") || first.contains("\"goal_state\"");
+        let found = with_record(first, |record| recognise(record, None)).unwrap();
+        assert!(!is_start || found.is_some_and(|found| found.runner.name == "qwen-code"), "{}", recording.name);
+    }
+    for fields in ["\"timestamp\":\"t\"", "\"apiKeySource\":\"none\"", "\"permissionMode\":\"x\""] {
+        let text = format!(
+            "{{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"s\",\"qwen_code_version\":\"1\",{fields}}}"
+        );
+        let found = with_record(&text, |record| recognise(record, None)).unwrap();
+        assert!(found.is_some_and(|found| found.runner.name == "qwen-code"), "{text}");
+    }
+}
