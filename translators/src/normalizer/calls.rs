@@ -132,7 +132,7 @@ impl Normalizer {
             let Some(id) = self.book(stream).unnamed_question() else { return };
             answer.approval_id = id;
         }
-        if let Some(parent) = self.book(stream).answer(&answer.approval_id) {
+        if let Some(parent) = self.book(stream).answer(&answer.approval_id, answer.decision) {
             self.emit(Target { stream, parent }, Body::ApprovalResolved(Box::new(answer)));
         }
     }
@@ -140,6 +140,11 @@ impl Normalizer {
     /// Whether a question is unanswered.
     pub fn approval_waits(&self, stream: StreamKey, approval_id: &str) -> bool {
         self.open.get(&stream).is_some_and(|open| open.asks(approval_id))
+    }
+
+    /// Whether a question was answered with anything but an approval, by the runner or by the host.
+    pub fn approval_refused(&self, stream: StreamKey, approval_id: &str) -> bool {
+        self.open.get(&stream).is_some_and(|open| open.was_refused(approval_id))
     }
 
     /// A subagent starts. Does nothing if it is already working.

@@ -44,7 +44,7 @@ impl StreamState {
                 self.ask(&request.approval_id, parent);
             }
             Body::ApprovalResolved(answer) => {
-                self.answer(&answer.approval_id);
+                self.answer(&answer.approval_id, answer.decision);
             }
             Body::SubagentStarted { subagent_id, .. } => {
                 self.begin_subagent(subagent_id, parent);

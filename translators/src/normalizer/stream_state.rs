@@ -1,7 +1,7 @@
 //! What is open in one stream, except its blocks: turn, tools, approvals and subagents.
 
 use super::blocks::Blocks;
-use crate::frame::{Body, SharedStr, Tool, ToolCall};
+use crate::frame::{Body, Decision, SharedStr, Tool, ToolCall};
 use crate::hash::{HashMap, HashSet, hasher};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
@@ -10,6 +10,9 @@ use uuid::Uuid;
 
 /// How many finished calls are remembered, so that a repeated result is not mistaken for a new call.
 const REMEMBERED: usize = 1024;
+
+/// How many refused questions are remembered, so that the end of their calls is read correctly.
+const REFUSED: usize = 256;
 
 /// Prefix of generated ids for questions without one.
 const UNNAMED: &str = "unnamed-";
@@ -37,6 +40,9 @@ pub(super) struct StreamState {
     #[serde(skip)]
     given_up: HashSet<u64>,
     approvals: Ordered,
+    /// The newest questions that were answered with anything but an approval, oldest first.
+    #[serde(default)]
+    refused: VecDeque<SharedStr>,
     /// Questions with generated ids, oldest first.
     #[serde(default)]
     unnamed: VecDeque<SharedStr>,
@@ -245,6 +251,7 @@ impl StreamState {
     }
 
     pub(super) fn ask(&mut self, approval_id: &SharedStr, parent: Option<Uuid>) -> bool {
+        self.refused.retain(|id| id != approval_id);
         self.approvals.insert(approval_id, parent)
     }
 
@@ -252,8 +259,21 @@ impl StreamState {
         self.approvals.contains(approval_id)
     }
 
-    pub(super) fn answer(&mut self, approval_id: &str) -> Option<Option<Uuid>> {
-        self.approvals.remove(approval_id).map(|(_, parent)| parent)
+    /// Answers a question; returns its parent, or `None` if it is not open.
+    pub(super) fn answer(&mut self, approval_id: &str, decision: Decision) -> Option<Option<Uuid>> {
+        let (id, parent) = self.approvals.remove(approval_id)?;
+        if decision != Decision::Approved {
+            if self.refused.len() == REFUSED {
+                self.refused.pop_front();
+            }
+            self.refused.push_back(id);
+        }
+        Some(parent)
+    }
+
+    /// Whether a question was answered with anything but an approval.
+    pub(super) fn was_refused(&self, approval_id: &str) -> bool {
+        self.refused.iter().any(|id| **id == *approval_id)
     }
 
     /// Removes and returns the oldest question if more than `most` are open.

@@ -94,6 +94,24 @@ fn recordings_have_no_drift() {
 }
 
 #[test]
+fn recordings_of_agents_have_no_unknown_fields() {
+    let acp = runner("acp").unwrap();
+    let mut files = 0;
+    for file in std::fs::read_dir(fixtures_dir("acp")).unwrap().map(|entry| entry.unwrap().path()) {
+        let name = file.file_name().unwrap().to_str().unwrap();
+        // The agent that was written for the recordings sends fields that no schema has.
+        if !name.ends_with(".jsonl") || name.contains(".fake.") {
+            continue;
+        }
+        let found = drift(&acp.surfaces[0], &std::fs::read(&file).unwrap()).findings();
+        let unknown: Vec<_> = summary(&found).into_iter().filter(|one| one.0 == "unknown_field").collect();
+        assert_eq!(unknown, [], "{name}");
+        files += 1;
+    }
+    assert!(files > 100, "{files}");
+}
+
+#[test]
 fn a_new_field_is_reported() {
     let found = changed("response.output_text.delta", |event| event["mood"] = json!("SECRET"));
     let deltas = clean_events().iter().filter(|event| event["type"] == "response.output_text.delta").count() as u64;

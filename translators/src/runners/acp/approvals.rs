@@ -5,7 +5,7 @@
 
 use super::super::elicitation;
 use super::super::json_rpc::request_id;
-use super::calls::Place;
+use super::calls::{Place, Told};
 use super::permission;
 use super::requests::{AgentRequest, Question};
 use super::sessions::Turn;
@@ -33,7 +33,7 @@ const REFUSALS: &[&str] = &["reject", "refus", "denied", "declin", "not allowed"
 const PLAIN_REFUSALS: &[&str] = &["reject", "declin", "not allowed", "did not approve"];
 
 /// Resolves a question by what became of its tool, because the answer is not in the input. Returns whether the tool was not
-/// allowed to run. A question that the host has answered stays as it is.
+/// allowed to run. A question that the host has answered stays as it is, and its answer counts.
 pub(super) fn by_outcome(
     approval_id: SharedStr,
     stream: StreamKey,
@@ -43,7 +43,8 @@ pub(super) fn by_outcome(
     let text = outcome.text.to_ascii_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
     if !normalizer.approval_waits(stream, &approval_id) {
-        return !outcome.is_ok && !outcome.has_code && has(PLAIN_REFUSALS);
+        return normalizer.approval_refused(stream, &approval_id)
+            || (!outcome.is_ok && !outcome.has_code && has(PLAIN_REFUSALS));
     }
     let (decision, reason) = match outcome {
         Outcome { is_ok: true, .. } | Outcome { has_code: true, .. } => (Decision::Approved, None),
@@ -51,7 +52,7 @@ pub(super) fn by_outcome(
         _ => (Decision::Cancelled, Some(SETTLED.to_owned())),
     };
     resolve(approval_id, stream, decision, None, reason, normalizer);
-    decision == Decision::Rejected
+    decision != Decision::Approved
 }
 
 fn resolve(
@@ -90,16 +91,16 @@ impl Turn {
         };
         let mut call_id = None;
         if let Some(fields) = &tool_call {
-            self.tool_update(fields, place);
+            self.tool_update(Told::Question, fields, place);
             if let Some(id) = fields.str("toolCallId")
-                && let Some(mut call) = self.take(&id, fields, place)
+                && let Some(mut call) = self.take(&id, Told::Question, fields, place)
             {
                 self.start(&mut call, place);
                 if call.questions.len() < MOST_QUESTIONS {
                     call.questions.push(approval_id.clone());
                 }
                 (request.tool_id, request.tool_name, request.args) = (Some(call.tool.id), call.name(), call.args());
-                call_id = Some(call.tool.call_id.clone());
+                call_id = Some(call.id.clone());
                 self.put(call);
             }
         } else if let Some(subject) = &subject {

@@ -28,11 +28,26 @@ pub(super) struct Calls {
     /// Calls with arguments that have not started.
     ready: Vec<SharedStr>,
     terminals: NameMap<Terminal>,
+    /// The number of calls so far.
+    count: u64,
+}
+
+/// What tells about a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Told {
+    /// Its announcement, whose text describes it.
+    Announcement,
+    /// A later word.
+    Update,
+    /// A question about it, whose text is for the person who answers.
+    Question,
 }
 
 /// A call.
 #[derive(Debug)]
 pub(super) struct Call {
+    /// The agent's id. An earlier call may have had it.
+    pub(super) id: SharedStr,
     pub(super) tool: Tool,
     target: Target,
     name: Option<SharedStr>,
@@ -78,7 +93,7 @@ impl Place<'_> {
 impl Call {
     pub(super) fn name(&self) -> SharedStr {
         let of_id = || {
-            let (name, _) = self.tool.call_id.split_once("__")?;
+            let (name, _) = self.id.split_once("__")?;
             (!name.is_empty()).then(|| SharedStr::from(name))
         };
         let title = self.title.clone();
@@ -168,14 +183,14 @@ impl Call {
 
 impl Turn {
     /// Reports everything about a call that an update says.
-    pub(super) fn tool_update(&mut self, update: &Object<'_>, place: &mut Place<'_>) {
+    pub(super) fn tool_update(&mut self, told: Told, update: &Object<'_>, place: &mut Place<'_>) {
         let Some(id) = update.str("toolCallId").filter(|id| !id.is_empty()) else {
             place.normalizer.add_error("a tool's update without a toolCallId");
             return;
         };
         self.used_tools = true;
         self.texts.interrupted(place.normalizer);
-        let Some(mut call) = self.take(&id, update, place) else { return };
+        let Some(mut call) = self.take(&id, told, update, place) else { return };
         call.learn(update);
         let content = update.some("content").filter(|content| content.kind() == Kind::Array).map(Content::read);
         let status = update.str("status");
@@ -204,6 +219,7 @@ impl Turn {
             return;
         }
         if let Some(text) = content.and_then(|content| content.text)
+            && told == Told::Update
             && call.is_running
             && call.is_started
             && !call.is_args(&text)
@@ -231,15 +247,25 @@ impl Turn {
         self.put(call);
     }
 
-    /// Takes a call out of the open ones. A new call is announced by this; `None` if the call is over.
-    pub(super) fn take(&mut self, id: &str, update: &Object<'_>, place: &mut Place<'_>) -> Option<Call> {
+    /// Takes a call out of the open ones. A new call is announced by this; `None` if the call is over. An announcement with the id
+    /// of a call that is over is a new call.
+    pub(super) fn take(&mut self, id: &str, told: Told, update: &Object<'_>, place: &mut Place<'_>) -> Option<Call> {
         if let Some(call) = self.calls.open.remove(id) {
             return Some(call);
         }
-        let tool = place.normalizer.tool(place.scope, id);
-        if place.normalizer.tool_known(place.target.stream, &tool) {
-            return None;
+        let mut tool = place.normalizer.tool(place.scope, id);
+        while place.normalizer.tool_known(place.target.stream, &tool) {
+            if told != Told::Announcement {
+                return None;
+            }
+            self.calls.count += 1;
+            tool = place.normalizer.tool(place.scope, &numbered_id(id, self.calls.count));
         }
+        self.calls.count += 1;
+        let id = match *tool.call_id == *id {
+            true => tool.call_id.clone(),
+            false => SharedStr::from(id),
+        };
         while self.calls.open.len() >= place.normalizer.most_open() {
             let oldest = self.calls.order.pop_front()?;
             if let Some(mut oldest) = self.calls.open.remove(&oldest) {
@@ -247,12 +273,13 @@ impl Turn {
                 self.start(&mut oldest, place);
             }
         }
-        self.calls.order.push_back(tool.call_id.clone());
+        self.calls.order.push_back(id.clone());
         if self.calls.order.len() > 2 * place.normalizer.most_open() {
             let Calls { open, order, .. } = &mut self.calls;
-            order.retain(|id| open.contains_key(id) || *id == tool.call_id);
+            order.retain(|other| open.contains_key(other) || *other == id);
         }
         Some(Call {
+            id,
             tool,
             target: place.target_of(update),
             name: None,
@@ -273,7 +300,7 @@ impl Turn {
     }
 
     pub(super) fn put(&mut self, call: Call) {
-        let id = call.tool.call_id.clone();
+        let id = call.id.clone();
         if call.args.is_some() && !call.is_started {
             self.calls.ready.push(id.clone());
         }
@@ -334,12 +361,15 @@ impl Turn {
         let said = text.as_deref().or(Some(&*call.shown)).filter(|_| is_shell).and_then(exit_code::of_text);
         // A command that failed although it exited with 0 was stopped.
         let code = call.exit_code.or(said).filter(|code| is_ok || *code != 0);
-        if let Some(text) = &text {
-            call.show_last(text, place);
-        }
         let outcome = approvals::Outcome { is_ok, has_code: code.is_some(), text: text.as_deref().unwrap_or_default() };
         for question in std::mem::take(&mut call.questions) {
             call.is_denied |= approvals::by_outcome(question, stream, &outcome, place.normalizer);
+        }
+        // What exited did run, whatever was decided.
+        let was_denied = call.is_denied && !is_ok && code.is_none();
+        // The text of a call that never ran is no output.
+        if let Some(text) = text.as_deref().filter(|_| !was_denied) {
+            call.show_last(text, place);
         }
         let (kind, target, tool) = (call.kind(), call.target, call.tool);
         if is_ok {
@@ -348,8 +378,8 @@ impl Turn {
                 place.normalizer.push(target, crate::frame::Body::FileChanged(Box::new(change)));
             }
         }
-        let never_ran = call.is_denied || status == "cancelled" || (self.cancelled && code.is_none());
-        if !is_ok && never_ran {
+        let never_ended = status == "cancelled" || (self.cancelled && !is_ok && code.is_none());
+        if was_denied || never_ended {
             let error = text.filter(|text| !text.is_empty()).unwrap_or_else(|| status.to_owned());
             place.normalizer.tool_failed(target, &tool, error);
         } else {
@@ -384,7 +414,7 @@ impl Turn {
         if self.calls.terminals.contains_key(terminal) || self.calls.terminals.len() <= self.calls.order.len() {
             let terminal = self.calls.terminals.entry(terminal.clone()).or_default();
             call.exit_code = call.exit_code.or(terminal.exit_code);
-            terminal.call = Some(call.tool.call_id.clone());
+            terminal.call = Some(call.id.clone());
         }
     }
 
@@ -410,7 +440,7 @@ impl Turn {
             self.start(&mut call, place);
             call.append(&text, place);
         }
-        self.calls.open.insert(call.tool.call_id.clone(), call);
+        self.calls.open.insert(call.id.clone(), call);
     }
 
     /// An update of a terminal (version 2).
@@ -438,6 +468,18 @@ impl Turn {
         }
         self.calls = Calls::default();
     }
+}
+
+/// The id of a call whose own id was used before.
+fn numbered_id(id: &str, number: u64) -> String {
+    format!("{id}#{number}")
+}
+
+/// Whether a text repeats the last lines of another one.
+fn is_end_of(whole: &str, end: &str) -> bool {
+    let end = end.trim_end();
+    let before = whole.trim_end().strip_suffix(end);
+    before.is_some_and(|before| before.is_empty() || before.ends_with('\n') || end.is_empty() || end.starts_with('\n'))
 }
 
 impl Call {
@@ -473,7 +515,7 @@ impl Call {
             return;
         }
         // A terminal is shown as it is; the text only repeats it.
-        let is_known = self.is_streamed || self.shown.trim_end().ends_with(text.trim_end());
+        let is_known = self.is_streamed || is_end_of(&self.shown, text);
         if !is_known {
             if !self.shown.ends_with('\n') {
                 self.emit("\n", place);

@@ -16,16 +16,31 @@ const CLIENT_FAMILIES: &[&str] = &["session/", "auth/", "providers/"];
 
 /// Whether a request is one of a client. The protocol's requests of agents have other names.
 pub(super) fn is_of_client(method: &str) -> bool {
-    method != "session/request_permission"
+    !matches!(method, "session/request_permission" | "session/update")
         && (CLIENT.contains(&method) || CLIENT_FAMILIES.iter().any(|family| method.starts_with(family)))
+}
+
+/// Whether a message with this name never wants an answer, even if it has the id null.
+pub(super) fn is_notification(method: &str) -> bool {
+    matches!(method, "session/update" | "session/cancel" | "elicitation/complete" | "initialized")
+        || method.starts_with("$/")
+        || method.starts_with('_')
 }
 
 /// The prefix of the ids of prompts that framegate's own client sends. The answers to them are known by their ids alone.
 pub(super) const OWN_PROMPT: &str = "prompt-";
 
+/// The prefixes of the ids with which framegate's own client continues a session.
+pub(super) const OWN_LOADS: [&str; 2] = ["load-", "resume-"];
+
 /// Whether an id, as JSON text, is that of a prompt of framegate's own client.
 pub(super) fn is_own_prompt(id: &str) -> bool {
     id.strip_prefix('"').is_some_and(|id| id.starts_with(OWN_PROMPT))
+}
+
+/// Whether an id, as JSON text, is that of a request with which framegate's own client continues a session.
+pub(super) fn is_own_load(id: &str) -> bool {
+    id.strip_prefix('"').is_some_and(|id| OWN_LOADS.iter().any(|prefix| id.starts_with(prefix)))
 }
 
 /// The state of a connection.
@@ -56,6 +71,11 @@ pub(super) enum Answers {
 }
 
 impl Connection {
+    /// Whether a request of either side with this id is unanswered.
+    pub(super) fn awaits(&self, id: &str) -> bool {
+        self.client.get(id).is_some() || self.agent.get(id).is_some()
+    }
+
     /// Finds the request that an answer belongs to.
     pub(super) fn answers(&mut self, id: &SharedStr, fields: &Object<'_>) -> Answers {
         let both = self.client.get(id).is_some() && self.agent.get(id).is_some();

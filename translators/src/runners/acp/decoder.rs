@@ -7,14 +7,15 @@
 use super::super::json_rpc::METHOD_NOT_FOUND;
 use super::approvals;
 use super::calls::Place;
-use super::connection::{Answers, Connection, is_of_client, is_own_prompt};
+use super::connection::{Answers, Connection, is_notification, is_of_client, is_own_load, is_own_prompt};
 use super::content::prompt_of;
+use super::ending::failure_of;
 use super::requests::{AgentRequest, ClientRequest, id_of};
 use super::sessions::{Prompt, Replay, Session, Sessions};
 use super::usage::{Cost, Counting};
 use crate::decode::{Decoder, Record};
 use crate::derived::numbered;
-use crate::frame::{Body, ErrorReported, ErrorScope, SharedStr, UserMessage};
+use crate::frame::{Body, ErrorScope, SharedStr, UserMessage};
 use crate::json::{Json, Kind, Object};
 use crate::normalizer::{Normalizer, Target};
 
@@ -41,8 +42,10 @@ const SERVICES: &[&str] = &["fs/", "terminal/", "mcp/"];
 impl Decoder for Acp {
     fn record(&mut self, record: &Record<'_>, normalizer: &mut Normalizer) {
         let fields = &record.fields;
-        match (fields.str("method"), fields.some("id")) {
-            (Some(method), Some(id)) => {
+        // The id of a request may be null.
+        let id = fields.get("id");
+        match (fields.str("method"), id) {
+            (Some(method), Some(id)) if !(id.is_null() && is_notification(&method)) => {
                 let params = fields.object("params").unwrap_or_default();
                 if is_of_client(&method) {
                     self.client_asks(&method, id, &params, normalizer);
@@ -50,7 +53,7 @@ impl Decoder for Acp {
                     self.agent_asks(&method, id, &params, normalizer);
                 }
             }
-            (Some(method), None) => {
+            (Some(method), _) => {
                 let params = fields.object("params").unwrap_or_default();
                 self.notification(&method, &params, normalizer);
             }
@@ -85,7 +88,9 @@ impl Session {
 impl Acp {
     fn client_asks(&mut self, method: &str, id: Json<'_>, params: &Object<'_>, normalizer: &mut Normalizer) {
         self.connection.has_client = true;
-        let Some(id) = id_of(id) else { return normalizer.add_error("a request whose id is no number and no string") };
+        let Some(id) = id_of(id) else {
+            return normalizer.add_error("a request whose id is no number, no string and not null");
+        };
         let session = params.str("sessionId").filter(|session| !session.is_empty());
         let name = session.map(|session| {
             self.sessions.enter(&session, normalizer);
@@ -169,7 +174,9 @@ impl Acp {
     }
 
     fn agent_asks(&mut self, method: &str, id: Json<'_>, params: &Object<'_>, normalizer: &mut Normalizer) {
-        let Some(key) = id_of(id) else { return normalizer.add_error("a request whose id is no number and no string") };
+        let Some(key) = id_of(id) else {
+            return normalizer.add_error("a request whose id is no number, no string and not null");
+        };
         let name = self.session_of(params, normalizer);
         let request = match method {
             "session/request_permission" | "elicitation/create" => {
@@ -262,9 +269,16 @@ impl Acp {
     }
 
     fn answer(&mut self, id: Json<'_>, fields: &Object<'_>, normalizer: &mut Normalizer) {
-        let Some(key) = id_of(id) else { return normalizer.add_error("an answer whose id is no number and no string") };
+        let Some(key) = id_of(id) else {
+            return normalizer.add_error("an answer whose id is no number, no string and not null");
+        };
         let result = fields.object("result").unwrap_or_default();
         let error = fields.some("error");
+        if let Some(error) = error.filter(|_| id.is_null() && !self.connection.awaits(&key)) {
+            // The other side could not read a message.
+            self.refused(error, normalizer);
+            return self.settle(normalizer);
+        }
         match self.connection.answers(&key, fields) {
             Answers::Agent(request) => self.client_answers(request, &result, normalizer),
             Answers::Client(request) => self.agent_answers(request, &key, &result, error, normalizer),
@@ -348,6 +362,12 @@ impl Acp {
         } else if result.u64("protocolVersion").is_some() {
             self.is_whole = true;
             self.greeted(result);
+        } else if is_own_load(id) {
+            let replaying = self.replaying.take();
+            let named = result.str("sessionId").filter(|name| !name.is_empty()).map(|name| SharedStr::from(&*name));
+            if let Some(name) = named.or(replaying).or_else(|| self.sessions.named.clone()) {
+                self.loaded(&name, result, normalizer);
+            }
         } else if result.str("sessionId").is_some() {
             match self.replaying.take().filter(|name| result.str("sessionId").as_deref() == Some(&**name)) {
                 Some(name) => self.loaded(&name, result, normalizer),
@@ -412,20 +432,10 @@ impl Acp {
 
     /// An error that ends no turn.
     fn refused(&mut self, error: Json<'_>, normalizer: &mut Normalizer) {
-        let (code, message) = super::ending::error_of(error);
         let target = match self.sessions.named.clone().and_then(|name| self.sessions.get(&name).map(|_| name)) {
             Some(name) => self.sessions.enter(&name, normalizer).target(normalizer),
             None => Target::main(normalizer.thread()),
         };
-        let error = ErrorReported {
-            scope: ErrorScope::Provider,
-            code,
-            message,
-            retryable: false,
-            attempt: None,
-            max_attempts: None,
-            http_status: None,
-        };
-        normalizer.push(target, Body::ErrorReported(Box::new(error)));
+        normalizer.push(target, failure_of(error).body(ErrorScope::Provider));
     }
 }

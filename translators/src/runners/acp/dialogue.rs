@@ -10,7 +10,7 @@ mod services;
 mod session;
 
 use super::super::json_rpc::{INVALID_PARAMS, METHOD_NOT_FOUND, request_id};
-use super::connection::OWN_PROMPT;
+use super::connection::{OWN_LOADS, OWN_PROMPT, is_notification};
 use crate::decode::Record;
 use crate::frame::{Decision, RawJson};
 use crate::host::{
@@ -114,9 +114,12 @@ impl Dialogue for Client {
     fn receive(&mut self, record: &Record<'_>) {
         let fields = &record.fields;
         let params = fields.object("params").unwrap_or_default();
-        match (fields.str("method"), fields.some("id")) {
-            (Some(method), Some(id)) => self.agent_asks(&method, id, &params),
-            (Some(method), None) if method == "$/cancel_request" => {
+        // The id of a request may be null.
+        match (fields.str("method"), fields.get("id")) {
+            (Some(method), Some(id)) if !(id.is_null() && is_notification(&method)) => {
+                self.agent_asks(&method, id, &params);
+            }
+            (Some(method), _) if method == "$/cancel_request" => {
                 if let Some(id) = params.some("requestId") {
                     self.cancel(&request_id(id));
                 }
@@ -260,7 +263,7 @@ impl Client {
     }
 
     fn failed(&mut self, request: Request, error: Json<'_>) {
-        let (_, message) = super::ending::error_of(error);
+        let message = super::ending::failure_of(error).message;
         let code = error.object().and_then(|error| error.i64("code"));
         match request {
             Request::Session if code == Some(session::AUTHENTICATION_REQUIRED) => match self.method.take() {
@@ -366,7 +369,13 @@ impl Client {
             params: &'l P,
         }
         self.next_id += 1;
-        let prefix = if request == Request::Prompt { OWN_PROMPT } else { "request-" };
+        let [load, resume] = OWN_LOADS;
+        let prefix = match method {
+            "session/prompt" => OWN_PROMPT,
+            "session/load" => load,
+            "session/resume" => resume,
+            _ => "request-",
+        };
         let id = format!("{prefix}{}", self.next_id);
         self.line(&Line { jsonrpc: "2.0", id: &id, method, params });
         self.awaited = Some((id, request));

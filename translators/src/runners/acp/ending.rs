@@ -3,10 +3,11 @@
 //! Input: the answer to a prompt, or the state of version 2. Output: the end of a run. Never: a run that ends twice, because an agent of
 //! version 2 answers like one of version 1, or the other way round.
 
+use super::super::failure::{self, Failure};
 use super::super::stops::Stop;
 use super::decoder::Acp;
 use super::sessions::Prompt;
-use crate::frame::{Body, EndReason, ErrorReported, ErrorScope, SharedStr};
+use crate::frame::{EndReason, ErrorScope, SharedStr};
 use crate::json::{Json, Kind, Object};
 use crate::normalizer::{Normalizer, RunEnd, Target};
 use std::borrow::Cow;
@@ -17,13 +18,18 @@ const FAILED: &str = "execution_error";
 /// The code of a run that was cancelled.
 const CANCELLED: &str = "interrupted";
 
-/// The code and the message of an error, with its details.
-pub(super) fn error_of(error: Json<'_>) -> (SharedStr, String) {
+/// The code of the answer to a request that was cancelled.
+const REQUEST_CANCELLED: i64 = -32_800;
+
+/// An error, with its details. Some agents have the HTTP status of a failed model request as its code.
+pub(super) fn failure_of(error: Json<'_>) -> Failure {
     let fields = error.object().unwrap_or_default();
-    let code = match fields.i64("code") {
-        Some(-32_000) => "authentication_failed".to_owned(),
-        Some(code) => code.to_string(),
-        None => FAILED.to_owned(),
+    let http_status = failure::status_of(fields.u64("code"));
+    let code = match (http_status.and_then(failure::code_of), fields.i64("code")) {
+        (Some(code), _) => code.to_owned(),
+        (None, Some(-32_000)) => "authentication_failed".to_owned(),
+        (None, Some(code)) => code.to_string(),
+        (None, None) => FAILED.to_owned(),
     };
     let mut message = fields.str("message").map(Cow::into_owned).unwrap_or_default();
     let details = fields.some("data").and_then(|data| match data.kind() {
@@ -41,7 +47,7 @@ pub(super) fn error_of(error: Json<'_>) -> (SharedStr, String) {
     if message.is_empty() {
         "the agent reported an error without a message".clone_into(&mut message);
     }
-    (SharedStr::from(code), message)
+    Failure { code: SharedStr::from(code), message, http_status }
 }
 
 /// The run's end for a stop reason.
@@ -164,20 +170,10 @@ fn report(
     let Some(error) = error.filter(|_| !matches!(reason.as_deref(), Some("cancelled"))) else {
         return end_of(reason.as_deref());
     };
-    let (code, message) = error_of(error);
-    let reported = ErrorReported {
-        scope: ErrorScope::Run,
-        code: code.clone(),
-        message: message.clone(),
-        retryable: false,
-        attempt: None,
-        max_attempts: None,
-        http_status: error
-            .object()
-            .and_then(|error| error.u64("code"))
-            .and_then(|code| u16::try_from(code).ok())
-            .filter(|code| (400..600).contains(code)),
-    };
-    normalizer.push(Target::main(run), Body::ErrorReported(Box::new(reported)));
-    RunEnd::failed(code, message)
+    if error.object().and_then(|error| error.i64("code")) == Some(REQUEST_CANCELLED) {
+        return end_of(Some("cancelled"));
+    }
+    let failure = failure_of(error);
+    normalizer.push(Target::main(run), failure.body(ErrorScope::Run));
+    RunEnd::failed(failure.code, failure.message)
 }

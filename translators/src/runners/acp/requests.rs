@@ -12,9 +12,9 @@ use std::collections::{BTreeSet, VecDeque};
 /// The maximum number of unanswered requests of one direction. Beyond it, the oldest is forgotten.
 const MOST: usize = 4096;
 
-/// An id as a key: numbers and strings differ. `None` if the id is of no permitted kind.
+/// An id as a key: numbers, strings and null differ. `None` if the id is of no permitted kind.
 pub(super) fn id_of(id: Json<'_>) -> Option<SharedStr> {
-    matches!(id.kind(), Kind::Number | Kind::String).then(|| SharedStr::from(id.text()))
+    matches!(id.kind(), Kind::Number | Kind::String | Kind::Null).then(|| SharedStr::from(id.text()))
 }
 
 /// A request of the client.

@@ -3,7 +3,7 @@
 //! Input: one update, of either version. Output: frames of the session's turn, or of its thread between turns. Never: a turn that
 //! begins because of a list of commands, a mode or a figure; a replayed message in a frame.
 
-use super::calls::Place;
+use super::calls::{Place, Told};
 use super::content::{piece_of, text_of};
 use super::decoder::Acp;
 use super::plan;
@@ -248,7 +248,8 @@ impl Turn {
                 }
             }
             "user_message" | "user_message_chunk" => self.user(kind, update, place),
-            "tool_call" | "tool_call_update" => self.tool_update(update, place),
+            "tool_call" => self.tool_update(Told::Announcement, update, place),
+            "tool_call_update" => self.tool_update(Told::Update, update, place),
             "tool_call_content_chunk" => self.content_chunk(update, place),
             "terminal_update" => self.terminal_update(update, false, place),
             "terminal_output_chunk" => self.terminal_update(update, true, place),

@@ -38,17 +38,20 @@ impl Counting {
 pub(super) struct Cost {
     /// US dollars so far.
     now: Option<f64>,
-    /// US dollars when the last run ended; `None` if the session began before the input.
+    /// US dollars that were reported; `None` if the session began before the input.
     before: Option<f64>,
+    /// The session had a run.
+    had_run: bool,
 }
 
 impl Cost {
     /// The cost of a session that begins.
     pub(super) fn fresh() -> Self {
-        Self { now: None, before: Some(0.0) }
+        Self { now: None, before: Some(0.0), had_run: false }
     }
 
-    /// Notes the cost so far.
+    /// Notes the cost so far. What is told before the first run is of earlier runs; what is told after a run may be its own, and is
+    /// reported with the next one.
     pub(super) fn note(&mut self, update: &Object<'_>, is_in_run: bool) {
         let Some(cost) = update.object("cost").filter(|cost| cost.str("currency").is_none_or(|word| word == "USD"))
         else {
@@ -56,16 +59,24 @@ impl Cost {
         };
         let Some(amount) = cost.f64("amount").filter(|amount| amount.is_finite() && *amount >= 0.0) else { return };
         self.now = Some(amount);
-        if !is_in_run {
+        if !is_in_run && !(self.had_run && self.before.is_some()) {
             self.before = Some(amount);
         }
     }
 
-    /// A run ends. Returns what it cost.
+    /// A run ends. Returns what was spent since the last report.
     fn end_run(&mut self) -> Option<f64> {
+        self.had_run = true;
         let of_run = self.now.zip(self.before).map(|(now, before)| (now - before).max(0.0));
-        self.before = self.now.or(self.before);
+        if of_run.is_none() {
+            self.before = self.now;
+        }
         of_run
+    }
+
+    /// The cost so far was reported.
+    fn reported(&mut self) {
+        self.before = self.now.or(self.before);
     }
 }
 
@@ -125,7 +136,7 @@ pub(super) fn of_chunk(
 }
 
 impl Session {
-    /// Reports the usage of a run that ends.
+    /// Reports the usage of a run that ends. The cost of a run without usable tokens is reported with that of the next run.
     pub(super) fn total(
         &mut self,
         run: StreamKey,
@@ -143,13 +154,12 @@ impl Session {
             Counting::Session => {
                 let whole = figures.clone();
                 let before = self.spent.replace(whole.clone()).or_else(|| {
-                    if self.is_new {
-                        return Some(Figures::default());
-                    }
                     let fits = |known: &Figures| {
                         known.input_tokens <= whole.input_tokens && known.output_tokens <= whole.output_tokens
                     };
-                    normalizer.known_totals().into_iter().rev().find(fits)
+                    // A session that seems new may continue an earlier one: without the client's lines, the answers are equal.
+                    let known = normalizer.known_totals().into_iter().rev().find(fits);
+                    known.or_else(|| self.is_new.then(Figures::default))
                 });
                 let Some(before) = before else { return };
                 figures.subtract(&before);
@@ -157,6 +167,7 @@ impl Session {
             }
         }
         figures.cost_usd = cost;
+        self.cost.reported();
         let usage = Usage { running, ..Usage::of(UsageScope::Run, self.model.clone(), &figures) };
         normalizer.run_used(run, usage, Covers::Run(None));
     }

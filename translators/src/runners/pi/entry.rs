@@ -28,13 +28,8 @@ impl Pi {
             }
             "compaction" => self.summarised(None, fields, normalizer),
             "branch_summary" | "usage" => self.spent_beside(fields),
-            "context_edit"
-            | "custom"
-            | "custom_message"
-            | "label"
-            | "model_change"
-            | "session_info"
-            | "thinking_level_change" => {}
+            "custom_message" => self.extension_said(fields, normalizer),
+            "context_edit" | "custom" | "label" | "model_change" | "session_info" | "thinking_level_change" => {}
             other => normalizer.unknown(format!("unknown entry {other:?}")),
         }
     }
@@ -65,6 +60,7 @@ impl Pi {
                 self.runs.ensure_of_file(normalizer);
                 self.tool_result(message, normalizer);
             }
+            "custom" => self.extension_said(message, normalizer),
             "system" | "bashExecution" => {}
             other => normalizer.unknown(format!("unknown role {other:?}")),
         }

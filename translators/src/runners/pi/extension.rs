@@ -7,11 +7,12 @@
 use super::decoder::Pi;
 use super::outcome::Verdict;
 use super::tools::kind_of;
-use crate::frame::{ApprovalRequested, ApprovalResolved, Decision, LogLevel, RawJson, SharedStr, Tool, ToolKind};
+use crate::frame::{ApprovalRequested, ApprovalResolved, Decision, LogLevel, RawJson, SharedStr, ToolKind};
 use crate::host::SETTLED;
 use crate::json::{Json, Object, to_raw};
 use crate::normalizer::{Normalizer, Target};
 use serde_json::json;
+use uuid::Uuid;
 
 /// The name of the tool in the question of an extension: the runner names none.
 pub(super) const TOOL: &str = "extension";
@@ -91,44 +92,49 @@ impl Pi {
         let message = fields.str("message").or_else(|| fields.str("title")).filter(|text| !text.is_empty());
         let ask = ApprovalRequested {
             approval_id: approval_id.clone(),
-            tool_id: call.as_ref().map(|tool| tool.id),
+            tool_id: call.as_ref().map(|(_, tool)| *tool),
             tool_name: SharedStr::from(TOOL),
             args: asked.args(fields),
             reason: message.map(String::from),
         };
         normalizer.approval_requested(target, ask);
         let most = normalizer.most_open();
-        if let (Some(run), Some(tool)) = (self.runs.open.as_mut(), call)
+        if let (Some(run), Some((call_id, _))) = (self.runs.open.as_mut(), call)
             && run.questions.len() < most
         {
-            run.questions.push(Question { approval_id, call_id: tool.call_id });
+            run.questions.push(Question { approval_id, call_id });
         }
     }
 
     /// The call that an extension asks about, if only one can be meant: a tool of the runner itself that waits to run.
-    fn call_in_question(&self) -> Option<Tool> {
-        let mut running = self.runs.open.as_ref()?.calls.values().filter(|call| call.is_started);
-        let call = running.next().filter(|_| running.next().is_none())?;
-        (!call.shows_progress && kind_of(&call.name) != ToolKind::Other).then(|| call.tool.clone())
+    fn call_in_question(&self) -> Option<(SharedStr, Uuid)> {
+        let mut running = self.runs.open.as_ref()?.calls.iter().filter(|(_, call)| call.is_started);
+        let (id, call) = running.next().filter(|_| running.next().is_none())?;
+        (!call.shows_progress && kind_of(&call.name) != ToolKind::Other).then(|| (id.clone(), call.tool.id))
     }
 
-    /// Resolves the questions about a call, as far as its progress shows the answer.
-    pub(super) fn answered(&mut self, call_id: &str, progress: CallProgress<'_>, normalizer: &mut Normalizer) {
-        let Some(run) = self.runs.open.as_mut().filter(|run| !run.questions.is_empty()) else { return };
+    /// Resolves the questions about a call, as far as its progress shows the answer. The host may have answered them before. Returns
+    /// whether one of them was not approved.
+    pub(super) fn answered(&mut self, call_id: &str, progress: CallProgress<'_>, normalizer: &mut Normalizer) -> bool {
+        let Some(run) = self.runs.open.as_mut().filter(|run| !run.questions.is_empty()) else { return false };
         let (stream, settled) = (run.key, Some(SETTLED.to_owned()));
         let (decision, reason) = match progress {
             CallProgress::Runs | CallProgress::Over(Verdict::Ended(0), _) => (Decision::Approved, None),
             CallProgress::Over(Verdict::Refused, text) => (Decision::Rejected, Some(text.to_owned())),
             CallProgress::Over(Verdict::Aborted, text) => (Decision::Cancelled, Some(text.to_owned())),
             // The tool failed, or was refused in words that only the extension knows.
-            CallProgress::Over(Verdict::Ended(_), _) => (Decision::Cancelled, settled),
+            CallProgress::Over(Verdict::Ended(_) | Verdict::Failed, _) => (Decision::Cancelled, settled),
         };
         let (about, others) = std::mem::take(&mut run.questions).into_iter().partition(|ask| *ask.call_id == *call_id);
         run.questions = others;
         let about: Vec<Question> = about;
+        let mut was_refused = false;
         for Question { approval_id, .. } in about {
+            let id = approval_id.clone();
             let answer = ApprovalResolved { approval_id, decision, by: None, reason: reason.clone(), scope: None };
             normalizer.approval_resolved(stream, answer);
+            was_refused |= normalizer.approval_refused(stream, &id);
         }
+        was_refused
     }
 }

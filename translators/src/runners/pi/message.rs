@@ -8,7 +8,7 @@ use super::decoder::Pi;
 use super::failure;
 use super::run::{Last, Reply};
 use super::usage;
-use crate::frame::{Attachment, Body, SharedStr, UserMessage};
+use crate::frame::{Attachment, Body, LogLevel, SharedStr, UserMessage};
 use crate::json::{Json, Object};
 use crate::normalizer::{Block, Normalizer, Target};
 
@@ -54,7 +54,7 @@ impl Pi {
                 self.runs.ensure(normalizer).is_said = true;
             }
             "toolResult" => self.clock.at(message.u64("timestamp"), normalizer),
-            "system" | "bashExecution" => {}
+            "system" | "bashExecution" | "custom" => {}
             other => normalizer.unknown(format!("unknown role {other:?}")),
         }
     }
@@ -70,8 +70,17 @@ impl Pi {
                 }
             }
             "toolResult" => self.tool_result(&message, normalizer),
+            "custom" => self.extension_said(&message, normalizer),
             "system" | "bashExecution" => {}
             other => normalizer.unknown(format!("unknown role {other:?}")),
+        }
+    }
+
+    /// A message of an extension. Some are for the model only.
+    pub(super) fn extension_said(&mut self, message: &Object<'_>, normalizer: &mut Normalizer) {
+        if message.bool("display") != Some(false) {
+            let (text, _) = prompt_of(message);
+            self.log(LogLevel::Info, &text, normalizer);
         }
     }
 

@@ -8,6 +8,8 @@
 pub(super) enum Verdict {
     /// The call ran and had this exit code.
     Ended(i32),
+    /// The tool failed without an exit code, or was refused in words that only an extension knows.
+    Failed,
     /// The call was aborted.
     Aborted,
     /// The call never ran.
@@ -41,8 +43,8 @@ impl Verdict {
             // A command that ran has one of the sentences above.
             return Self::Refused;
         }
-        let code = exited.and_then(|code| code.parse().ok());
-        Self::Ended(code.filter(|code| *code != 0).unwrap_or(1))
+        let Some(code) = exited else { return Self::Failed };
+        Self::Ended(code.parse().ok().filter(|code| *code != 0).unwrap_or(1))
     }
 }
 
@@ -65,7 +67,7 @@ mod tests {
         assert_eq!(of("out\n\n\nCommand exited with code 127"), Verdict::Ended(127));
         assert_eq!(of("Command exited with code 0"), Verdict::Ended(1), "an error is never a success");
         assert_eq!(of("start\n\n\nCommand timed out after 1 seconds"), Verdict::Ended(TIMED_OUT));
-        assert_eq!(Verdict::of(true, "read", "ENOENT: no such file"), Verdict::Ended(1));
+        assert_eq!(Verdict::of(true, "read", "ENOENT: no such file"), Verdict::Failed);
         assert_eq!(Verdict::of(false, "bash", "Command exited with code 3"), Verdict::Ended(0));
     }
 
@@ -78,6 +80,6 @@ mod tests {
             assert_eq!(of(text), Verdict::Refused, "{text}");
         }
         assert_eq!(Verdict::of(true, "jump", "Tool jump not found"), Verdict::Refused);
-        assert_eq!(Verdict::of(true, "jump", "Tool other not found"), Verdict::Ended(1));
+        assert_eq!(Verdict::of(true, "jump", "Tool other not found"), Verdict::Failed);
     }
 }

@@ -27,6 +27,15 @@ pub(super) struct Call {
     pub(super) shows_progress: bool,
 }
 
+/// What names a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mention {
+    /// The reply that contains it, or the beginning of its execution.
+    First,
+    /// Something that follows.
+    Later,
+}
+
 /// What was reported of a call's output.
 #[derive(Debug, Default)]
 enum Output {
@@ -91,34 +100,64 @@ impl Pi {
         let Some(id) = block.str("id").filter(|id| !id.is_empty()) else {
             return normalizer.add_error("a call without an id");
         };
-        self.know(target, &id, &block.str("name").unwrap_or_default(), block.get("arguments"), normalizer);
+        let name = block.str("name").unwrap_or_default();
+        self.know(target, &id, &name, block.get("arguments"), Mention::First, normalizer);
     }
 
-    /// Proposes a call, unless it is known.
-    fn know(&mut self, target: Target, id: &str, name: &str, args: Option<Json<'_>>, normalizer: &mut Normalizer) {
-        let tool = tool_of(target, id, normalizer);
-        let Some(run) = self.runs.open.as_mut().filter(|run| !run.calls.contains_key(id)) else { return };
-        if normalizer.tool_known(target.stream, &tool) {
+    /// The ids of the call that is meant by an id from now on. The models of some providers use the same id again.
+    pub(super) fn tool(&self, target: Target, id: &str, normalizer: &Normalizer) -> Tool {
+        let run = self.runs.open.as_ref();
+        if let Some(call) = run.and_then(|run| run.calls.get(id)) {
+            return call.tool.clone();
+        }
+        let mut tool = tool_of(target, id, normalizer);
+        let mut number = run.map_or(0, |run| run.proposed);
+        while normalizer.tool_known(target.stream, &tool) {
+            number += 1;
+            tool = tool_of(target, &format!("{id}#{number}"), normalizer);
+        }
+        tool
+    }
+
+    /// Proposes a call, unless it is known. A first mention of a call that is over is a new call.
+    fn know(
+        &mut self,
+        target: Target,
+        id: &str,
+        name: &str,
+        args: Option<Json<'_>>,
+        mention: Mention,
+        normalizer: &mut Normalizer,
+    ) {
+        let is_open = self.runs.open.as_ref().is_none_or(|run| run.calls.contains_key(id));
+        let is_over =
+            || mention == Mention::Later && normalizer.tool_known(target.stream, &tool_of(target, id, normalizer));
+        if is_open || is_over() {
             return;
         }
+        let tool = self.tool(target, id, normalizer);
+        let Some(run) = self.runs.open.as_mut() else { return };
+        run.proposed += 1;
         if run.calls.len() >= run.forget_at.max(normalizer.most_open()) {
             run.calls.retain(|_, call| call.is_started && normalizer.tool_runs(target.stream, &call.tool));
             run.forget_at = run.calls.len() * 2;
         }
+        let id = if *tool.call_id == *id { tool.call_id.clone() } else { SharedStr::from(id) };
         let (name, args) = (SharedStr::from(name), arguments(args));
         let call = ToolCall { tool: tool.clone(), name: name.clone(), kind: kind_of(&name), args: args.clone() };
         normalizer.tool_proposed(target, call);
         let call = Call { tool, name, args, is_started: false, output: Output::None, shows_progress: false };
-        run.calls.insert(call.tool.call_id.clone(), call);
+        run.calls.insert(id, call);
     }
 
     /// Starts a call, which is proposed first if its reply was lost. Returns whether it runs.
-    fn start(&mut self, target: Target, fields: &Object<'_>, normalizer: &mut Normalizer) -> bool {
+    fn start(&mut self, target: Target, fields: &Object<'_>, mention: Mention, normalizer: &mut Normalizer) -> bool {
         let Some(id) = fields.str("toolCallId").filter(|id| !id.is_empty()) else {
             normalizer.add_error("a call without an id");
             return false;
         };
-        self.know(target, &id, &fields.str("toolName").unwrap_or_default(), fields.get("args"), normalizer);
+        let name = fields.str("toolName").unwrap_or_default();
+        self.know(target, &id, &name, fields.get("args"), mention, normalizer);
         self.start_known(&id, normalizer)
     }
 
@@ -141,12 +180,12 @@ impl Pi {
 
     pub(super) fn tool_start(&mut self, fields: &Object<'_>, normalizer: &mut Normalizer) {
         let target = Target::main(self.runs.ensure(normalizer).key);
-        self.start(target, fields, normalizer);
+        self.start(target, fields, Mention::First, normalizer);
     }
 
     pub(super) fn tool_update(&mut self, fields: &Object<'_>, normalizer: &mut Normalizer) {
         let target = Target::main(self.runs.ensure(normalizer).key);
-        if !self.start(target, fields, normalizer) {
+        if !self.start(target, fields, Mention::Later, normalizer) {
             return;
         }
         let text = fields.object("partialResult").map(|result| text_of(&result.items("content"))).unwrap_or_default();
@@ -161,7 +200,7 @@ impl Pi {
 
     pub(super) fn tool_end(&mut self, fields: &Object<'_>, normalizer: &mut Normalizer) {
         let target = Target::main(self.runs.ensure(normalizer).key);
-        if self.start(target, fields, normalizer) {
+        if self.start(target, fields, Mention::Later, normalizer) {
             let result = fields.object("result").unwrap_or_default();
             self.returned(target, fields, &result, normalizer);
         }
@@ -173,7 +212,7 @@ impl Pi {
         let id = message.str("toolCallId").unwrap_or_default();
         let is_over = normalizer.tool_known(target.stream, &tool_of(target, &id, normalizer))
             && self.runs.open.as_ref().is_some_and(|run| !run.calls.contains_key(&*id));
-        if !is_over && self.start(target, message, normalizer) {
+        if !is_over && self.start(target, message, Mention::Later, normalizer) {
             self.returned(target, message, message, normalizer);
         }
     }
@@ -185,7 +224,12 @@ impl Pi {
         let text = text_of(&result.items("content"));
         let is_error = fields.bool("isError") == Some(true);
         let verdict = Verdict::of(is_error, &call.name, &text);
-        self.answered(&id, CallProgress::Over(verdict, &text), normalizer);
+        let was_refused = self.answered(&id, CallProgress::Over(verdict, &text), normalizer);
+        let verdict = match verdict {
+            Verdict::Failed if was_refused => Verdict::Refused,
+            Verdict::Failed => Verdict::Ended(1),
+            other => other,
+        };
         if !is_error {
             changed(target, &call, result, normalizer);
         }
@@ -199,7 +243,7 @@ impl Pi {
         }
         match verdict {
             Verdict::Ended(exit_code) => normalizer.tool_ended(target, &call.tool, exit_code, None, None),
-            Verdict::Aborted | Verdict::Refused => normalizer.tool_failed(target, &call.tool, text),
+            Verdict::Aborted | Verdict::Refused | Verdict::Failed => normalizer.tool_failed(target, &call.tool, text),
         }
     }
 }

@@ -5,7 +5,6 @@
 
 use super::decoder::Pi;
 use super::run::Reply;
-use super::tools::tool_of;
 use crate::frame::{Body, SharedStr};
 use crate::json::{Json, Object, Utf16Text};
 use crate::normalizer::{Block, Normalizer, Target};
@@ -70,7 +69,8 @@ impl Pi {
             "toolcall_delta" => {
                 let call = reply.calls.iter().rev().find(|(at, ..)| *at == index);
                 if let (Some((_, id, name)), Some(piece)) = (call, piece) {
-                    let (tool, name) = (tool_of(target, id, normalizer), name.clone());
+                    let (id, name) = (id.clone(), name.clone());
+                    let tool = self.tool(target, &id, normalizer);
                     normalizer.push(target, Body::ToolInputDelta { tool, name, delta: piece.into_string() });
                 }
             }

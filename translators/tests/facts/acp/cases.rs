@@ -126,6 +126,11 @@ impl Case {
         self.agent() != "gemini-cli"
     }
 
+    /// Whether the agent writes something before what its tools return.
+    pub fn decorates_output(&self) -> bool {
+        matches!(self.agent(), "qwen-code")
+    }
+
     /// Whether the exit code of a command is anywhere in the recording.
     pub fn tells_exit_code(&self) -> bool {
         !matches!(self.agent(), "gemini-cli" | "claude-agent-acp" | "mistral-vibe")

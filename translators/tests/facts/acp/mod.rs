@@ -171,7 +171,16 @@ fn tools_have_their_arguments_output_and_outcome() {
             if let Some(text) = call["output_contains"].as_str()
                 && case.tells_output()
             {
-                findings.check(&case, "output", tool.output.contains(text), &(&tool.output, text));
+                // Nothing stands before the output, unless an agent decorates it.
+                let is_it = match case.decorates_output() {
+                    true => tool.output.contains(text),
+                    false => tool.output.starts_with(text),
+                };
+                findings.check(&case, "output", is_it, &(&tool.output, text));
+            }
+            let never_ran = call["outcome"] == "rejected" && matches!(tool.end, Some(ToolEnd::Failed(_)));
+            if never_ran || (!case.tells_output() && wire["status"] != "completed") {
+                findings.equal(&case, "no output", &tool.output.as_str(), &"");
             }
             if let Some(diff) = call["diff"].as_object() {
                 let is_it = |change: &(String, String)| {

@@ -1,5 +1,9 @@
 //! ACP agents that behave in unusual or hostile ways, with and without their client's lines.
 
+mod calls;
+mod errors;
+mod usage;
+
 use crate::support::frames;
 use framegate_translators::frame::{Body, Decision, EndReason, Frame, StreamKind, ToolKind};
 use framegate_translators::runners::runner;
@@ -240,6 +244,7 @@ fn an_error_that_answers_the_prompt_fails_the_run() {
     ] {
         let [Body::ErrorReported(error)] = bodies(&frames, "error_reported")[..] else { panic!() };
         assert_eq!((error.message.as_str(), error.http_status), ("slow down: later", Some(429)));
+        assert_eq!((&*error.code, error.retryable), ("rate_limit", true));
         assert_eq!(runs(&frames)[0].1, EndReason::Failed);
     }
 }

@@ -259,6 +259,36 @@ fn a_question_that_the_agent_withdraws_is_answered() {
 }
 
 #[test]
+fn a_request_whose_id_is_null_is_answered() {
+    let mut host = running();
+    host.receive(&line(&json!({"jsonrpc": "2.0", "id": null, "method": "_own/question", "params": {}})));
+    let before = host.lines().len();
+    host.receive(&line(&json!({"jsonrpc": "2.0", "id": null, "method": "own/question", "params": {}})));
+    assert_eq!((host.lines().len(), &last(&host)["id"]), (before + 1, &json!(null)));
+    assert_eq!(last(&host)["error"]["code"], -32601);
+    let asked = host.receive(&permission(&json!(null), &OPTIONS));
+    host.answer(&asked[0].approval_id, decided(Decision::Approved)).unwrap();
+    assert_eq!((&last(&host)["id"], &last(&host)["result"]["outcome"]["optionId"]), (&json!(null), &json!("yes")));
+}
+
+#[test]
+fn a_call_that_was_refused_or_left_unanswered_did_not_run() {
+    let failed = update(&json!({"sessionUpdate": "tool_call_update", "toolCallId": "c", "status": "failed"}));
+    for decision in [Some(Decision::Approved), Some(Decision::Rejected), None] {
+        let mut host = running();
+        let asked = host.receive(&permission(&json!(0), &OPTIONS));
+        match decision {
+            Some(decision) => host.answer(&asked[0].approval_id, decided(decision)).unwrap(),
+            None => host.send(HostMessage::Interrupt).unwrap(),
+        }
+        host.receive(&failed);
+        let ran = host.frames.iter().any(|frame| matches!(frame.body, Body::ToolEnded { exit_code: 1, .. }));
+        let refused = host.frames.iter().any(|frame| matches!(frame.body, Body::ToolFailed { .. }));
+        assert_eq!((ran, refused), (decision == Some(Decision::Approved), decision != Some(Decision::Approved)));
+    }
+}
+
+#[test]
 fn answers_that_nobody_asked_for_change_nothing() {
     let mut host = running();
     let before = host.lines();

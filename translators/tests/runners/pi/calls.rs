@@ -105,6 +105,24 @@ fn an_execution_whose_reply_is_lost_is_still_a_call() {
 }
 
 #[test]
+fn an_id_that_is_used_again_is_another_call() {
+    let step = |output: &str| {
+        let asks = reply(&json!([call("c", "bash", &bash())]), &json!({"stopReason": "toolUse"}));
+        let result = json!({"role": "toolResult", "toolCallId": "c", "toolName": "bash", "content": text(output),
+            "isError": false, "timestamp": 1});
+        let end = tool_end("c", "bash", output, false);
+        [asks, tool_start("c", "bash", &bash()), end, about("message_end", &result)]
+    };
+    let steps = [step("A"), step("B"), step("C")].concat();
+    let mut lines = vec![BEGIN];
+    lines.extend(steps.iter().map(String::as_str));
+    let seen = brief(&lines);
+    assert_eq!(of(&seen, "tool_call_proposed"), ["c", "c#2", "c#3"]);
+    assert_eq!(of(&seen, "tool_stdout"), ["A", "B", "C"]);
+    assert_eq!(of(&seen, "tool_ended"), ["0", "0", "0"]);
+}
+
+#[test]
 fn fields_of_a_wrong_type_are_no_failure() {
     let odd = [
         json!({"type": "message_end", "message": "text"}),

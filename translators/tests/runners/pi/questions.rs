@@ -39,6 +39,15 @@ fn a_command_that_never_ran_was_refused() {
 }
 
 #[test]
+fn a_call_whose_question_was_not_approved_did_not_run() {
+    let (start, failed) = (tool_start("c", "write", &args()), tool_end("c", "write", "Not now", true));
+    assert_eq!(of(&brief(&[BEGIN, &start, &asks(), &failed]), "tool_failed"), ["Not now"]);
+    let goes_on = tool_update("c", "write", "");
+    assert_eq!(of(&brief(&[BEGIN, &start, &asks(), &goes_on, &failed]), "tool_ended"), ["1"]);
+    assert_eq!(of(&brief(&[BEGIN, &start, &failed]), "tool_ended"), ["1"]);
+}
+
+#[test]
 fn what_no_call_shows_is_not_taken_for_an_approval() {
     // A tool can fail by itself.
     let failed = tool_end("c", "read", "ENOENT", true);
@@ -80,6 +89,34 @@ fn questions_have_the_form_that_all_runners_share() {
         assert_eq!(asked.len(), 1, "{request}");
         assert_eq!((&asked[0]["args"], &asked[0]["approval_id"]), (&expected, &json!("q")));
     }
+}
+
+#[test]
+fn a_message_of_an_extension_is_a_log_line() {
+    let says = |kind: &str, content: Value, display: bool| {
+        about(
+            kind,
+            &json!({"role": "custom", "customType": "x", "content": content, "display": display, "timestamp": 1}),
+        )
+    };
+    let lines = [
+        BEGIN,
+        &says("message_start", json!("Hello"), true),
+        &says("message_end", json!("Hello"), true),
+        &says("message_end", text("Blocks"), true),
+        &says("message_end", json!("for the model"), false),
+        SETTLED,
+    ];
+    check(&lines, &["session_started", "log_emitted info Hello", "log_emitted info Blocks", "session_ended completed"]);
+    let frames = crate::support::frames(
+        framegate_translators::runners::runner("pi").unwrap(),
+        says("message_end", json!("Hello"), true).as_bytes(),
+    );
+    let is_noted = frames.iter().any(|frame| match &frame.body {
+        framegate_translators::frame::Body::ProviderEvent(record) => !record.errors.is_empty(),
+        _ => false,
+    });
+    assert!(!is_noted, "the role is known");
 }
 
 #[test]

@@ -1,0 +1,120 @@
+//! Calls: what describes them, what refuses them, and ids that are used again.
+
+use super::*;
+
+fn told_of(kind: &str, id: &str, status: Value, text: Option<&str>) -> Value {
+    let mut fields =
+        json!({"sessionUpdate": kind, "toolCallId": id, "title": "t", "kind": "execute", "status": status});
+    if let Some(text) = text {
+        fields["content"] = json!([{"type": "content", "content": {"type": "text", "text": text}}]);
+    }
+    update("S", &fields)
+}
+
+fn announced(id: &str, status: &str, text: Option<&str>) -> Value {
+    told_of("tool_call", id, json!(status), text)
+}
+
+fn updated(id: &str, status: &str, text: Option<&str>) -> Value {
+    told_of("tool_call_update", id, json!(status), text)
+}
+
+fn question(id: u64, text: &str) -> Value {
+    let call = json!({"toolCallId": "c", "title": "t",
+        "content": [{"type": "content", "content": {"type": "text", "text": text}}]});
+    let options = json!([{"optionId": "yes", "name": "yes", "kind": "allow_once"},
+        {"optionId": "no", "name": "no", "kind": "reject_once"}]);
+    ask(id, "session/request_permission", &json!({"sessionId": "S", "toolCall": call, "options": options}))
+}
+
+fn chosen(id: u64, option: &str) -> Value {
+    answer(id, &json!({"outcome": {"outcome": "selected", "optionId": option}}))
+}
+
+/// The output and the ends of calls, and what became of questions.
+fn brief(frames: &[Frame]) -> Vec<String> {
+    let one = |frame: &Frame| match &frame.body {
+        Body::ToolStarted { call, .. } => Some(format!("started {}", call.tool.call_id)),
+        Body::ToolStdout { chunk, .. } => Some(format!("stdout {chunk}")),
+        Body::ToolEnded { exit_code, .. } => Some(format!("ended {exit_code}")),
+        Body::ToolFailed { error, .. } => Some(format!("failed {error}")),
+        Body::ApprovalResolved(answer) => Some(answer.decision.as_str().to_owned()),
+        _ => None,
+    };
+    frames.iter().filter_map(one).collect()
+}
+
+#[test]
+fn what_describes_a_call_is_not_its_output() {
+    let asked = [
+        announced("c", "in_progress", Some("(Runs a command)")),
+        question(0, "May I run it?"),
+        updated("c", "in_progress", None),
+        updated("c", "completed", Some("run it?")),
+    ];
+    assert_eq!(brief(&alone(&asked)), ["started c", "approved", "stdout run it?", "ended 0"]);
+    let silent = [announced("c", "in_progress", Some("(Runs a command)")), updated("c", "completed", None)];
+    assert_eq!(brief(&alone(&silent)), ["started c", "ended 0"]);
+    let at_once = [announced("c", "completed", Some("done"))];
+    assert_eq!(brief(&alone(&at_once)), ["started c", "stdout done", "ended 0"]);
+}
+
+#[test]
+fn a_text_repeats_the_last_lines_of_the_output_or_is_new() {
+    let last = |text: &str| {
+        let frames = alone(&[
+            announced("c", "in_progress", None),
+            updated("c", "in_progress", Some("one\ntwo three\n")),
+            updated("c", "completed", Some(text)),
+        ]);
+        brief(&frames)[2..].concat()
+    };
+    assert_eq!(last("two three"), "ended 0");
+    assert_eq!(last("three"), "stdout threeended 0");
+}
+
+#[test]
+fn a_call_that_was_refused_failed_and_has_no_output() {
+    for (option, text, expected) in [
+        ("no", None, ["started c", "rejected", "failed failed"]),
+        ("no", Some("no, thanks"), ["started c", "rejected", "failed no, thanks"]),
+        ("other", None, ["started c", "cancelled", "failed failed"]),
+        ("yes", None, ["started c", "approved", "ended 1"]),
+    ] {
+        let frames = with_client(&[
+            prompt(3, "S"),
+            question(0, "May I?"),
+            chosen(0, option),
+            updated("c", "failed", text),
+            stops(3, "end_turn"),
+        ]);
+        assert_eq!(brief(&frames), expected);
+    }
+    // The answer is not in the input, and nothing says that the call ran.
+    let frames = alone(&[question(0, "May I?"), updated("c", "failed", None), stops(3, "cancelled")]);
+    assert_eq!(brief(&frames), ["started c", "cancelled", "failed failed"]);
+    // What exited did run.
+    let mut exited = updated("c", "failed", Some("out"));
+    exited["params"]["update"]["rawOutput"] = json!({"exitCode": 3});
+    let frames = with_client(&[prompt(3, "S"), question(0, "May I?"), chosen(0, "no"), exited, stops(3, "end_turn")]);
+    assert_eq!(brief(&frames), ["started c", "rejected", "stdout out", "ended 3"]);
+}
+
+#[test]
+fn an_id_that_is_used_again_is_another_call() {
+    let call = |text: &str| [announced("c", "in_progress", None), updated("c", "completed", Some(text))];
+    let frames = alone(&[call("a"), call("b"), [updated("c", "failed", Some("late")), stops(3, "end_turn")]].concat());
+    assert_eq!(
+        brief(&frames),
+        ["started c", "stdout a", "ended 0", "started c#2", "stdout b", "ended 0"],
+        "a late update is no call"
+    );
+    let ids: std::collections::HashSet<_> = bodies(&frames, "tool_started")
+        .iter()
+        .filter_map(|body| match body {
+            Body::ToolStarted { call, .. } => Some(call.tool.id),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(ids.len(), 2);
+}
