@@ -80,6 +80,7 @@ pub(super) const RUNNER: Runner = Runner {
         variable: "CLAUDE_CONFIG_DIR",
         folder: ".claude",
         files: "projects/*/*.jsonl",
+        except: "agent-*",
         database: None,
     }],
     sample: sample!("claude-code", "control_permission.partial.ndjson", Ndjson),

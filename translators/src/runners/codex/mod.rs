@@ -70,11 +70,18 @@ pub(super) const RUNNER: Runner = Runner {
     response_id: None,
     workspace: Some(workspace::READER),
     history: &[
-        History { variable: "CODEX_HOME", folder: ".codex", files: "sessions/*/*/*/rollout-*.jsonl*", database: None },
+        History {
+            variable: "CODEX_HOME",
+            folder: ".codex",
+            files: "sessions/*/*/*/rollout-*.jsonl*",
+            except: "",
+            database: None,
+        },
         History {
             variable: "CODEX_HOME",
             folder: ".codex",
             files: "archived_sessions/rollout-*.jsonl*",
+            except: "",
             database: None,
         },
     ],
