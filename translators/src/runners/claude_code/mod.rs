@@ -24,6 +24,7 @@ mod stream_event;
 mod system;
 mod tasks;
 mod tools;
+mod totals;
 mod transcript;
 mod usage;
 mod user;

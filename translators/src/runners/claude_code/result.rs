@@ -118,12 +118,7 @@ impl Claude {
         if let Some(part) = &part {
             total.raise_to(part);
         }
-        let nothing = total.input_tokens == 0
-            && total.output_tokens == 0
-            && total.cache_read_tokens.unwrap_or_default() == 0
-            && total.cache_creation_tokens.unwrap_or_default() == 0
-            && total.cost_usd.unwrap_or_default() == 0.0;
-        if nothing || !(is_all || fields.object("usage").is_some()) {
+        if total.is_nothing() || !(is_all || fields.object("usage").is_some()) {
             return None;
         }
         let covers = if is_all { Covers::Run(part) } else { Covers::MainThread };
