@@ -6,6 +6,7 @@
 
 mod agents;
 mod assistant;
+mod call_keys;
 mod clock;
 mod control;
 mod decoder;

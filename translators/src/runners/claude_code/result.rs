@@ -55,7 +55,9 @@ impl Claude {
     /// Fails the calls that were denied and have no result of their own.
     fn deny(&mut self, fields: &Object<'_>, normalizer: &mut Normalizer) {
         for denial in fields.items("permission_denials").into_iter().filter_map(Json::object) {
-            if let Some(call) = denial.str("tool_use_id").and_then(|id| self.calls.remove(&*id)) {
+            let Some(id) = denial.str("tool_use_id") else { continue };
+            let key = self.key(&id, normalizer);
+            if let Some(call) = self.calls.remove(&*key) {
                 normalizer.tool_failed(call.target, &call.tool, "permission denied");
             }
         }

@@ -154,7 +154,9 @@ impl Claude {
     }
 
     fn permission_denied(&mut self, fields: &Object<'_>, normalizer: &mut Normalizer) {
-        let call = fields.str("tool_use_id").and_then(|id| self.calls.get_mut(&*id));
+        let id = fields.str("tool_use_id").unwrap_or_default();
+        let key = self.key(&id, normalizer);
+        let call = self.calls.get_mut(&*key);
         let target = call.map(|call| {
             call.denied = true;
             call.target
