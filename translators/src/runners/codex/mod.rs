@@ -60,6 +60,7 @@ pub(super) const RUNNER: Runner = Runner {
         Pieces { parent: &["params"], leaves: &[&["delta"]], above: &["method"] },
         Pieces { parent: &["payload"], leaves: &[&["delta"]], above: &["type"] },
         Pieces { parent: &["msg"], leaves: &[&["delta"]], above: &[] },
+        Pieces { parent: &["params", "msg"], leaves: &[&["delta"]], above: &["method"] },
     ],
     time: time_of,
     decoder: || Box::new(Codex::default()),

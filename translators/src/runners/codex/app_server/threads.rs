@@ -129,6 +129,11 @@ impl Threads {
         thread
     }
 
+    /// Whether a record in the current form of the protocol was about this thread.
+    pub(super) fn knows(&self, id: &str) -> bool {
+        self.all.contains_key(id)
+    }
+
     /// Forgets threads that have not been mentioned for a long time and have no running turn and no pending input.
     fn forget_idle(&mut self) {
         let Self { all, turnover, .. } = self;

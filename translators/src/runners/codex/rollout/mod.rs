@@ -130,6 +130,26 @@ impl Rollout {
         self.keep(normalizer);
     }
 
+    /// The events of one conversation of an app-server; "" if they do not name it.
+    pub(super) fn of_conversation(id: &str) -> Self {
+        Self { thread: (!id.is_empty()).then(|| SharedStr::from(id)), ..Self::default() }
+    }
+
+    /// Whether a run of this thread was reported.
+    pub(super) fn has_run(&self) -> bool {
+        self.running.is_some() || self.ended.is_some()
+    }
+
+    /// Ends the open run, if any, because no more of its records are read.
+    pub(super) fn close(&mut self, normalizer: &mut Normalizer) {
+        self.address(normalizer);
+        self.finish(normalizer);
+        if self.running.is_some() {
+            let why = "too many other conversations were mentioned after it";
+            self.end(RunEnd::interrupted(STREAM_ENDED, why), "", normalizer);
+        }
+    }
+
     /// Notes a prompt, which an older version echoes before anything else.
     pub(super) fn prompt(&mut self, prompt: &str) {
         self.prompt = Some(prompt.to_owned());
@@ -440,7 +460,7 @@ impl Rollout {
     }
 
     /// Assigns a line without derived frames to the open run.
-    fn keep(&self, normalizer: &mut Normalizer) {
+    pub(super) fn keep(&self, normalizer: &mut Normalizer) {
         if let Some(running) = &self.running {
             normalizer.record_on(running.run);
         }
