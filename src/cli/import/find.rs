@@ -151,18 +151,18 @@ impl Found<'_> {
         for history in runner.history {
             let Some(folder) = folder(history, machine) else { continue };
             let names: Vec<&str> = history.names().collect();
-            self.matching(&folder, &names, (runner.name, history.database));
+            self.matching(&folder, &names, runner.name, history);
         }
     }
 
     /// The files below a folder whose names match, one name for each level.
-    fn matching(&mut self, folder: &Path, names: &[&str], kept: (&'static str, Option<SessionDatabase>)) {
+    fn matching(&mut self, folder: &Path, names: &[&str], runner: &'static str, history: &History) {
         let Some((name, rest)) = names.split_first() else { return };
         for (path, is_folder) in self.entries(folder) {
-            let is_meant = path.file_name().and_then(|found| found.to_str()).is_some_and(|found| is_match(name, found));
-            match (is_meant, is_folder, rest.is_empty()) {
-                (true, true, false) => self.matching(&path, rest, kept),
-                (true, false, true) => self.kept(&path, kept),
+            let Some(found) = path.file_name().and_then(|found| found.to_str()) else { continue };
+            match (is_folder, rest.is_empty()) {
+                (true, false) if is_match(name, found) => self.matching(&path, rest, runner, history),
+                (false, true) if history.is_session(found) => self.kept(&path, (runner, history.database)),
                 _ => {}
             }
         }
@@ -340,6 +340,17 @@ mod tests {
             let is_its_own = |history: &History| path.starts_with(&format!("home/{}/", history.folder));
             assert!(runner.history.iter().any(is_its_own), "{path}");
         }
+        // Files that are not sessions of their own are read only if someone names them.
+        for runner in RUNNERS {
+            for history in runner.history.iter().filter(|history| !history.except.is_empty()) {
+                let (folders, _) = history.files.rsplit_once('/').unwrap();
+                let name = format!("{}.jsonl", history.except.replace('*', "1"));
+                let path = format!("home/{}/{}/{name}", history.folder, folders.replace('*', "1"));
+                folder.file(&path);
+                assert_eq!(folder.found(&[Target::Path(folder.0.join(&path))], &[]).len(), 1);
+            }
+        }
+        assert_eq!(folder.found(&[], &[]).len(), expected);
         // A variable names another folder.
         let (runner, history) = RUNNERS
             .iter()

@@ -72,6 +72,15 @@ pub struct Figures {
 }
 
 impl Figures {
+    /// Whether no token and no cost is counted.
+    pub fn is_nothing(&self) -> bool {
+        self.input_tokens == 0
+            && self.output_tokens == 0
+            && self.cache_read_tokens.unwrap_or_default() == 0
+            && self.cache_creation_tokens.unwrap_or_default() == 0
+            && self.cost_usd.unwrap_or_default() == 0.0
+    }
+
     /// Adds other figures. A figure that is `None` on both sides stays `None`.
     pub fn add(&mut self, more: &Self) {
         self.merge(more, u64::saturating_add, |a, b| a + b);

@@ -107,6 +107,11 @@ impl Normalizer {
         Some(total)
     }
 
+    /// The sum of the calls of a run's main thread.
+    pub fn main_usage(&self, run: StreamKey) -> Option<Figures> {
+        self.open.get(&run)?.spent.main.clone()
+    }
+
     /// A run ends: if the runner gave no total, reports the sum of the calls.
     pub(super) fn total_usage(&mut self, run: StreamKey) {
         if let Some(total) = self.open.get(&run).and_then(|open| open.spent.total()) {

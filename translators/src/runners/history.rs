@@ -11,6 +11,9 @@ pub struct History {
     pub folder: &'static str,
     /// The files in it: names separated by `/`, in which `*` stands for any characters.
     pub files: &'static str,
+    /// The names of files among them that are not sessions of their own, such as those of subagents; empty if there are none. Such
+    /// a file is read if someone names it.
+    pub except: &'static str,
     /// How sessions are read from these files if they are SQLite databases; `None` if the runner's decoder reads the files themselves.
     pub database: Option<SessionDatabase>,
 }
@@ -30,6 +33,11 @@ impl History {
     /// The names of the folders on the way to the files, and last that of the files.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         self.files.split('/')
+    }
+
+    /// Whether a file with this name is a session, if it is in one of the folders.
+    pub fn is_session(&self, name: &str) -> bool {
+        self.names().last().is_some_and(|pattern| is_match(pattern, name)) && !is_match(self.except, name)
     }
 }
 
@@ -52,6 +60,15 @@ pub fn is_match(pattern: &str, name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn files_that_are_no_sessions_are_left_out() {
+        let mut history = History { variable: "", folder: "", files: "a/*/*.jsonl", except: "agent-*", database: None };
+        assert!(history.is_session("1.jsonl") && history.is_session("my-agent-1.jsonl"));
+        assert!(!history.is_session("agent-1.jsonl") && !history.is_session("1.json"));
+        history.except = "";
+        assert!(history.is_session("agent-1.jsonl"));
+    }
 
     #[test]
     fn a_star_stands_for_any_characters() {

@@ -389,3 +389,111 @@ fn an_output_whose_beginning_arrives_last_is_in_order() {
     assert!(v1.len() > 1);
     assert_eq!(v1.iter().map(|event| event["chunk"].as_str().unwrap()).collect::<String>(), format!("{large}{more}z"));
 }
+
+#[test]
+fn parallel_spawns_have_their_own_children_and_tasks() {
+    let thread = |name: char| format!("01a1ffca-0000-7000-8000-00000000000{name}");
+    let of = |name: char, turn: &str| format!(r#""threadId":"{}","turnId":"{turn}""#, thread(name));
+    let spawn = |id: &str, status: &str, receivers: &str| {
+        format!(
+            r#"{{"type":"collabAgentToolCall","id":"{id}","tool":"spawnAgent","status":"{status}","receiverThreadIds":[{receivers}],"prompt":"task of {id}","agentsStates":{{}}}}"#
+        )
+    };
+    let says = |text: &str| format!(r#"{{"type":"agentMessage","id":"m{text}","text":"{text}"}}"#);
+    let named = |name: char| format!("\"{}\"", thread(name));
+    let (b, c, d) = (of('b', "tb"), of('c', "tc"), of('d', "td"));
+    let lines = [
+        begin(A, "ta", "ta"),
+        item("started", A, &spawn("s1", "inProgress", "")),
+        item("started", A, &spawn("s2", "inProgress", "")),
+        // The third call names its child at its start, and the child speaks first.
+        item("started", A, &spawn("s3", "inProgress", &named('d'))),
+        begin(&d, "td", "ta"),
+        item("completed", &d, &says("three")),
+        begin(&b, "tb", "ta"),
+        item("completed", A, &spawn("s1", "completed", &named('b'))),
+        begin(&c, "tc", "ta"),
+        item("completed", &c, &says("two")),
+        item("completed", &b, &says("one")),
+        item("completed", A, &spawn("s2", "completed", &named('c'))),
+        item("completed", A, &spawn("s3", "completed", &named('d'))),
+        end(A, "ta", "completed"),
+    ];
+    let frames = frames_of(&refs(&lines));
+    let calls: Vec<_> = frames.iter().filter(|frame| frame["type"] == "tool_started").collect();
+    assert_eq!(calls.len(), 3);
+    for ((name, text), call) in [('b', "one"), ('c', "two"), ('d', "three")].into_iter().zip(calls) {
+        let said = frames.iter().find(|frame| frame["text"] == text).unwrap();
+        assert_eq!(said["parent_tool_id"], call["tool_id"], "{text}");
+        let is_start = |frame: &&Value| frame["type"] == "subagent_started" && frame["subagent_id"] == *thread(name);
+        let starts: Vec<_> = frames.iter().filter(is_start).collect();
+        assert_eq!(starts.len(), 1, "{text}");
+        assert_eq!(starts[0]["tool_id"], call["tool_id"], "{text}");
+        assert_eq!(starts[0]["task"], call["args"]["prompt"], "{text}");
+    }
+}
+
+fn older(conversation: char, message: &str) -> String {
+    let kind = message.split('"').nth(3).unwrap();
+    format!(
+        r#"{{"method":"codex/event/{kind}","params":{{"id":"0","msg":{message},"conversationId":"01a1ffca-0000-7000-8000-00000000000{conversation}"}}}}"#
+    )
+}
+
+#[test]
+fn events_of_older_app_servers_are_read_for_each_conversation() {
+    let turn = |name: char| {
+        [
+            older(name, r#"{"type":"task_started","model_context_window":1000}"#),
+            older(name, r#"{"type":"agent_message_delta","delta":"Hello "}"#),
+            older(name, r#"{"type":"agent_message_delta","delta":"there"}"#),
+            older(
+                name,
+                r#"{"type":"item_completed","item":{"type":"AgentMessage","id":"m","content":[{"type":"Text","text":"Hello there"}]}}"#,
+            ),
+            older(name, r#"{"type":"agent_message","message":"Hello there"}"#),
+            older(name, r#"{"type":"exec_command_begin","call_id":"c","command":["bash","-lc","ls"]}"#),
+            older(name, r#"{"type":"exec_command_end","call_id":"c","aggregated_output":"x","exit_code":0}"#),
+            older(name, r#"{"type":"task_complete","last_agent_message":"Hello there"}"#),
+        ]
+    };
+    let expected = [
+        "session_started ",
+        "output_text_completed Hello there",
+        r#"tool_started bash {"command":"ls"}"#,
+        "tool_stdout x",
+        "tool_ended 0",
+        "session_ended completed",
+    ];
+    // Some of the versions send a part of the newer form too.
+    let mut lines = turn('a').to_vec();
+    lines.insert(5, item("completed", A, r#"{"type":"agentMessage","id":"m","text":"Hello there"}"#));
+    lines.push(end(A, "ta", "completed"));
+    check(&refs(&lines), &expected);
+    // Two conversations at once.
+    let both: Vec<_> = turn('a').into_iter().zip(turn('b')).flat_map(|(a, b)| [a, b]).collect();
+    let frames = frames_of(&refs(&both));
+    let mut streams: Vec<_> = frames.iter().map(|frame| frame["stream_id"].to_string()).collect();
+    streams.sort_unstable();
+    streams.dedup();
+    assert_eq!(streams.len(), 2);
+    for stream in streams {
+        let own: Vec<_> = frames.iter().filter(|frame| frame["stream_id"].to_string() == stream).cloned().collect();
+        assert_eq!(brief(&own), expected);
+    }
+}
+
+#[test]
+fn older_events_beside_the_newer_form_are_not_repeated() {
+    let thread = r#"{"method":"thread/started","params":{"thread":{"id":"01a1ffca-0000-7000-8000-00000000000a"}}}"#;
+    let lines = [
+        thread.to_owned(),
+        older('a', r#"{"type":"task_started"}"#),
+        begin(A, "ta", "ta"),
+        older('a', r#"{"type":"agent_message","message":"Hi"}"#),
+        item("completed", A, r#"{"type":"agentMessage","id":"m","text":"Hi"}"#),
+        older('a', r#"{"type":"task_complete","last_agent_message":"Hi"}"#),
+        end(A, "ta", "completed"),
+    ];
+    check(&refs(&lines), &["session_started ", "output_text_completed Hi", "session_ended completed"]);
+}

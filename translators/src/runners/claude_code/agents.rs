@@ -42,7 +42,7 @@ pub(super) struct AgentInfo<'r> {
 
 impl Claude {
     /// Registers a subagent when the model calls it.
-    pub(super) fn agent_called(&mut self, target: Target, tool: &Tool, args: &Object<'_>) {
+    pub(super) fn agent_called(&mut self, key: SharedStr, target: Target, tool: &Tool, args: &Object<'_>) {
         let depth = match target.parent {
             None => 1,
             Some(parent) => {
@@ -62,21 +62,22 @@ impl Claude {
             last_record: None,
         };
         self.agents_called += 1;
-        self.agents.insert(tool.call_id.clone(), agent);
+        self.agents.insert(key, agent);
     }
 
     /// Starts a subagent at its first sign of life. Does nothing if it has already started.
     pub(super) fn agent_begins(&mut self, call_id: &str, info: &AgentInfo<'_>, normalizer: &mut Normalizer) {
-        if !self.agents.contains_key(call_id) {
+        let key = self.key(call_id, normalizer);
+        if !self.agents.contains_key(&*key) {
             // The call was never seen, but an active subagent must have been called: register it now.
             let target = Target::main(self.runs.stream(normalizer));
             if self.runs.run(target.stream).is_none() {
                 return;
             }
             let tool = self.tool(normalizer, target, call_id);
-            self.agent_called(target, &tool, &Object::default());
+            self.agent_called(SharedStr::from(&*key), target, &tool, &Object::default());
         }
-        let Some(agent) = self.agents.get_mut(call_id).filter(|agent| agent.id.is_none()) else { return };
+        let Some(agent) = self.agents.get_mut(&*key).filter(|agent| agent.id.is_none()) else { return };
         let id = SharedStr::from(info.id.filter(|id| !id.is_empty()).unwrap_or(call_id));
         agent.id = Some(id.clone());
         let kind = info.kind.map(SharedStr::from).or_else(|| agent.kind.clone());
@@ -104,7 +105,8 @@ impl Claude {
         summary: Option<String>,
         normalizer: &mut Normalizer,
     ) {
-        let Some(agent) = self.agents.remove(call_id) else { return };
+        let key = self.key(call_id, normalizer);
+        let Some(agent) = self.agents.remove(&*key) else { return };
         let child = Target { stream: agent.target.stream, parent: Some(agent.tool.id) };
         self.runs.leave(normalizer, child);
         if let Some(id) = &agent.id {
@@ -112,20 +114,21 @@ impl Claude {
         }
         // Its late records still belong to the run that called it.
         if self.runs.run(agent.target.stream).is_some() {
-            self.agents.insert(SharedStr::from(call_id), Agent { background: false, ..agent });
+            self.agents.insert(SharedStr::from(&*key), Agent { background: false, ..agent });
         }
     }
 
     /// Handles the result of the call. A foreground subagent ends with it.
     pub(super) fn agent_returned(
         &mut self,
+        key: &str,
         tool: &Tool,
         call: Option<&Call>,
         went_well: bool,
         result: Option<Json<'_>>,
         normalizer: &mut Normalizer,
     ) {
-        if !self.agents.contains_key(&tool.call_id) {
+        if !self.agents.contains_key(key) {
             return;
         }
         let result = result.and_then(Json::object).unwrap_or_default();
@@ -136,7 +139,7 @@ impl Claude {
             self.agent_begins(&tool.call_id, &AgentInfo { id: id.as_deref(), ..AgentInfo::default() }, normalizer);
         }
         if in_background {
-            if let Some(agent) = self.agents.get_mut(&tool.call_id) {
+            if let Some(agent) = self.agents.get_mut(key) {
                 agent.background = true;
             }
             if let Some(run) = self.runs.current(normalizer) {
@@ -151,7 +154,7 @@ impl Claude {
         let report = result.items("content").into_iter().rev().filter_map(Json::object);
         let summary = report.into_iter().find_map(|part| part.str("text").map(|text| text.into_owned()));
         self.agent_ends(&tool.call_id, if went_well { "completed" } else { "failed" }, summary, normalizer);
-        self.agents.remove(&tool.call_id);
+        self.agents.remove(key);
     }
 
     /// Finds the subagent whose side chain a transcript line belongs to, for side chains inside the main transcript. Such lines

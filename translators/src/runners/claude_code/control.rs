@@ -35,8 +35,16 @@ impl Claude {
         let call_id = request.str("tool_use_id").filter(|call_id| !call_id.is_empty());
         // A question without a request id or a call id cannot be answered.
         let Some(id) = Some(id).filter(|id| !id.is_empty()).or(call_id.as_deref()) else { return };
-        let call = call_id.as_deref().and_then(|call_id| self.calls.get(call_id));
-        let target = call.map(|call| call.target);
+        let key = self.key(call_id.as_deref().unwrap_or(id), normalizer).into_owned();
+        let key = match call_id.as_deref().filter(|_| !self.calls.contains_key(&*key)) {
+            // These records name no session, so the call may be another one's.
+            Some(call_id) => {
+                let named = self.calls.iter().filter(|(_, call)| *call.tool.call_id == *call_id);
+                named.map(|(key, _)| key).min().cloned().unwrap_or_else(|| SharedStr::from(key))
+            }
+            None => SharedStr::from(key),
+        };
+        let target = self.calls.get(&key).map(|call| call.target);
         let target = target.unwrap_or_else(|| Target::main(self.runs.stream(normalizer)));
         let tool_id = call_id.as_deref().map(|call_id| self.tool(normalizer, target, call_id).id);
         let reason = request.str("decision_reason").or_else(|| request.str("description"));
@@ -52,7 +60,7 @@ impl Claude {
             reason: reason.map(|reason| reason.into_owned()),
         };
         normalizer.approval_requested(target, ask);
-        self.asks.insert(SharedStr::from(call_id.as_deref().unwrap_or(id)), PendingQuestion { approval_id, target });
+        self.asks.insert(key, PendingQuestion { approval_id, target });
     }
 
     /// Reports an MCP server's question. Whether it can be answered depends on the host: another host may be able to if this
@@ -77,12 +85,12 @@ impl Claude {
     /// Resolves the question about a call when the call's result arrives.
     pub(super) fn answered(
         &mut self,
-        call_id: &str,
+        key: &str,
         verdict: &Verdict,
         outcome: &Outcome<'_>,
         normalizer: &mut Normalizer,
     ) {
-        let Some(ask) = self.asks.remove(call_id) else { return };
+        let Some(ask) = self.asks.remove(key) else { return };
         let (decision, reason) = match verdict {
             Verdict::Ended(_) => (Decision::Approved, None),
             Verdict::Refused(error) => (Decision::Rejected, Some(error.clone())),

@@ -4,6 +4,7 @@
 //! type treated as a stream error; it is kept, with a note.
 
 use super::agents::Agent;
+use super::call_keys::CallKeys;
 use super::clock::Clock;
 use super::control::PendingQuestion;
 use super::runs::Runs;
@@ -17,6 +18,7 @@ use crate::hash::HashMap;
 use crate::json::{Kind, Object};
 use crate::normalizer::{Normalizer, RunEnd, Target};
 use crate::sequence::StreamKey;
+use std::borrow::Cow;
 use uuid::Uuid;
 
 /// Decodes all surfaces of Claude Code.
@@ -24,16 +26,17 @@ use uuid::Uuid;
 pub(super) struct Claude {
     pub(super) clock: Clock,
     pub(super) runs: Runs,
-    /// Calls that await their result, by the runner's id.
+    pub(super) keys: CallKeys,
+    /// Calls that await their result, by the key of their id.
     pub(super) calls: HashMap<SharedStr, Call>,
     /// The number of calls at which those that no longer run are forgotten.
     pub(super) forget_at: usize,
-    /// Active subagents, by the id of the call that started them.
+    /// Active subagents, by the key of the call that started them.
     pub(super) agents: HashMap<SharedStr, Agent>,
     /// The number of subagents called so far.
     pub(super) agents_called: u64,
     pub(super) tasks: Tasks,
-    /// Questions that await their answer, by the id of the call that they are about.
+    /// Questions that await their answer, by the key of the call that they are about.
     pub(super) asks: HashMap<SharedStr, PendingQuestion>,
     /// A compaction whose summary may come next.
     pub(super) compaction: Option<Compaction>,
@@ -101,6 +104,7 @@ impl Claude {
             "prompt_suggestion" => self.log(LogLevel::Debug, fields.str("suggestion"), normalizer),
             "conversation_reset" => {
                 if let Some(session) = fields.str("new_conversation_id") {
+                    self.keys.rename(&normalizer.session(), &session);
                     self.runs.rename(normalizer, &session);
                 }
             }
@@ -130,8 +134,9 @@ impl Claude {
     /// thread once that run has ended.
     pub(super) fn target(&mut self, normalizer: &mut Normalizer, parent_call: Option<&str>) -> Target {
         let Some(call_id) = parent_call else { return Target::main(self.runs.stream(normalizer)) };
-        let agent = self.agents.get(call_id).map(|agent| agent.target.stream);
-        let known = agent.or_else(|| self.calls.get(call_id).map(|call| call.target.stream));
+        let key = self.key(call_id, normalizer);
+        let agent = self.agents.get(&*key).map(|agent| agent.target.stream);
+        let known = agent.or_else(|| self.calls.get(&*key).map(|call| call.target.stream));
         let stream = match known {
             Some(stream) if normalizer.is_open(stream) => stream,
             Some(_) => normalizer.thread(),
@@ -139,6 +144,11 @@ impl Claude {
         };
         let parent = self.tool(normalizer, Target::main(stream), call_id).id;
         Target { stream, parent: Some(parent) }
+    }
+
+    /// The key of a call in the current session.
+    pub(super) fn key<'k>(&mut self, call_id: &'k str, normalizer: &Normalizer) -> Cow<'k, str> {
+        self.keys.key(&normalizer.session(), call_id)
     }
 
     /// The ids of a call. They are derived within the session, so they are the same in every run.

@@ -5,8 +5,9 @@
 
 use super::runs::Runs;
 use super::usage::Tokens;
-use crate::frame::{SharedStr, Tool};
+use crate::frame::{SharedStr, Tool, UsageScope};
 use crate::normalizer::{Block, BlockKind, Normalizer, Target};
+use crate::sequence::StreamKey;
 
 /// The maximum number of blocks of a message that await their whole frame. Beyond it, a new block displaces the oldest.
 const MAX_OPEN: usize = 256;
@@ -143,10 +144,28 @@ impl Runs {
         }
     }
 
+    /// Ends the messages of all subagents on a stream, so that their usage is counted.
+    pub(super) fn leave_children(&mut self, normalizer: &mut Normalizer, key: StreamKey) {
+        let mut parents: Vec<_> =
+            self.messages.keys().filter(|(stream, _)| *stream == key).filter_map(|(_, parent)| *parent).collect();
+        // The order of the map is arbitrary.
+        parents.sort_unstable();
+        for parent in parents {
+            self.leave(normalizer, Target { stream: key, parent: Some(parent) });
+        }
+    }
+
     /// Ends the speaker's message. Blocks whose whole frame has not arrived by now will never get one. Such a block counts as
     /// complete only if the model stopped regularly.
     pub(super) fn leave(&mut self, normalizer: &mut Normalizer, target: Target) {
         let Some(message) = self.messages.remove(&(target.stream, target.parent)) else { return };
+        // A transcript without stop reasons has no better figures than those of the message's last line.
+        if !message.counted
+            && self.run(target.stream).is_some_and(|run| run.transcript)
+            && let Some(usage) = message.tokens.report(UsageScope::Turn, message.model.clone(), None)
+        {
+            normalizer.call_used(target, usage);
+        }
         for open in message.open {
             let Some(kind) = open.content.kind() else { continue };
             let block = Block { kind, message_id: &message.id, index: open.index };

@@ -6,6 +6,7 @@
 
 mod agents;
 mod assistant;
+mod call_keys;
 mod clock;
 mod control;
 mod decoder;
@@ -24,6 +25,7 @@ mod stream_event;
 mod system;
 mod tasks;
 mod tools;
+mod totals;
 mod transcript;
 mod usage;
 mod user;
@@ -80,6 +82,7 @@ pub(super) const RUNNER: Runner = Runner {
         variable: "CLAUDE_CONFIG_DIR",
         folder: ".claude",
         files: "projects/*/*.jsonl",
+        except: "agent-*",
         database: None,
     }],
     sample: sample!("claude-code", "control_permission.partial.ndjson", Ndjson),

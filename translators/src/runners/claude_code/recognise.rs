@@ -1,6 +1,6 @@
 //! Recognition of Claude Code's records.
 //!
-//! Its stream has `session_id` on nearly every record, its transcripts have `sessionId`. Other runners imitate both. A record with a
+//! Its stream has `session_id` on nearly every record, its transcripts have `sessionId`, in newer versions beside `session_id`. Other runners imitate both. A record with a
 //! field that no version of Claude Code writes is therefore not recognised, nor is one of a kind that others write as well
 //! and that has neither a field of Claude Code's own nor its order; a later record decides.
 
@@ -32,8 +32,8 @@ pub(super) fn transcript(record: &Record<'_>) -> Option<&'static str> {
     let kind = fields.str("type")?;
     if !transcript::is_entry(fields) || is_foreign_entry(fields) {
         None
-    } else if fields.str("sessionId").is_some() {
-        Some("type and sessionId")
+    } else if transcript::session_of(fields).is_some() {
+        Some("type and the session of a transcript line")
     } else {
         (kind == "summary" && fields.str("leafUuid").is_some()).then_some("a summary with a leafUuid")
     }
@@ -42,6 +42,9 @@ pub(super) fn transcript(record: &Record<'_>) -> Option<&'static str> {
 fn frame(fields: &Object<'_>) -> Option<&'static str> {
     let is_object = |key: &str| fields.get(key).is_some_and(|value| value.kind() == Kind::Object);
     let kind = fields.str("type")?;
+    if transcript::is_entry(fields) {
+        return None;
+    }
     match &*kind {
         "control_request" => return asks(&fields.object("request")?),
         "control_response" => return responds(&fields.object("response")?),

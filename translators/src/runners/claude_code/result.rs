@@ -55,7 +55,9 @@ impl Claude {
     /// Fails the calls that were denied and have no result of their own.
     fn deny(&mut self, fields: &Object<'_>, normalizer: &mut Normalizer) {
         for denial in fields.items("permission_denials").into_iter().filter_map(Json::object) {
-            if let Some(call) = denial.str("tool_use_id").and_then(|id| self.calls.remove(&*id)) {
+            let Some(id) = denial.str("tool_use_id") else { continue };
+            let key = self.key(&id, normalizer);
+            if let Some(call) = self.calls.remove(&*key) {
                 normalizer.tool_failed(call.target, &call.tool, "permission denied");
             }
         }
@@ -118,12 +120,7 @@ impl Claude {
         if let Some(part) = &part {
             total.raise_to(part);
         }
-        let nothing = total.input_tokens == 0
-            && total.output_tokens == 0
-            && total.cache_read_tokens.unwrap_or_default() == 0
-            && total.cache_creation_tokens.unwrap_or_default() == 0
-            && total.cost_usd.unwrap_or_default() == 0.0;
-        if nothing || !(is_all || fields.object("usage").is_some()) {
+        if total.is_nothing() || !(is_all || fields.object("usage").is_some()) {
             return None;
         }
         let covers = if is_all { Covers::Run(part) } else { Covers::MainThread };

@@ -40,6 +40,19 @@ pub(super) struct Run {
     pub(super) stop_reason: Option<SharedStr>,
     /// Whether a transcript opened it. Transcripts have no record for the end of a run.
     pub(super) transcript: bool,
+    /// The session's running totals before the run, if a transcript has them up to there.
+    pub(super) totals_before: Option<Figures>,
+    /// The total of the run that follows from the transcript's running totals, and these.
+    pub(super) stated: Option<Box<Stated>>,
+}
+
+/// What the running totals of a transcript say about a run.
+#[derive(Debug)]
+pub(super) struct Stated {
+    pub(super) total: Figures,
+    pub(super) running: Figures,
+    /// The model, if there is exactly one.
+    pub(super) model: Option<SharedStr>,
 }
 
 impl Run {
@@ -55,6 +68,8 @@ pub(super) struct Session {
     noted: u64,
     /// The running totals at the last result.
     pub(super) running: Option<Figures>,
+    /// Whether a run of a transcript began after the last running totals.
+    pub(super) has_untotalled_run: bool,
     /// The next `result_index`.
     pub(super) next_result: u64,
     /// The plan made by the task list tools.
@@ -135,6 +150,8 @@ impl Runs {
             model: None,
             stop_reason: None,
             transcript: false,
+            totals_before: None,
+            stated: None,
         });
         key
     }
@@ -214,6 +231,9 @@ impl Runs {
 
     /// Ends a run.
     pub(super) fn end(&mut self, normalizer: &mut Normalizer, key: StreamKey, end: RunEnd) {
+        if self.run(key).is_some_and(|run| run.transcript) {
+            self.leave_children(normalizer, key);
+        }
         self.leave(normalizer, Target::main(key));
         self.end_turn(normalizer, key);
         self.remove(key);

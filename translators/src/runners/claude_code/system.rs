@@ -17,6 +17,16 @@ pub(super) struct Compaction {
     after: Option<u64>,
 }
 
+/// The level of a notice for people.
+fn level(fields: &Object<'_>) -> LogLevel {
+    match fields.str("level").as_deref() {
+        Some("error") => LogLevel::Error,
+        Some("warning" | "warn") => LogLevel::Warn,
+        Some("debug") => LogLevel::Debug,
+        _ => LogLevel::Info,
+    }
+}
+
 impl Claude {
     pub(super) fn system(&mut self, fields: &Object<'_>, normalizer: &mut Normalizer) {
         match &*fields.str("subtype").unwrap_or_default() {
@@ -37,13 +47,7 @@ impl Claude {
             }
             "hook_response" => self.hook_response(fields, normalizer),
             "informational" | "local_command" | "local_command_output" => {
-                let level = match fields.str("level").as_deref() {
-                    Some("error") => LogLevel::Error,
-                    Some("warning" | "warn") => LogLevel::Warn,
-                    Some("debug") => LogLevel::Debug,
-                    _ => LogLevel::Info,
-                };
-                self.log(level, fields.str("content"), normalizer);
+                self.log(level(fields), fields.str("content"), normalizer);
             }
             "notification" => self.log(LogLevel::Info, fields.str("text"), normalizer),
             "model_fallback" | "model_refusal_fallback" | "model_refusal_no_fallback" | "model_consent_fallback" => {
@@ -56,6 +60,10 @@ impl Claude {
                 self.log(LogLevel::Warn, text, normalizer);
             }
             known if SILENT.contains(&known) => {}
+            // Transcripts of early versions have notices without a subtype.
+            "" if fields.str("content").is_some() && fields.str("level").is_some() => {
+                self.log(level(fields), fields.str("content"), normalizer);
+            }
             "" => normalizer.unknown("a system record without a subtype"),
             other => normalizer.unknown(format!("unknown system subtype {other:?}")),
         }
@@ -146,7 +154,9 @@ impl Claude {
     }
 
     fn permission_denied(&mut self, fields: &Object<'_>, normalizer: &mut Normalizer) {
-        let call = fields.str("tool_use_id").and_then(|id| self.calls.get_mut(&*id));
+        let id = fields.str("tool_use_id").unwrap_or_default();
+        let key = self.key(&id, normalizer);
+        let call = self.calls.get_mut(&*key);
         let target = call.map(|call| {
             call.denied = true;
             call.target

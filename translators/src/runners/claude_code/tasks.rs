@@ -22,7 +22,7 @@ pub(super) struct Tasks {
     open: HashMap<SharedStr, Task>,
     over: VecDeque<SharedStr>,
     begun: u64,
-    /// Long calls that may still move to the background: the call id by task id.
+    /// Long calls that may still move to the background: the call's key by task id.
     foreground: HashMap<SharedStr, SharedStr>,
 }
 
@@ -61,10 +61,12 @@ impl Claude {
             self.agent_begins(call_id, &info, normalizer);
         }
         if fields.bool("is_backgrounded") == Some(true) {
-            let call = call_id.and_then(|id| self.calls.get(&*id).cloned());
+            let key = call_id.as_deref().map(|id| self.key(id, normalizer));
+            let call = key.and_then(|key| self.calls.get(&*key).cloned());
             self.task_begins(&task_id, call.as_ref(), Some(fields), normalizer);
         } else if let Some(call_id) = call_id.filter(|_| self.tasks.foreground.len() < REMEMBERED) {
-            self.tasks.foreground.insert(SharedStr::from(&*task_id), SharedStr::from(&*call_id));
+            let key = SharedStr::from(&*self.key(&call_id, normalizer));
+            self.tasks.foreground.insert(SharedStr::from(&*task_id), key);
         }
     }
 
@@ -72,8 +74,8 @@ impl Claude {
         let Some(task_id) = fields.str("task_id").filter(|id| !id.is_empty()) else { return };
         let patch = fields.object("patch").unwrap_or_default();
         if patch.bool("is_backgrounded") == Some(true) {
-            let call_id = self.tasks.foreground.remove(&*task_id);
-            let call = call_id.and_then(|id| self.calls.get(&id).cloned());
+            let key = self.tasks.foreground.remove(&*task_id);
+            let call = key.and_then(|key| self.calls.get(&key).cloned());
             self.task_begins(&task_id, call.as_ref(), Some(&patch), normalizer);
         }
         let Some(task) = self.tasks.open.get_mut(&*task_id) else { return };
@@ -112,8 +114,11 @@ impl Claude {
         info: Option<&Object<'_>>,
         normalizer: &mut Normalizer,
     ) {
-        if let Some(agent) = call.and_then(|call| self.agents.get_mut(&call.tool.call_id)) {
-            agent.background = true;
+        if let Some(call) = call {
+            let key = self.key(&call.tool.call_id, normalizer);
+            if let Some(agent) = self.agents.get_mut(&*key) {
+                agent.background = true;
+            }
         }
         let origin = call.map_or_else(|| self.runs.stream(normalizer), |call| call.target.stream);
         let origin = if normalizer.is_open(origin) { origin } else { normalizer.thread() };

@@ -49,7 +49,11 @@ pub(super) fn kind_of(name: &str) -> ToolKind {
 impl Claude {
     /// Handles the model's whole call.
     pub(super) fn call(&mut self, target: Target, block: &Object<'_>, normalizer: &mut Normalizer) {
-        let Some(id) = block.str("id").filter(|id| !id.is_empty() && !self.calls.contains_key(&**id)) else { return };
+        let Some(id) = block.str("id").filter(|id| !id.is_empty()) else { return };
+        let key = self.key(&id, normalizer);
+        if self.calls.contains_key(&*key) {
+            return;
+        }
         let name = SharedStr::from(&*block.str("name").unwrap_or_default());
         let tool = self.tool(normalizer, target, &id);
         let kind = match block.str("type").as_deref() {
@@ -63,9 +67,10 @@ impl Claude {
         normalizer.tool_proposed(target, call.clone());
         let timeout_ms = fields.u64("timeout").filter(|_| kind == ToolKind::Shell);
         normalizer.tool_started(target, call, timeout_ms);
-        let call_id = tool.call_id.clone();
+        // The call's own id serves as key if it can, so that it is not copied.
+        let key = if *key == *tool.call_id { tool.call_id.clone() } else { SharedStr::from(&*key) };
         if kind == ToolKind::Subagent {
-            self.agent_called(target, &tool, &fields);
+            self.agent_called(key.clone(), target, &tool, &fields);
         }
         if matches!(&*name, "TaskStop" | "KillShell" | "KillBash")
             && let Some(task_id) = fields.str("task_id").or_else(|| fields.str("shell_id"))
@@ -83,7 +88,7 @@ impl Claude {
             normalizer.push(target, Body::Skill(Box::new(event)));
         }
         self.forget_calls(normalizer);
-        self.calls.insert(call_id, Call { tool, name, kind, target, args, denied: false });
+        self.calls.insert(key, Call { tool, name, kind, target, args, denied: false });
     }
 
     /// Forgets calls that no longer run: the normalizer closed them because too many were open.
@@ -108,7 +113,8 @@ impl Claude {
         normalizer: &mut Normalizer,
     ) {
         let Some(id) = block.str("tool_use_id").filter(|id| !id.is_empty()) else { return };
-        let call = self.calls.remove(&*id);
+        let key = self.key(&id, normalizer);
+        let call = self.calls.remove(&*key);
         let target = call.as_ref().map_or(target, |call| call.target);
         if call.is_none() && self.runs.run(target.stream).is_none() {
             // The call's run is over; its end closed the call.
@@ -118,7 +124,7 @@ impl Claude {
         let text = result_text(block.get("content"));
         let is_error = block.bool("is_error") == Some(true);
         let verdict = outcome.verdict(is_error, &text, call.as_ref());
-        self.answered(&id, &verdict, outcome, normalizer);
+        self.answered(&key, &verdict, outcome, normalizer);
         let tool = match &call {
             Some(call) => call.tool.clone(),
             None => self.tool(normalizer, target, &id),
@@ -127,7 +133,7 @@ impl Claude {
             self.effects(call, &text, outcome, normalizer);
         }
         if call.as_ref().is_none_or(|call| call.kind == ToolKind::Subagent) {
-            self.agent_returned(&tool, call.as_ref(), !is_error, outcome.result, normalizer);
+            self.agent_returned(&key, &tool, call.as_ref(), !is_error, outcome.result, normalizer);
         }
         match verdict {
             Verdict::Ended(exit_code) => {
@@ -172,7 +178,8 @@ impl Claude {
         let Some(id) = block.str("tool_use_id").filter(|id| !id.is_empty()) else { return };
         let content = block.get("content");
         let error = content.and_then(Json::object).and_then(|content| content.str("error_code").map(String::from));
-        let call = self.calls.remove(&*id);
+        let key = self.key(&id, normalizer);
+        let call = self.calls.remove(&*key);
         let target = call.as_ref().map_or(target, |call| call.target);
         let tool = self.tool(normalizer, target, &id);
         let failed = error.is_some() || block.bool("is_error") == Some(true);

@@ -2,7 +2,7 @@
 //!
 //! Input: the lines of `~/.claude/projects/**.jsonl`. Output: the same calls on the normalizer as for a stream. Transcripts have no
 //! record for the end of a run. A run therefore extends from a prompt to the last record before the next prompt, and counts as
-//! completed if the model stopped regularly. Never: text of a side chain reported as the main thread's; a line that the runner
+//! completed if the model stopped regularly, or, in versions that do not write why it stopped, if it answered and no call is open. Never: text of a side chain reported as the main thread's; a line that the runner
 //! wrote for itself taken for a prompt.
 
 use super::super::stops::Stop;
@@ -14,6 +14,7 @@ use super::user::{Content, tagged};
 use crate::frame::{Body, ErrorReported, ErrorScope, LogLevel, SharedStr};
 use crate::json::{Json, Object};
 use crate::normalizer::{Normalizer, RunEnd, Target};
+use std::borrow::Cow;
 
 /// Types that only transcripts have and that do not concern the conversation.
 const BOOKKEEPING: &[&str] = &[
@@ -41,18 +42,31 @@ const BOOKKEEPING: &[&str] = &[
     "worktree-state",
 ];
 
-/// Whether a record is a transcript line.
+/// Whether a record is a transcript line. Newer lines also have the stream's `session_id`, so a field that only transcripts have
+/// decides before it.
 pub(super) fn is_entry(fields: &Object<'_>) -> bool {
-    if fields.get("session_id").is_some() {
-        return false;
+    let mut has_stream_session = false;
+    let mut has_leaf = false;
+    for (name, _) in fields.iter() {
+        match name {
+            "sessionId" | "parentUuid" | "isSidechain" => return true,
+            "session_id" => has_stream_session = true,
+            "leafUuid" => has_leaf = true,
+            _ => {}
+        }
     }
-    ["sessionId", "parentUuid", "isSidechain", "leafUuid"].iter().any(|key| fields.get(key).is_some())
-        || fields.str("type").is_some_and(|kind| BOOKKEEPING.contains(&&*kind))
+    let is_bookkeeping = || fields.str("type").is_some_and(|kind| BOOKKEEPING.contains(&&*kind));
+    !has_stream_session && (has_leaf || is_bookkeeping())
+}
+
+/// The session that a transcript line names.
+pub(super) fn session_of<'f>(fields: &Object<'f>) -> Option<Cow<'f, str>> {
+    fields.str("sessionId").or_else(|| fields.str("session_id"))
 }
 
 impl Claude {
     pub(super) fn entry(&mut self, fields: &Object<'_>, index: u64, normalizer: &mut Normalizer) {
-        if let Some(session) = fields.str("sessionId") {
+        if let Some(session) = session_of(fields) {
             normalizer.set_session(&session);
         }
         match &*fields.str("type").unwrap_or_default() {
@@ -60,6 +74,7 @@ impl Claude {
             "assistant" => self.assistant_entry(fields, normalizer),
             "system" => self.system_entry(fields, normalizer),
             "attachment" => self.attached(fields, index, normalizer),
+            "cost-state" => self.totals(fields, normalizer),
             kind if BOOKKEEPING.contains(&kind) => {}
             "" => normalizer.unknown("a record without a type"),
             other => normalizer.unknown(format!("unknown type {other:?}")),
@@ -117,10 +132,7 @@ impl Claude {
         let woken = woken.as_deref() == Some("task-notification") || content.text.starts_with("<task-notification>");
         let before = self.runs.current(normalizer).filter(|run| run.transcript).map(|run| run.key);
         content.untag_command();
-        let key = self.runs.begin(normalizer, if woken { "" } else { &content.text });
-        if let Some(run) = self.runs.run(key) {
-            run.transcript = true;
-        }
+        let key = self.begin_entry_run(if woken { "" } else { &content.text }, normalizer);
         // The record belongs to the run that it starts, even if it ends another.
         normalizer.record_on(key);
         if let Some(before) = before {
@@ -141,10 +153,7 @@ impl Claude {
     fn assistant_entry(&mut self, fields: &Object<'_>, normalizer: &mut Normalizer) {
         self.flush_compaction(None, normalizer);
         if self.runs.current(normalizer).is_none() {
-            let key = self.runs.begin(normalizer, "");
-            if let Some(run) = self.runs.run(key) {
-                run.transcript = true;
-            }
+            self.begin_entry_run("", normalizer);
         }
         let Some(message) = fields.object("message") else {
             return normalizer.add_error("an assistant record without a message");
@@ -215,8 +224,9 @@ impl Claude {
     fn end_entry_run(&mut self, key: crate::sequence::StreamKey, normalizer: &mut Normalizer) {
         let message = self.runs.message(Target::main(key));
         let stop_reason = message.and_then(|message| message.stop_reason.clone());
+        let has_open_call = self.calls.values().any(|call| call.target.stream == key);
         let Some(run) = self.runs.run(key) else { return };
-        let done = run.answered && run.model.is_none();
+        let done = run.answered && !has_open_call;
         let end = match (run.interrupted, run.error.clone(), stop_reason) {
             (true, ..) => RunEnd::interrupted("interrupted", "interrupted by the user"),
             (_, Some((code, message)), reason) => {
@@ -232,6 +242,7 @@ impl Claude {
             (.., None) if done => RunEnd::completed(),
             _ => RunEnd::interrupted(crate::normalizer::STREAM_ENDED, "the transcript does not say how the run ended"),
         };
+        self.report_totals(key, normalizer);
         self.end_run(normalizer, key, end);
     }
 

@@ -8,6 +8,7 @@ use super::outcome::{Outcome, media};
 use crate::frame::{Attachment, Body, LogLevel, SharedStr, UserMessage};
 use crate::json::{Json, Object};
 use crate::normalizer::{Normalizer, Target};
+use std::borrow::Cow;
 
 /// How the runner tells the model about an interruption.
 const INTERRUPTED: &str = "[Request interrupted by user";
@@ -59,17 +60,28 @@ impl Content {
 
     /// Restores a typed command from its tags to the form in which it was typed.
     pub(super) fn untag_command(&mut self) {
-        if let Some(name) = tagged(&self.text, "command-name") {
+        if let Some(command) = self.text.strip_prefix("<bash-input>") {
+            let command = command.strip_suffix("</bash-input>").unwrap_or(command);
+            self.text = format!("!{}", command.trim());
+        } else if let Some(name) = tagged(&self.text, "command-name") {
             let args = tagged(&self.text, "command-args").unwrap_or_default();
             self.text = format!("{name} {args}").trim_end().to_owned();
         }
     }
 
-    /// The output of one of the runner's own commands, without its tags.
-    pub(super) fn local_output(&self) -> Option<&str> {
-        let text = self.text.strip_prefix("<local-command-")?;
-        let (stream, text) = text.split_once('>').filter(|(stream, _)| matches!(*stream, "stdout" | "stderr"))?;
-        Some(text.strip_suffix(&format!("</local-command-{stream}>")).unwrap_or(text).trim())
+    /// The output of one of the runner's own commands, or of a shell command that a person typed, without its tags.
+    pub(super) fn local_output(&self) -> Option<Cow<'_, str>> {
+        if let Some(text) = self.text.strip_prefix("<local-command-") {
+            let (stream, text) = text.split_once('>').filter(|(stream, _)| matches!(*stream, "stdout" | "stderr"))?;
+            let text = text.strip_suffix(&format!("</local-command-{stream}>")).unwrap_or(text).trim();
+            return Some(Cow::Borrowed(text));
+        }
+        if !self.text.starts_with("<bash-stdout>") && !self.text.starts_with("<bash-stderr>") {
+            return None;
+        }
+        let parts = ["bash-stdout", "bash-stderr"].into_iter().filter_map(|tag| tagged(&self.text, tag));
+        let parts: Vec<_> = parts.map(str::trim).filter(|text| !text.is_empty()).collect();
+        Some(Cow::Owned(parts.join("\n")))
     }
 }
 

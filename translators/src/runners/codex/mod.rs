@@ -60,6 +60,7 @@ pub(super) const RUNNER: Runner = Runner {
         Pieces { parent: &["params"], leaves: &[&["delta"]], above: &["method"] },
         Pieces { parent: &["payload"], leaves: &[&["delta"]], above: &["type"] },
         Pieces { parent: &["msg"], leaves: &[&["delta"]], above: &[] },
+        Pieces { parent: &["params", "msg"], leaves: &[&["delta"]], above: &["method"] },
     ],
     time: time_of,
     decoder: || Box::new(Codex::default()),
@@ -70,11 +71,18 @@ pub(super) const RUNNER: Runner = Runner {
     response_id: None,
     workspace: Some(workspace::READER),
     history: &[
-        History { variable: "CODEX_HOME", folder: ".codex", files: "sessions/*/*/*/rollout-*.jsonl*", database: None },
+        History {
+            variable: "CODEX_HOME",
+            folder: ".codex",
+            files: "sessions/*/*/*/rollout-*.jsonl*",
+            except: "",
+            database: None,
+        },
         History {
             variable: "CODEX_HOME",
             folder: ".codex",
             files: "archived_sessions/rollout-*.jsonl*",
+            except: "",
             database: None,
         },
     ],

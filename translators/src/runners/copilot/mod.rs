@@ -65,7 +65,13 @@ pub(super) const RUNNER: Runner = Runner {
     response_id: None,
     workspace: Some(workspace::READER),
     is_of_frames: false,
-    history: &[History { variable: "", folder: ".copilot", files: "session-state/*/events.jsonl", database: None }],
+    history: &[History {
+        variable: "",
+        folder: ".copilot",
+        files: "session-state/*/events.jsonl",
+        except: "",
+        database: None,
+    }],
     sample: sample!("copilot", "bash-ok.jsonl", Ndjson),
 };
 

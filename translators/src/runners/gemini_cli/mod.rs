@@ -63,7 +63,13 @@ pub(super) const RUNNER: Runner = Runner {
     response_id: None,
     workspace: None,
     is_of_frames: false,
-    history: &[History { variable: "", folder: ".gemini", files: "tmp/*/chats/session-*.jsonl", database: None }],
+    history: &[History {
+        variable: "",
+        folder: ".gemini",
+        files: "tmp/*/chats/session-*.jsonl",
+        except: "",
+        database: None,
+    }],
     sample: sample!("gemini-cli", "text-between.jsonl", Ndjson),
 };
 

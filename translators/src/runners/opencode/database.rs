@@ -10,6 +10,7 @@ pub(super) const HISTORY: History = History {
     variable: "XDG_DATA_HOME",
     folder: ".local/share",
     files: "opencode/opencode*.db",
+    except: "",
     database: Some(SessionDatabase { sessions: SESSIONS, document: DOCUMENT }),
 };
 

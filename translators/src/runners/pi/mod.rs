@@ -57,6 +57,7 @@ pub(super) const RUNNER: Runner = Runner {
         variable: "PI_CODING_AGENT_DIR",
         folder: ".pi/agent",
         files: "sessions/*/*.jsonl",
+        except: "",
         database: None,
     }],
     sample: sample!("pi", "rpc-ui-allow.jsonl", Ndjson),

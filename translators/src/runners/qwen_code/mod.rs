@@ -79,7 +79,13 @@ pub(super) const RUNNER: Runner = Runner {
     demo: None,
     response_id: None,
     workspace: Some(WorkspaceReader { marks: &["\"cwd\""], read: |fields| Workspace::of(fields, "cwd", "gitBranch") }),
-    history: &[History { variable: "", folder: ".qwen", files: "projects/*/chats/*.jsonl", database: None }],
+    history: &[History {
+        variable: "",
+        folder: ".qwen",
+        files: "projects/*/chats/*.jsonl",
+        except: "",
+        database: None,
+    }],
     sample: sample!("qwen-code", "in-allow.partial.jsonl", Ndjson),
 };
 

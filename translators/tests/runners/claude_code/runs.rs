@@ -2,7 +2,7 @@
 
 use super::records::*;
 use framegate_translators::frame::Body;
-use serde_json::json;
+use serde_json::{Value, json};
 
 #[test]
 fn a_question_can_be_withdrawn_or_answered_in_the_stream() {
@@ -217,4 +217,51 @@ fn the_number_of_open_runs_is_bounded() {
     let first_end = lines.iter().position(|line| line.starts_with("end ")).unwrap();
     let last_start = lines.iter().rposition(|line| line.starts_with("start ")).unwrap();
     assert!(first_end < last_start, "the oldest ends while others begin");
+}
+
+#[test]
+fn equal_call_ids_of_two_sessions_in_one_input_are_different_calls() {
+    let other = |mut record: Value| {
+        record["session_id"] = json!("22222222-2222-4222-8222-222222222222");
+        record
+    };
+    let ask = |request_id: &str, call_id: &str| {
+        json!({"type": "control_request", "request_id": request_id,
+            "request": {"subtype": "can_use_tool", "tool_name": "Bash", "tool_use_id": call_id, "input": {}}})
+    };
+    let all = frames(&[
+        init(),
+        other(init()),
+        call("m1", "t", "Bash", json!({"command": "one"})),
+        other(call("m2", "t", "Bash", json!({"command": "two"}))),
+        other(call("m2", "u", "Bash", json!({"command": "three"}))),
+        text("m3", "still here"),
+        // A question names no session.
+        ask("r", "u"),
+        other(returned("t", json!("of two"), false, None)),
+        other(returned("u", json!("of three"), false, None)),
+        returned("t", json!("of one"), false, None),
+        result("One"),
+        other(result("Two")),
+    ]);
+    let calls: Vec<_> = all
+        .iter()
+        .filter_map(|frame| match &frame.body {
+            Body::ToolStarted { call, .. } => Some((call.tool.id, frame.stream.id, call.args.get().to_owned())),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(calls.len(), 3);
+    for (word, at) in [("one", 0), ("two", 1), ("three", 2)] {
+        let (id, stream, args) = &calls[at];
+        assert!(args.contains(word));
+        let output = all.iter().find_map(|frame| match &frame.body {
+            Body::ToolStdout { tool, chunk } if *chunk == format!("of {word}") => Some((tool.id, frame.stream.id)),
+            _ => None,
+        });
+        assert_eq!(output, Some((*id, *stream)), "{word}");
+    }
+    let answers = all.iter().filter(|frame| matches!(&frame.body, Body::ApprovalResolved(_)));
+    let streams: Vec<_> = answers.map(|frame| frame.stream.id).collect();
+    assert_eq!(streams, [calls[1].1], "the question belongs to the other session");
 }

@@ -2,6 +2,8 @@
 
 use super::records::*;
 use framegate_translators::frame::Body;
+use framegate_translators::framing::Limits;
+use framegate_translators::recognise::{Recogniser, Verdict, Window};
 use serde_json::{Value, json};
 
 #[test]
@@ -156,4 +158,162 @@ fn a_transcript_names_the_child_and_the_reason_of_a_rejected_call() {
         assert!(lines.iter().any(|actual| actual == line), "{line}: {lines:#?}");
     }
     assert_eq!(lines.iter().filter(|line| line.ends_with("at 1")).count(), 2, "{lines:#?}");
+}
+
+fn prompt(text: &str) -> Value {
+    entry("user", json!({"role": "user", "content": text}), false)
+}
+
+/// A line of a version that does not write why the model stopped.
+fn unstopped(id: &str, block: Value, output_tokens: u64) -> Value {
+    let message = json!({"id": id, "model": "m", "content": [block], "stop_reason": null,
+        "usage": {"input_tokens": 5, "output_tokens": output_tokens}});
+    entry("assistant", message, false)
+}
+
+#[test]
+fn a_transcript_without_stop_reasons_completes_answered_runs_and_counts_each_message_once() {
+    let bash = |id: &str| json!({"type": "tool_use", "id": id, "name": "Bash", "input": {}});
+    let result = json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": "ok"}]});
+    let lines = frame_lines(&[
+        prompt("one"),
+        unstopped("m1", json!({"type": "text", "text": "Looking"}), 1),
+        unstopped("m1", bash("t"), 7),
+        entry("user", result, false),
+        unstopped("m2", json!({"type": "text", "text": "Done"}), 3),
+        prompt("two"),
+        unstopped("m3", json!({"type": "text", "text": "Wait"}), 2),
+        unstopped("m3", bash("u"), 4),
+    ]);
+    assert_eq!(
+        lines,
+        [
+            "start \"one\"",
+            "user \"one\" 0",
+            "turn",
+            "text 0 \"Looking\"",
+            "call t Bash {}",
+            "output t \"ok\"",
+            "returned t 0",
+            "usage turn 5/7 None",
+            "turn over -",
+            "turn",
+            "text 0 \"Done\"",
+            "start \"two\"",
+            "usage turn 5/3 None",
+            "turn over -",
+            "usage run 10/10 None",
+            "end completed - \"Done\"",
+            "user \"two\" 0",
+            "turn",
+            "text 0 \"Wait\"",
+            "call u Bash {}",
+            "usage turn 5/4 None",
+            "turn over -",
+            "failed u \"the run ended before the tool did\"",
+            "usage run 5/4 None",
+            "end interrupted stream_ended \"Wait\"",
+        ]
+    );
+}
+
+#[test]
+fn a_child_in_a_transcript_without_stop_reasons_is_counted_although_its_call_never_returned() {
+    let call = json!({"type": "tool_use", "id": "a", "name": "Task", "input": {"prompt": "p"}});
+    let mut child = unstopped("c", json!({"type": "text", "text": "child"}), 2);
+    child["isSidechain"] = json!(true);
+    let lines = frame_lines(&[prompt("Go"), unstopped("m", call, 3), child]);
+    let used: Vec<_> = lines.iter().filter(|line| line.contains("usage")).collect();
+    assert_eq!(used, ["  usage turn 5/2 None", "usage turn 5/3 None", "usage run 10/5 None"], "{lines:#?}");
+}
+
+#[test]
+fn transcript_lines_with_the_sessions_of_both_surfaces_are_transcript_lines() {
+    let own = [prompt("Go"), unstopped("m", json!({"type": "text", "text": "Gone"}), 3), prompt("Again")];
+    let both = own.clone().map(with_session);
+    let stream_only = both.clone().map(|mut line| {
+        let fields = line.as_object_mut().unwrap();
+        fields.remove("sessionId");
+        fields.insert("parentUuid".to_owned(), Value::Null);
+        line
+    });
+    let expected = frame_lines(&own);
+    assert_eq!(expected.iter().filter(|line| line.starts_with("start")).count(), 2);
+    for lines in [both, stream_only] {
+        assert_eq!(frame_lines(&lines), expected);
+        let session = frames(&lines)[0].stream.session.id;
+        assert_eq!(session, frames(&own)[0].stream.session.id);
+        assert_eq!(surface_of(&lines[0]), "transcript");
+    }
+    assert_eq!(surface_of(&text("m", "x")), "stream-json");
+}
+
+fn surface_of(record: &Value) -> &'static str {
+    let mut recogniser = Recogniser::new(None, Limits::default(), Window::default());
+    recogniser.feed(format!("{record}\n").as_bytes());
+    let Verdict::Found(found) = recogniser.finish() else { panic!("not recognised: {record}") };
+    found.surface.name
+}
+
+#[test]
+fn a_shell_command_that_a_person_typed_is_a_prompt_and_its_output_a_log_line() {
+    let mut notice = entry("system", Value::Null, false);
+    notice["content"] = json!("Stop hook completed");
+    notice["level"] = json!("warning");
+    let lines = frame_lines(&[
+        prompt("<bash-input>ls -l</bash-input>"),
+        prompt("<bash-stdout>a.txt\n</bash-stdout><bash-stderr>careful</bash-stderr>"),
+        prompt("<bash-input>true</bash-input>"),
+        prompt("<bash-stdout></bash-stdout><bash-stderr></bash-stderr>"),
+        notice,
+    ]);
+    assert_eq!(
+        lines,
+        [
+            "start \"!ls -l\"",
+            "user \"!ls -l\" 0",
+            "info a.txt\ncareful",
+            "start \"!true\"",
+            "end completed - \"-\"",
+            "user \"!true\" 0",
+            "warn Stop hook completed",
+            "end completed - \"-\"",
+        ]
+    );
+}
+
+/// The session's running totals.
+fn totals(input: u64, output: u64, cost: f64) -> Value {
+    json!({"type": "cost-state", "sessionId": SESSION, "totalCostUSD": cost, "hasUnknownModelCost": false,
+        "modelUsage": {"m": {"inputTokens": input, "outputTokens": output, "costUSD": cost}}})
+}
+
+#[test]
+fn the_total_of_a_transcripts_run_is_the_growth_of_the_sessions_totals() {
+    let answer = |id: &str| unstopped(id, json!({"type": "text", "text": id}), 3);
+    let of_runs = |records: &[Value]| -> Vec<String> {
+        frame_lines(records).into_iter().filter(|line| line.starts_with("usage run")).collect()
+    };
+    let two = [prompt("one"), answer("m1"), totals(100, 30, 0.5), prompt("two"), answer("m2"), totals(120, 40, 0.75)];
+    assert_eq!(of_runs(&two), ["usage run 100/30 Some(0.5)", "usage run 20/10 Some(0.25)"]);
+    let frames = frames(&two);
+    let mains: Vec<_> = frames
+        .iter()
+        .filter_map(|frame| match &frame.body {
+            Body::UsageReported(usage) => Some(usage.main_thread.as_deref()?.input_tokens),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(mains, [5, 5]);
+    // Totals after several runs do not say what each of them used.
+    let mut late = two.to_vec();
+    late.remove(2);
+    assert_eq!(of_runs(&late), ["usage run 5/3 None", "usage run 5/3 None"]);
+    // A cleared conversation counts from zero, and a model without a known price makes the cost unknown.
+    let mut cleared = two.to_vec();
+    cleared[5] = totals(7, 4, 0.125);
+    assert_eq!(of_runs(&cleared)[1], "usage run 7/4 Some(0.125)");
+    let mut unknown = two.to_vec();
+    unknown[2]["hasUnknownModelCost"] = json!(true);
+    assert_eq!(of_runs(&unknown), ["usage run 100/30 None", "usage run 20/10 None"]);
 }

@@ -75,13 +75,16 @@ fn zeros_do_not_reset_a_total() {
     assert_eq!(figures, ["usage_reported run 100 10", "usage_reported run 50 5"]);
 }
 
+fn call(id: &str, name: &str, args: &str) -> String {
+    api(&format!(r#"{{"type":"function_call","name":"{name}","arguments":{args:?},"call_id":"{id}"}}"#))
+}
+
+fn output(id: &str, text: &str) -> String {
+    api(&format!(r#"{{"type":"function_call_output","call_id":"{id}","output":{text:?}}}"#))
+}
+
 #[test]
 fn calls_without_items_end_at_their_outputs() {
-    let call = |id: &str, name: &str, args: &str| {
-        api(&format!(r#"{{"type":"function_call","name":"{name}","arguments":{args:?},"call_id":"{id}"}}"#))
-    };
-    let output =
-        |id: &str, text: &str| api(&format!(r#"{{"type":"function_call_output","call_id":"{id}","output":{text:?}}}"#));
     let lines = [
         meta(""),
         event(r#"{"type":"task_started","turn_id":"1"}"#),
@@ -101,13 +104,14 @@ fn calls_without_items_end_at_their_outputs() {
             "session_started ",
             r#"tool_started bash {"command":"sleep 9"}"#,
             r#"tool_started write_stdin {"chars":"x","session_id":7}"#,
+            "tool_stdout bye",
+            "tool_ended 0",
             "tool_stdout Wall time: 0.1 seconds\nProcess exited with code 0\nOutput:\nbye",
             "tool_ended 0",
             "tool_started bash not json",
             "tool_failed failed to parse function arguments: expected value",
             "tool_started no_such_tool {}",
             "tool_failed unsupported call: no_such_tool",
-            "tool_failed the run ended before the tool did",
             "session_ended interrupted interrupted",
         ],
     );
@@ -133,4 +137,100 @@ fn a_file_without_turn_starts_has_one_run_per_prompt() {
             "session_ended interrupted stream_ended",
         ],
     );
+}
+
+#[test]
+fn a_command_that_outlives_its_call_ends_with_all_of_its_output() {
+    let start = event(r#"{"type":"task_started","turn_id":"1"}"#);
+    let running = |text: &str| format!("Process running with session ID 7\nOutput:\n{text}");
+    let write = |id: &str| call(id, "write_stdin", r#"{"session_id":7,"chars":""}"#);
+    let lines = [
+        meta(""),
+        start.clone(),
+        call("c1", "exec_command", r#"{"cmd":"make"}"#),
+        output("c1", &running("one\n")),
+        write("c2"),
+        output("c2", &running("two\n")),
+        write("c3"),
+        output("c3", "Process exited with code 3\nOutput:\nthree\n"),
+    ];
+    let frames = frames_of(&refs(&lines));
+    let id = frames.iter().find(|frame| frame["type"] == "tool_started").unwrap()["tool_id"].clone();
+    let of_command: Vec<_> = frames.iter().filter(|frame| frame["tool_id"] == id).cloned().collect();
+    assert_eq!(
+        brief(&of_command),
+        [r#"tool_started bash {"command":"make"}"#, "tool_stdout one\ntwo\nthree\n", "tool_ended 3"]
+    );
+    let stopped = event(r#"{"type":"turn_aborted","turn_id":"1","reason":"interrupted"}"#);
+    check(
+        &refs(&[meta(""), start, lines[2].clone(), lines[3].clone(), stopped]),
+        &[
+            "session_started ",
+            r#"tool_started bash {"command":"make"}"#,
+            "tool_stdout one\n",
+            "tool_failed the run ended before the tool did",
+            "session_ended interrupted interrupted",
+        ],
+    );
+}
+
+#[test]
+fn outputs_of_older_versions_are_documents() {
+    let document = |text: &str, code: u8| {
+        let text = text.replace('\n', "\\n");
+        format!(r#"{{"output":"{text}","metadata":{{"exit_code":{code},"duration_seconds":0.5}}}}"#)
+    };
+    let patch = "*** Begin Patch\\n*** Add File: n.txt\\n+x\\n*** End Patch";
+    let lines = [
+        meta(""),
+        event(r#"{"type":"task_started","turn_id":"1"}"#),
+        call("c1", "shell", r#"{"command":["bash","-lc","ls"]}"#),
+        output("c1", &document("a\n", 0)),
+        call("c2", "shell", r#"{"command":["bash","-lc","false"]}"#),
+        output("c2", &document("", 1)),
+        call("c3", "shell", &format!(r#"{{"command":["apply_patch","{patch}"]}}"#)),
+        output("c3", &document("Success.\n", 0)),
+        event(r#"{"type":"task_complete","turn_id":"1","last_agent_message":null}"#),
+    ];
+    check(
+        &refs(&lines),
+        &[
+            "session_started ",
+            r#"tool_started bash {"command":"ls"}"#,
+            "tool_stdout a\n",
+            "tool_ended 0",
+            r#"tool_started bash {"command":"false"}"#,
+            "tool_ended 1",
+            r#"tool_started file_change {"files":[{"kind":"add","path":"/w/n.txt"}],"status":"in_progress"}"#,
+            "file_changed /w/n.txt add",
+            "tool_stdout Success.\n",
+            "tool_ended 0",
+            "session_ended completed",
+        ],
+    );
+}
+
+#[test]
+fn reasoning_without_an_id_is_a_block_of_its_own() {
+    let reasoning = |text: &str| {
+        api(&format!(
+            r#"{{"type":"reasoning","summary":[{{"type":"summary_text","text":"{text}"}}],"encrypted_content":"x"}}"#
+        ))
+    };
+    let lines = [
+        meta(""),
+        event(r#"{"type":"user_message","message":"Go"}"#),
+        reasoning("one"),
+        reasoning("two"),
+        event(r#"{"type":"agent_message","message":"Hi"}"#),
+    ];
+    let frames = frames_of(&refs(&lines));
+    let blocks: Vec<_> = frames.iter().filter(|frame| frame["type"] == "reasoning_completed").collect();
+    assert_eq!(blocks.iter().map(|block| block["text"].as_str().unwrap()).collect::<Vec<_>>(), ["one", "two"]);
+    let mut ids: Vec<_> = frames.iter().filter_map(|frame| frame["message_id"].as_str()).collect();
+    assert!(ids.iter().all(|id| !id.is_empty()), "{ids:?}");
+    let all = ids.len();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), all, "{ids:?}");
 }

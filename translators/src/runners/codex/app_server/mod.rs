@@ -6,6 +6,7 @@
 
 mod approvals;
 mod dialogue;
+mod older_events;
 mod threads;
 
 use super::errors::Failure;
@@ -16,6 +17,7 @@ use crate::frame::{Body, ErrorReported, ErrorScope, LogLevel, SharedStr};
 use crate::json::{Json, Object};
 use crate::normalizer::{Block, Normalizer, Target};
 use approvals::Approvals;
+use older_events::OlderEvents;
 use std::borrow::Cow;
 use threads::Threads;
 
@@ -27,6 +29,7 @@ pub(super) struct AppServer {
     threads: Threads,
     agents: Agents,
     approvals: Approvals,
+    older_events: OlderEvents,
     /// The last reported time. Requests and responses carry none.
     last_ms: Option<u64>,
 }
@@ -82,6 +85,7 @@ impl AppServer {
     /// Handles the end of the input.
     pub(super) fn finish(&mut self, normalizer: &mut Normalizer) {
         self.threads.finish(normalizer);
+        self.older_events.finish(normalizer);
     }
 
     fn request(&mut self, method: &str, id: Json<'_>, params: &Object<'_>, normalizer: &mut Normalizer) {
@@ -133,6 +137,14 @@ impl AppServer {
     fn notification(&mut self, method: &str, params: &Object<'_>, normalizer: &mut Normalizer) {
         let thread = thread_of(params);
         self.threads.address(&thread, normalizer);
+        let is_older = method.starts_with("codex/event");
+        if self.older_events.have_turns_of(&thread) || (is_older && !self.threads.knows(&thread)) {
+            if is_older {
+                self.older_events.event(&thread, params, normalizer);
+            }
+            self.older_events.keep(&thread, normalizer);
+            return;
+        }
         match method {
             "thread/started" => {
                 if let Some(thread) = params.object("thread") {
@@ -176,6 +188,7 @@ impl AppServer {
                 let target = self.target(&thread, normalizer);
                 normalizer.push(target, Body::LogEmitted { level: LogLevel::Warn, message });
             }
+            _ if is_older => {}
             _ => self.of_turn(method, &thread, params, normalizer),
         }
         // A record about a thread with a running turn belongs to that run.

@@ -129,6 +129,11 @@ impl Threads {
         thread
     }
 
+    /// Whether a record in the current form of the protocol was about this thread.
+    pub(super) fn knows(&self, id: &str) -> bool {
+        self.all.contains_key(id)
+    }
+
     /// Forgets threads that have not been mentioned for a long time and have no running turn and no pending input.
     fn forget_idle(&mut self) {
         let Self { all, turnover, .. } = self;
@@ -164,8 +169,9 @@ impl Threads {
         let Some(id) = fields.str("id") else { return };
         self.address(&id, normalizer);
         let model = model.or_else(|| fields.str("model"));
+        let thread = self.thread(&id);
         if let Some(model) = model.filter(|model| !model.is_empty()) {
-            self.thread(&id).model = Some(SharedStr::from(&*model));
+            thread.model = Some(SharedStr::from(&*model));
         }
     }
 
@@ -235,9 +241,10 @@ impl Threads {
         normalizer: &mut Normalizer,
     ) -> Option<(Target, u32)> {
         let by_root = (root != turn_id).then(|| self.owner(root)).flatten().filter(|(owner, _)| **owner != *id);
-        let child = match agents.child(id) {
-            Some(child) => Some(child),
-            None => by_root.as_ref().and_then(|_| agents.adopt(id)),
+        let (child, task) = match (agents.child(id), &by_root) {
+            (Some(child), _) => (Some(child), Some(agents.task(child))),
+            (None, Some((_, run))) => agents.adopt(id, *run).unzip(),
+            (None, None) => (None, None),
         };
         let (mut stream, tool, depth, parent) = match (child, &by_root) {
             (Some(child), _) => (child.parent.stream, child.tool, child.depth, Some(child.parent)),
@@ -258,7 +265,7 @@ impl Threads {
             self.thread(id).session = Some(session);
         }
         let started = Target { stream, parent: parent.and_then(|target| target.parent) };
-        normalizer.subagent_started(started, id, child.map(|child| child.tool), None, None, depth);
+        normalizer.subagent_started(started, id, child.map(|child| child.tool), None, task.flatten(), depth);
         Some((Target { stream, parent: Some(tool) }, depth))
     }
 

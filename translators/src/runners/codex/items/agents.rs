@@ -10,6 +10,7 @@ use super::{Item, Status, outputs::error_text};
 use crate::frame::{OutputStream, SharedStr, ToolKind};
 use crate::json::{Json, Kind, to_raw};
 use crate::normalizer::Target;
+use crate::sequence::StreamKey;
 use std::borrow::Cow;
 use uuid::Uuid;
 
@@ -28,8 +29,17 @@ pub(in super::super) struct Child {
 #[derive(Debug, Default)]
 pub(in super::super) struct Agents {
     children: NameMap<Child>,
-    /// The call that is starting an agent. The child may speak before the call names it.
-    spawning: Option<Child>,
+    /// The calls that are starting agents, oldest first. A child may speak before its call names it.
+    spawning: Vec<Spawn>,
+}
+
+/// A call that is starting an agent.
+#[derive(Debug)]
+struct Spawn {
+    child: Child,
+    prompt: Option<String>,
+    /// Whether its child is known, or a thread was taken for it.
+    adopted: bool,
 }
 
 impl Agents {
@@ -37,11 +47,20 @@ impl Agents {
         self.children.get(thread).copied()
     }
 
-    /// Adopts a thread that no call has named: it is the child of the call that is starting an agent.
-    pub(in super::super) fn adopt(&mut self, thread: &str) -> Option<Child> {
-        let child = self.spawning.take()?;
-        self.children.insert(SharedStr::from(thread), child);
-        Some(child)
+    /// Adopts a thread that no call has named: it is the child of the oldest call in its run that is starting an agent and has no
+    /// child yet. Returns the child and its task.
+    pub(in super::super) fn adopt(&mut self, thread: &str, run: StreamKey) -> Option<(Child, Option<String>)> {
+        let is_free = |spawn: &&mut Spawn| spawn.child.parent.stream == run && !spawn.adopted;
+        let spawn = self.spawning.iter_mut().find(is_free)?;
+        spawn.adopted = true;
+        self.children.insert(SharedStr::from(thread), spawn.child);
+        Some((spawn.child, spawn.prompt.clone()))
+    }
+
+    /// The task of a child whose call is still starting it.
+    pub(in super::super) fn task(&self, child: Child) -> Option<String> {
+        let spawn = self.spawning.iter().find(|spawn| spawn.child.tool == child.tool)?;
+        spawn.prompt.clone()
     }
 
     /// Handles a call that manages agents: start, message, wait or close.
@@ -49,15 +68,23 @@ impl Agents {
         let tool = item.str("tool", "tool").map(|tool| snake(&tool)).unwrap_or_default();
         context.begin(&item.id, "collab_tool_call", ToolKind::Subagent, || args(item, &tool));
         let spawns = tool.starts_with("spawn");
-        if spawns && !done {
-            self.spawning = Some(child_of(context, &item.id));
-        }
-        if !done {
-            return;
-        }
         let receivers = item.get("receiver_thread_ids", "receiverThreadIds").map(Json::items).unwrap_or_default();
         if spawns {
-            self.spawning = None;
+            // The call's own word about its children replaces what was assumed.
+            for receiver in receivers.iter().filter_map(|receiver| receiver.str()) {
+                let child = child_of(context, &item.id);
+                self.children.insert(SharedStr::from(&*receiver), child);
+            }
+        }
+        if !done {
+            if spawns {
+                self.spawns(context, item, !receivers.is_empty());
+            }
+            return;
+        }
+        if spawns {
+            let tool = context.tool(&item.id).id;
+            self.spawning.retain(|spawn| spawn.child.tool != tool);
             let prompt = item.str("prompt", "prompt").map(Cow::into_owned);
             for receiver in receivers.into_iter().filter_map(Json::str) {
                 let agent = nickname(item, &receiver);
@@ -79,6 +106,20 @@ impl Agents {
             Some(Status::Interrupted) => context.fail(&item.id, "interrupted"),
             status => context.end(&item.id, i32::from(status == Some(Status::Failed)), item.duration_ms()),
         }
+    }
+
+    /// Notes a call that is starting an agent; `is_named` if it says which thread that is.
+    fn spawns(&mut self, context: &mut ThreadContext<'_>, item: &Item<'_>, is_named: bool) {
+        let child = child_of(context, &item.id);
+        if let Some(spawn) = self.spawning.iter_mut().find(|spawn| spawn.child.tool == child.tool) {
+            spawn.adopted |= is_named;
+            return;
+        }
+        if self.spawning.len() >= context.normalizer.most_open() {
+            self.spawning.remove(0);
+        }
+        let prompt = item.str("prompt", "prompt").filter(|prompt| !prompt.is_empty()).map(Cow::into_owned);
+        self.spawning.push(Spawn { child, prompt, adopted: is_named });
     }
 
     /// Handles an agent's activity, for versions whose calls have no item.

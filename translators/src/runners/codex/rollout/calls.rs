@@ -9,6 +9,9 @@ use super::super::items::{
 };
 use super::super::thread_context::{Caller, ThreadContext};
 use super::Rollout;
+use super::events::nameless;
+use super::report::{Report, seconds_ms};
+use super::sessions::Sessions;
 use crate::frame::{OutputStream, RawJson, ToolKind};
 use crate::json::{Json, Object, to_raw};
 use crate::normalizer::{Block, Normalizer};
@@ -42,14 +45,24 @@ impl Rollout {
             self.ensure_model_call(normalizer);
         }
         let cwd = std::mem::take(&mut self.cwd);
+        let mut sessions = std::mem::take(&mut self.sessions);
         let id = item.str("call_id").or_else(|| item.str("id")).unwrap_or_default();
         self.with_context(normalizer, |context, _| match &*word {
+            "reasoning" if id.is_empty() => {
+                // A line without an id gets one, so that its text is not part of another line's block.
+                let name = nameless(context, &word);
+                context.turn.nameless += 1;
+                reasoning(context, &name, json, item);
+            }
             "reasoning" => reasoning(context, &id, json, item),
             "function_call" | "tool_search_call" => {
                 let name = item.str("name").unwrap_or(Cow::Borrowed("tool_search"));
                 // The model's arguments are JSON in a string, and may be invalid JSON.
                 let text = item.get("arguments").and_then(|args| args.str().or(Some(Cow::Borrowed(args.text()))));
                 let text = text.unwrap_or_default();
+                if &*name == "write_stdin" {
+                    sessions.written(&id, &text, context);
+                }
                 begin(context, &id, &name, item.str("namespace").as_deref().unwrap_or_default(), &text, &cwd);
             }
             "custom_tool_call" => {
@@ -65,7 +78,7 @@ impl Rollout {
             }
             "function_call_output" | "custom_tool_call_output" | "tool_search_output" => {
                 let output = item.get("output").or_else(|| item.get("tools"));
-                end(context, &id, &output.map(content_text).unwrap_or_default());
+                end(context, &id, &output.map(content_text).unwrap_or_default(), &mut sessions);
             }
             "image_generation_call" => {
                 let prompt = item.str("revised_prompt");
@@ -78,6 +91,7 @@ impl Rollout {
             _ => {}
         });
         self.cwd = cwd;
+        self.sessions = sessions;
         let known = from_model || word.ends_with("_output") || SILENT.contains(&&*word);
         if !known {
             normalizer.unknown(format!("unknown item of the API {word:?}"));
@@ -123,7 +137,10 @@ fn begin(context: &mut ThreadContext<'_>, id: &str, name: &str, namespace: &str,
             None => context.begin(id, "bash", ToolKind::Shell, given),
         },
         "shell" | "shell_command" | "local_shell" | "container.exec" => match get("command") {
-            Some(command) => begin_command(context, Caller::Model, id, Some(command)),
+            Some(command) => match patch_of(command) {
+                Some(patch) => begin_edit(context, id, &patch_changes(&patch, cwd), "in_progress"),
+                None => begin_command(context, Caller::Model, id, Some(command)),
+            },
             None => context.begin(id, "bash", ToolKind::Shell, given),
         },
         "apply_patch" => match get("input").or_else(|| get("patch")).and_then(Json::str) {
@@ -150,6 +167,13 @@ fn begin(context: &mut ThreadContext<'_>, id: &str, name: &str, namespace: &str,
     }
 }
 
+/// The patch of a command that older versions apply themselves and do not run: `["apply_patch", patch]`.
+fn patch_of(command: Json<'_>) -> Option<Cow<'_, str>> {
+    let words = command.items();
+    let [program, patch] = words.as_slice() else { return None };
+    matches!(&*program.str()?, "apply_patch" | "applypatch").then(|| patch.str())?
+}
+
 /// The arguments of a call that manages agents, as its item would contain them.
 fn collab_args(name: &str, args: Option<&Object<'_>>) -> RawJson {
     let tool = if name == "wait_agent" { "wait" } else { name };
@@ -169,16 +193,17 @@ fn collab_args(name: &str, args: Option<&Object<'_>>) -> RawJson {
 }
 
 /// Handles an output sent to the model. If the call still runs, no item reported its end: it has no item, or it never ran.
-fn end(context: &mut ThreadContext<'_>, id: &str, text: &str) {
+fn end(context: &mut ThreadContext<'_>, id: &str, text: &str, sessions: &mut Sessions) {
     let tool = context.tool(id);
     let Some(name) = context.normalizer.tool_name(context.target.stream, &tool) else { return };
     let report = Report::read(text);
+    if &*name == "write_stdin" {
+        sessions.answered(id, &report, context);
+    }
     match &*name {
         "bash" => match report {
-            Report::Running => {}
-            Report::Exited { code, output, wall_ms } => {
-                end_command(context, id, output.into(), None, Some(code), wall_ms)
-            }
+            Report::Running { session, output } => sessions.yielded(session, id, output, context),
+            Report::Exited { code, output, wall_ms } => end_command(context, id, output, None, Some(code), wall_ms),
             Report::Other => context.fail(id, text),
         },
         "file_change" => {
@@ -188,7 +213,7 @@ fn end(context: &mut ThreadContext<'_>, id: &str, text: &str) {
             match report {
                 Report::Exited { code, output, .. } => {
                     let status = if code == 0 { Status::Completed } else { Status::Failed };
-                    end_edit(context, id, &changes, status, output, "");
+                    end_edit(context, id, &changes, status, &output, "");
                 }
                 _ => {
                     context.turn.edits.remove(id);
@@ -275,12 +300,6 @@ impl Verdict {
     }
 }
 
-/// The milliseconds in a text such as `1.5 seconds`.
-fn seconds_ms(text: &str) -> Option<u64> {
-    let seconds: f64 = text.split(' ').next()?.parse().ok()?;
-    Some((seconds * 1000.0) as u64)
-}
-
 /// Whether an output is an MCP result that is marked as an error.
 fn is_error_object(output: &str) -> bool {
     output.starts_with('{')
@@ -290,62 +309,9 @@ fn is_error_object(output: &str) -> bool {
         })
 }
 
-/// The runner's report about a command, which precedes the command's own output in the text for the model.
-#[derive(Debug, PartialEq, Eq)]
-enum Report<'a> {
-    Exited { code: i64, output: &'a str, wall_ms: Option<u64> },
-    Running,
-    Other,
-}
-
-impl<'a> Report<'a> {
-    fn read(text: &'a str) -> Self {
-        let (mut code, mut wall_ms, mut rest) = (None, None, text);
-        while let Some((line, after)) = rest.split_once('\n') {
-            rest = after;
-            if let Some(number) =
-                line.strip_prefix("Process exited with code ").or_else(|| line.strip_prefix("Exit code: "))
-            {
-                code = number.trim().parse().ok();
-            } else if line.starts_with("Process running with session ID") {
-                return Self::Running;
-            } else if let Some(wall) = line.strip_prefix("Wall time: ") {
-                wall_ms = seconds_ms(wall);
-            } else if line == "Output:" {
-                break;
-            } else if !line.starts_with("Chunk ID: ") && !line.starts_with("Original token count: ") {
-                return Self::Other;
-            }
-        }
-        match code {
-            Some(code) => Self::Exited { code, output: rest, wall_ms },
-            None => Self::Other,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_header_of_an_output_is_read() {
-        assert_eq!(
-            Report::read(
-                "Chunk ID: 1\nWall time: 1.5 seconds\nProcess exited with code 2\nOriginal token count: 1\nOutput:\none\nOutput:\n"
-            ),
-            Report::Exited { code: 2, output: "one\nOutput:\n", wall_ms: Some(1500) }
-        );
-        assert_eq!(
-            Report::read("Exit code: 0\nWall time: 0 seconds\nOutput:\nSuccess.\n"),
-            Report::Exited { code: 0, output: "Success.\n", wall_ms: Some(0) }
-        );
-        let running = "Chunk ID: 1\nWall time: 10.0 seconds\nProcess running with session ID 7\nOutput:\nx";
-        assert_eq!(Report::read(running), Report::Running);
-        assert_eq!(Report::read("Wall time: 1.2 seconds\naborted by user"), Report::Other);
-        assert_eq!(Report::read("patch rejected\nProcess exited with code 0\n"), Report::Other);
-        assert_eq!(Report::read(""), Report::Other);
-    }
 
     #[test]
     fn failed_tools_are_recognised_by_the_runners_phrases() {

@@ -178,7 +178,7 @@ pub(super) fn report(context: &mut ThreadContext<'_>, word: &str, event: &Object
 }
 
 /// An id for an event without one. It contains a counter, so that the deltas and the whole that follows share it.
-fn nameless(context: &ThreadContext<'_>, what: &str) -> String {
+pub(super) fn nameless(context: &ThreadContext<'_>, what: &str) -> String {
     format!("{what}-{}", context.turn.nameless)
 }
 

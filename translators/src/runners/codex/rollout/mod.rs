@@ -9,6 +9,9 @@
 
 mod calls;
 mod events;
+mod report;
+mod sessions;
+mod usage;
 
 use super::errors::Failure;
 use super::items::{Agents, Item, Phase, report};
@@ -19,6 +22,7 @@ use crate::json::{Json, Object};
 use crate::normalizer::{Normalizer, RunEnd, STREAM_ENDED, Target};
 use crate::rfc3339::unix_ms;
 use crate::sequence::{StreamKey, uuid_of};
+use sessions::Sessions;
 use uuid::Uuid;
 
 /// Decodes the journal of a thread.
@@ -44,6 +48,7 @@ pub(super) struct Rollout {
     turn: Turn,
     agents: Agents,
     meter: Meter,
+    sessions: Sessions,
 }
 
 /// How a file stores messages.
@@ -125,6 +130,26 @@ impl Rollout {
         self.keep(normalizer);
     }
 
+    /// The events of one conversation of an app-server; "" if they do not name it.
+    pub(super) fn of_conversation(id: &str) -> Self {
+        Self { thread: (!id.is_empty()).then(|| SharedStr::from(id)), ..Self::default() }
+    }
+
+    /// Whether a run of this thread was reported.
+    pub(super) fn has_run(&self) -> bool {
+        self.running.is_some() || self.ended.is_some()
+    }
+
+    /// Ends the open run, if any, because no more of its records are read.
+    pub(super) fn close(&mut self, normalizer: &mut Normalizer) {
+        self.address(normalizer);
+        self.finish(normalizer);
+        if self.running.is_some() {
+            let why = "too many other conversations were mentioned after it";
+            self.end(RunEnd::interrupted(STREAM_ENDED, why), "", normalizer);
+        }
+    }
+
     /// Notes a prompt, which an older version echoes before anything else.
     pub(super) fn prompt(&mut self, prompt: &str) {
         self.prompt = Some(prompt.to_owned());
@@ -150,7 +175,7 @@ impl Rollout {
             // A file without turn starts has no turn ends either: an answer ends the turn.
             None if running.is_implied() && running.answered => self.end(RunEnd::completed(), "completed", normalizer),
             None => {
-                self.with_context(normalizer, |context, _| context.end_of_turn());
+                self.end_of_turn(normalizer);
             }
         }
     }
@@ -350,41 +375,6 @@ impl Rollout {
         event.str("thread_id").is_none_or(|thread| self.thread.as_deref() == Some(&*thread))
     }
 
-    // --- usage ---------------------------------------------------------------------------------------------------
-
-    fn token_count(&mut self, event: &Object<'_>, normalizer: &mut Normalizer) {
-        let info = event.object("info").unwrap_or_default();
-        let read = |key| info.object(key).and_then(|tokens| Tokens::read(&tokens));
-        if let Some(total) = read("total_token_usage") {
-            self.usage(total, read("last_token_usage"), normalizer);
-        } else if let Some(call) = read("last_token_usage").or_else(|| Tokens::read(event)) {
-            self.call_usage(call, normalizer);
-        }
-    }
-
-    fn usage(&mut self, total: Tokens, last: Option<Tokens>, normalizer: &mut Normalizer) {
-        if self.meter.is_fresh() && last.is_none() {
-            self.meter.recall(&normalizer.known_totals(), total);
-        }
-        let added = self.meter.total(total, last);
-        self.added(added, normalizer);
-    }
-
-    fn call_usage(&mut self, call: Tokens, normalizer: &mut Normalizer) {
-        let added = self.meter.call(call);
-        self.added(added, normalizer);
-    }
-
-    fn added(&mut self, added: Option<Tokens>, normalizer: &mut Normalizer) {
-        let model = self.model.clone();
-        if self.running.is_none() {
-            // These tokens belong to no turn.
-            self.meter.end_turn();
-        } else if let Some(added) = added {
-            self.with_context(normalizer, |context, _| context.call_used(added, model));
-        }
-    }
-
     // --- runs ----------------------------------------------------------------------------------------------------
 
     /// Starts a model call when the model produces output and its last call is over.
@@ -440,8 +430,8 @@ impl Rollout {
 
     fn end(&mut self, end: RunEnd, stop_reason: &str, normalizer: &mut Normalizer) {
         let (model, tokens, running) = (self.model.clone(), self.meter.end_turn(), self.meter.running());
+        self.end_of_turn(normalizer);
         self.with_context(normalizer, |context, _| {
-            context.end_of_turn();
             if let Some(tokens) = tokens {
                 context.run_used(tokens, model, running);
             }
@@ -454,6 +444,15 @@ impl Rollout {
         }
     }
 
+    /// Reports what the turn left pending.
+    fn end_of_turn(&mut self, normalizer: &mut Normalizer) {
+        let mut sessions = std::mem::take(&mut self.sessions);
+        self.with_context(normalizer, |context, _| {
+            sessions.end_of_turn(context);
+            context.end_of_turn();
+        });
+    }
+
     fn address(&self, normalizer: &mut Normalizer) {
         if let Some(thread) = &self.thread {
             normalizer.set_session(thread);
@@ -461,7 +460,7 @@ impl Rollout {
     }
 
     /// Assigns a line without derived frames to the open run.
-    fn keep(&self, normalizer: &mut Normalizer) {
+    pub(super) fn keep(&self, normalizer: &mut Normalizer) {
         if let Some(running) = &self.running {
             normalizer.record_on(running.run);
         }
