@@ -8,12 +8,12 @@
 //! or tells anything that is no call: then the model has finished writing.
 
 use super::super::names::NameMap;
-use super::content::{Content, raw_text, unfenced};
+use super::content::Content;
 use super::files::Change;
 use super::sessions::Turn;
 use super::terminals::{Terminal, decoded};
 use super::{approvals, exit_code, plan};
-use crate::frame::{FileChanged, OutputStream, RawJson, SharedStr, Tool, ToolCall, ToolKind};
+use crate::frame::{FileChanged, RawJson, SharedStr, Tool, ToolCall, ToolKind};
 use crate::json::{Json, Kind, Object, Utf16Text, empty_object, to_raw};
 use crate::normalizer::{Normalizer, Target};
 use std::collections::VecDeque;
@@ -49,7 +49,7 @@ pub(super) struct Call {
     /// The agent's id. An earlier call may have had it.
     pub(super) id: SharedStr,
     pub(super) tool: Tool,
-    target: Target,
+    pub(super) target: Target,
     name: Option<SharedStr>,
     title: Option<SharedStr>,
     kind: Option<SharedStr>,
@@ -60,11 +60,11 @@ pub(super) struct Call {
     /// What looks like its arguments while the model writes them.
     written: Option<String>,
     /// The output so far.
-    shown: String,
+    pub(super) shown: String,
     /// A later output that does not continue it.
-    other: Option<String>,
+    pub(super) other: Option<String>,
     /// The output comes from a terminal.
-    is_streamed: bool,
+    pub(super) is_streamed: bool,
     changes: Vec<Change>,
     exit_code: Option<i32>,
     /// The client did not allow it.
@@ -170,7 +170,7 @@ impl Call {
     }
 
     /// Whether a text is the call's arguments, which some agents show as content while the model writes them.
-    fn is_args(&self, text: &str) -> bool {
+    pub(super) fn is_args(&self, text: &str) -> bool {
         let text = text.trim();
         if !text.starts_with('{') {
             return text.is_empty();
@@ -473,65 +473,4 @@ impl Turn {
 /// The id of a call whose own id was used before.
 fn numbered_id(id: &str, number: u64) -> String {
     format!("{id}#{number}")
-}
-
-/// Whether a text repeats the last lines of another one.
-fn is_end_of(whole: &str, end: &str) -> bool {
-    let end = end.trim_end();
-    let before = whole.trim_end().strip_suffix(end);
-    before.is_some_and(|before| before.is_empty() || before.ends_with('\n') || end.is_empty() || end.starts_with('\n'))
-}
-
-impl Call {
-    /// The text of a call that ended. The raw output has it without decoration.
-    fn last_text(&self, content: Option<String>, raw: Option<Json<'_>>) -> Option<String> {
-        let whole = raw.filter(|raw| raw.kind() == Kind::String).and_then(raw_text);
-        let content = || {
-            let text = content.filter(|text| !self.is_args(text))?;
-            let bare = unfenced(&text);
-            Some(if bare.len() == text.len() { text } else { bare.to_owned() })
-        };
-        let of_fields = || raw.and_then(raw_text);
-        let last = || self.other.clone();
-        whole.filter(|text| !text.is_empty()).or_else(content).or_else(of_fields).or_else(last)
-    }
-
-    /// The content so far, which replaces the one before. Only what continues it is reported now.
-    fn show(&mut self, text: String, place: &mut Place<'_>) {
-        match text.strip_prefix(self.shown.as_str()) {
-            Some(rest) => {
-                self.emit(rest, place);
-                (self.shown, self.other) = (text, None);
-            }
-            None => self.other = Some(text),
-        }
-    }
-
-    /// The last content. It may be only the end of what was reported.
-    fn show_last(&mut self, text: &str, place: &mut Place<'_>) {
-        if let Some(rest) = text.strip_prefix(self.shown.as_str()) {
-            self.emit(rest, place);
-            text.clone_into(&mut self.shown);
-            return;
-        }
-        // A terminal is shown as it is; the text only repeats it.
-        let is_known = self.is_streamed || is_end_of(&self.shown, text);
-        if !is_known {
-            if !self.shown.ends_with('\n') {
-                self.emit("\n", place);
-            }
-            self.emit(text, place);
-        }
-    }
-
-    fn append(&mut self, piece: &str, place: &mut Place<'_>) {
-        self.emit(piece, place);
-        self.shown.push_str(piece);
-    }
-
-    fn emit(&self, piece: &str, place: &mut Place<'_>) {
-        if !piece.is_empty() {
-            place.normalizer.tool_output(self.target, &self.tool, OutputStream::Stdout, piece);
-        }
-    }
 }
