@@ -264,6 +264,9 @@ fn what_waits_when_the_proxy_stops_is_kept_and_can_be_sent_again() {
     status.store(200, Ordering::SeqCst);
     let wrong = webhooks(&config, &["redeliver", "msg_1"], &stored);
     assert!(wrong.status.code() == Some(2) && text(&wrong).contains("there is no notification \"msg_1\""));
+    let wrong = webhooks(&config, &["redeliver", "--all", "--webhook", "cli"], &stored);
+    let said = "there is no webhook \"cli\"; known: ci, silent";
+    assert!(wrong.status.code() == Some(2) && text(&wrong).contains(said), "{}", text(&wrong));
     let again = webhooks(&config, &["redeliver", letters[0]["id"].as_str().unwrap(), "--webhook", "ci"], &stored);
     assert!(again.status.success() && text(&again).contains("delivered"), "{}", text(&again));
     let requests = receiver.requests();
