@@ -127,9 +127,11 @@ impl Ledger {
                 let open = account.open.entry(run).or_default();
                 open.cost = cost;
                 let spent = account.spent();
-                if let Some(mark) = mark(budget, spent).filter(|mark| account.passed < Some(*mark)) {
-                    account.passed = Some(mark);
-                    passed.push(Passed { budget: place, mark, spent, account: spelled(&key), run });
+                for mark in [Mark::Warning, Mark::Limit] {
+                    if account.passed < Some(mark) && is_past(mark, budget, spent) {
+                        account.passed = Some(mark);
+                        passed.push(Passed { budget: place, mark, spent, account: spelled(&key), run });
+                    }
                 }
                 if has_ended {
                     account.open.remove(&run);
@@ -219,11 +221,13 @@ impl Account {
     }
 }
 
-/// The highest mark that an amount has reached.
-fn mark(budget: &Budget, spent: Usd) -> Option<Mark> {
-    let is_past =
-        |percent: u64| spent.picos().saturating_mul(100) >= budget.limit.picos().saturating_mul(percent.into());
-    if is_past(100) { Some(Mark::Limit) } else { is_past(budget.warn_percent).then_some(Mark::Warning) }
+/// Whether an amount has reached a mark.
+fn is_past(mark: Mark, budget: &Budget, spent: Usd) -> bool {
+    let percent = match mark {
+        Mark::Warning => budget.warn_percent,
+        Mark::Limit => 100,
+    };
+    spent.picos().saturating_mul(100) >= budget.limit.picos().saturating_mul(percent.into())
 }
 
 /// Drops the older half of the accounts without open runs.

@@ -40,7 +40,7 @@ fn passed(ledger: &mut Ledger, facts: &Facts, cost: &str, has_ended: bool) -> Ve
 }
 
 #[test]
-fn each_mark_is_passed_once_and_the_limit_covers_the_warning() {
+fn each_mark_is_passed_once() {
     let mut ledger = empty(vec![budget(&["day"], "10", Action::Warn)]);
     let day = "2026-11-01".to_owned();
     assert_eq!(passed(&mut ledger, &facts(1, 1, "", 1), "7.99", false), []);
@@ -51,14 +51,19 @@ fn each_mark_is_passed_once_and_the_limit_covers_the_warning() {
     assert_eq!(passed(&mut ledger, &facts(2, 2, "", 1), "1.5", false), limit);
     assert_eq!(passed(&mut ledger, &facts(2, 2, "", 1), "20", true), []);
     // Another day has its own account, which can pass both marks at once.
-    let both = [(Mark::Limit, "11".to_owned(), "2026-11-02".to_owned())];
+    let both = [Mark::Warning, Mark::Limit].map(|mark| (mark, "11".to_owned(), "2026-11-02".to_owned()));
     assert_eq!(passed(&mut ledger, &facts(3, 1, "", 2), "11", true), both);
 }
 
 #[test]
 fn shares_are_combined_and_runs_without_the_label_do_not_count() {
     let mut ledger = empty(vec![budget(&["label:team", "day"], "1", Action::Stop)]);
-    let limit = |account: &str| vec![(Mark::Limit, "1".to_owned(), account.to_owned())];
+    let limit = |account: &str| {
+        vec![Mark::Warning, Mark::Limit]
+            .into_iter()
+            .map(|mark| (mark, "1".to_owned(), account.to_owned()))
+            .collect::<Vec<_>>()
+    };
     assert_eq!(passed(&mut ledger, &facts(1, 1, "team:web", 1), "1", true), limit("team:web, 2026-11-01"));
     assert_eq!(passed(&mut ledger, &facts(2, 1, "team:web", 2), "1", true), limit("team:web, 2026-11-02"));
     assert_eq!(passed(&mut ledger, &facts(3, 1, "team:api", 1), "1", true), limit("team:api, 2026-11-01"));
@@ -120,7 +125,7 @@ fn the_account_of_a_run_ends_with_it() {
     let mut ledger = empty(vec![budget(&["run"], "1", Action::Stop)]);
     for run in 0..5_000 {
         let outcome = ledger.set(&facts(run, run, "", 1), usd("2"), true);
-        assert_eq!((outcome.passed.len(), outcome.stop.len()), (1, 0));
+        assert_eq!((outcome.passed.len(), outcome.stop.len()), (2, 0));
     }
     assert_eq!(ledger.accounts(), 0);
     let mut sessions = empty(vec![budget(&["session"], "1", Action::Stop)]);

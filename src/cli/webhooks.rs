@@ -10,6 +10,7 @@ use crate::visible;
 use crate::webhooks::{DeadLetter, DeadLetters, Target, remove, send_again};
 use anyhow::{Context, bail};
 use framegate_translators::contracts::rfc3339_seconds;
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -73,6 +74,17 @@ fn letters(selection: &Selection) -> anyhow::Result<(Config, Vec<(PathBuf, DeadL
         bail!("the configuration has no folder for notifications that were given up; set webhooks.failed_folder");
     };
     let letters = read(&folder)?;
+    if let Some(name) = &selection.webhook {
+        let configured = config.webhooks.endpoint.iter().map(|endpoint| endpoint.name.as_str());
+        let known: BTreeSet<&str> =
+            configured.chain(letters.iter().map(|(_, letter)| letter.webhook.as_str())).collect();
+        if !known.contains(name.as_str()) {
+            let known: Vec<String> = known.into_iter().map(|name| visible::line(name).into_owned()).collect();
+            let known =
+                if known.is_empty() { "there is none".to_owned() } else { format!("known: {}", known.join(", ")) };
+            bail!("there is no webhook {name:?}; {known}");
+        }
+    }
     let is_wanted = |letter: &DeadLetter| selection.webhook.as_ref().is_none_or(|name| *name == letter.webhook);
     Ok((config, letters.into_iter().filter(|(_, letter)| is_wanted(letter)).collect()))
 }

@@ -44,6 +44,8 @@ pub(super) struct Counts {
     pub(super) unknown_records: u64,
     /// Runs of the body that were already in the log. They are included in the runs of the response.
     pub(super) repeated_runs: u64,
+    /// Runs of the body that replaced shorter ones in the log.
+    pub(super) replaced_runs: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) looks_like: Option<&'static str>,
 }
@@ -206,7 +208,14 @@ mod tests {
     }
 
     fn made(byte: u8) -> Made {
-        let counts = Counts { records: 1, invalid_records: 0, unknown_records: 0, repeated_runs: 0, looks_like: None };
+        let counts = Counts {
+            records: 1,
+            invalid_records: 0,
+            unknown_records: 0,
+            repeated_runs: 0,
+            replaced_runs: 0,
+            looks_like: None,
+        };
         Made { digest: [byte; 32], counts, streams: Arc::default() }
     }
 

@@ -204,6 +204,7 @@ fn counts(seen: &Seen, ingested: &Ingested) -> Counts {
         invalid_records: invalid,
         unknown_records: unknown,
         repeated_runs: ingested.repeated().len() as u64,
+        replaced_runs: ingested.replaced(),
         looks_like: seen.mistaken.map(|other| other.runner.name),
     }
 }

@@ -3,7 +3,8 @@
 //! Input: the frames that close the runs. Output: the same in the log, later; or the runs ended at what the log has of them, if it
 //! has no room, or may have some of the frames already. Never: a reader that waits for ever for an end; a frame that is stored twice.
 
-use super::{LOG_FULL, keep};
+use super::LOG_FULL;
+use super::keep::keep;
 use crate::clock::Moment;
 use crate::log::{LogError, StreamId, stream_id};
 use crate::runs::{Ingested, LOG_FAILED, Origin, Runs};

@@ -1,6 +1,6 @@
 //! Recognises a run that the log has from another output of its runner: the stream that a proxy saw, and the session file that the runner wrote.
 //!
-//! Input: a run of a session file that is over, and the stored runs of its session. Output: the stored run that is the same. Never: a stored run
+//! Input: a run of an imported file that is over, and the stored runs of its session; of all sessions of its runner, if the file does not name it. Output: the stored run that is the same. Never: a stored run
 //! that is counted twice in one input; a run taken for another one because both are of the same session.
 //!
 //! The records differ, and so may the times: a stream without times of its own has those of its arrival. So two runs are the same if their prompts
@@ -24,6 +24,15 @@ const CLOSE_MS: u64 = 5000;
 /// How many stored runs of a session are compared.
 const COMPARED: usize = 4096;
 
+/// A stored run that is the same as one of the input.
+pub(super) struct Found {
+    pub(super) stored: Arc<Entry>,
+    /// What the input says of it.
+    pub(super) seen: RunStatus,
+    /// Whether the stored run was cut off, and the input has its end.
+    pub(super) is_cut: bool,
+}
+
 /// The runs of one input, and the stored runs that it has shown again.
 #[derive(Default)]
 pub(super) struct Counterparts {
@@ -36,47 +45,63 @@ impl Counterparts {
         self.taken.insert(run);
     }
 
-    /// Whether the log has runs that the one with this first frame could be: runs that were not over when it began.
-    pub(super) fn may_have(&self, runs: &Runs, first: &Frame) -> bool {
-        // Without the session's name, only equal records count.
-        if first.stream.session.name.is_empty() {
-            return false;
-        }
+    /// Whether the log has runs that the one with this first frame could be: runs that were not over when it began. The frame arrived at
+    /// `arrived_ms`. If it has that time because its record has none, the run may be any.
+    pub(super) fn may_have(&self, runs: &Runs, first: &Frame, arrived_ms: u64) -> bool {
+        let has_own_time = first.timestamp_ms < arrived_ms;
+        let is_named = !first.stream.session.name.is_empty();
         let could_be = |entry: &Arc<Entry>| {
             let status = entry.status();
-            let close = if status.session_name.is_empty() { CLOSE_MS } else { 0 };
-            end(&status).saturating_add(close) >= first.timestamp_ms
+            let is_close = !is_named || status.session_name.is_empty();
+            let close = if is_close { CLOSE_MS } else { 0 };
+            !has_own_time || end(&status).saturating_add(close) >= first.timestamp_ms
         };
-        let stored = runs.of_session(&first.stream, COMPARED);
-        stored.iter().any(|entry| !self.taken.contains(&entry.id()) && could_be(entry))
+        self.candidates(runs, first, 1, &could_be).next().is_some()
     }
 
-    /// The stored run that is the same as the one with these frames, if the sender may see it; and whether these frames show more: their run
-    /// ended, and the stored one was cut off.
-    pub(super) fn find(
-        &mut self,
-        (runs, account): (&Runs, &Account),
-        frames: &[Arc<Frame>],
-    ) -> Option<(Arc<Entry>, bool)> {
+    /// The stored runs that could be the one with this first frame, besides those that the input has shown, and meet the condition; at most `most`. Of
+    /// two runs whose runner named no session, only equal records count.
+    fn candidates<'r>(
+        &'r self,
+        runs: &'r Runs,
+        first: &'r Frame,
+        most: usize,
+        is_wanted: &'r dyn Fn(&Arc<Entry>) -> bool,
+    ) -> impl Iterator<Item = Arc<Entry>> + 'r {
+        let is_wanted = move |entry: &Arc<Entry>| !self.taken.contains(&entry.id()) && is_wanted(entry);
+        if first.stream.session.name.is_empty() {
+            let is_named = |entry: &Arc<Entry>| !entry.stream.session.name.is_empty() && is_wanted(entry);
+            return runs.of_runner(&first.stream, most, &is_named).into_iter();
+        }
+        let mut found = runs.of_session(&first.stream, COMPARED);
+        found.retain(is_wanted);
+        found.truncate(most);
+        found.into_iter()
+    }
+
+    /// The stored run that is the same as the one with these frames, if the sender may see it.
+    pub(super) fn find(&mut self, (runs, account): (&Runs, &Account), frames: &[Arc<Frame>]) -> Option<Found> {
         let first = frames.first()?;
         let run = (first.stream.kind, first.stream.id);
         let mut seen = RunStatus::new(first);
         for frame in frames.iter().filter(|frame| (frame.stream.kind, frame.stream.id) == run) {
             seen.observe(frame, &mut Vec::new());
         }
-        let stored = runs.of_session(&first.stream, COMPARED).into_iter();
-        let stored = stored.filter(|entry| !self.taken.contains(&entry.id()) && account.admits(&entry.stream));
-        let found = stored
+        let is_like = |entry: &Arc<Entry>| account.admits(&entry.stream) && likeness(&entry.status(), &seen).is_some();
+        let stored = self
+            .candidates(runs, first, COMPARED, &is_like)
             .filter_map(|entry| {
-                let status = entry.status().clone();
+                let status = entry.status();
                 let apart = status.started_at_ms.abs_diff(seen.started_at_ms);
-                Some((likeness(&status, &seen)?, Reverse(apart), entry))
+                let likeness = likeness(&status, &seen)?;
+                drop(status);
+                Some((likeness, Reverse(apart), entry))
             })
             .max_by_key(|(likeness, apart, _)| (*likeness, *apart))
             .map(|(.., entry)| entry)?;
-        self.take(found.id());
-        let is_more = was_cut(&found) && !is_cut(seen.error_code.as_deref());
-        Some((found, is_more))
+        self.take(stored.id());
+        let is_cut = was_cut(&stored) && !is_cut(seen.error_code.as_deref());
+        Some(Found { stored, seen, is_cut })
     }
 }
 
@@ -103,10 +128,11 @@ enum Likeness {
 fn likeness(stored: &RunStatus, seen: &RunStatus) -> Option<Likeness> {
     let titles = stored.title.as_ref().zip(seen.title.as_ref());
     let is_same_title = titles.is_some_and(|(stored, seen)| is_same_prompt(stored, seen));
-    if seen.session_name.is_empty() || stored.runner != seen.runner || (titles.is_some() && !is_same_title) {
+    let is_nameless = stored.session_name.is_empty() && seen.session_name.is_empty();
+    if is_nameless || stored.runner != seen.runner || (titles.is_some() && !is_same_title) {
         return None;
     }
-    let is_same_session = !stored.session_name.is_empty() && stored.session_name == seen.session_name;
+    let is_same_session = stored.session_name == seen.session_name;
     let (is_same_answer, has_answer) = (answer(stored) == answer(seen), answer(seen).is_some());
     // What two runs have in common beside the time: other runs may be at work then.
     let is_related = is_same_session || is_same_title;

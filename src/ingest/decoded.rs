@@ -101,9 +101,7 @@ impl Decoded {
         let (frames, artifacts) = ingest.sift(frames, true).await;
         ingest.runs.store(artifacts).await;
         ingest.close(frames, arrived).await?;
-        if let Some(repeats) = &mut ingest.repeats {
-            repeats.drop_superseded(&ingest.runs).await;
-        }
+        ingest.update_stored().await;
         Ok(ingest.seen())
     }
 }

@@ -46,6 +46,8 @@ pub(super) struct KnownStreams {
     held: ByStream<Held>,
     bytes: u64,
     again: Vec<Arc<Entry>>,
+    /// How many runs of this ingest have replaced stored ones.
+    replaced: u64,
 }
 
 /// What happens to the frames of a stream.
@@ -312,6 +314,7 @@ impl KnownStreams {
             *standing = if is_replaced { Standing::New } else { Standing::Known };
         }
         if is_replaced {
+            self.replaced += 1;
             tracing::info!(run = %run.1, "the log had only the beginning of this run; the longer run replaces it");
             out.0.extend(held.frames);
             out.1.extend(held.artifacts);
@@ -325,6 +328,11 @@ impl KnownStreams {
         };
         frames.retain(is_stored);
         self.held.clear();
+    }
+
+    /// How many runs of this ingest have replaced stored ones.
+    pub(super) fn replaced(&self) -> u64 {
+        self.replaced
     }
 
     /// The runs that the log had.

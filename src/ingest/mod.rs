@@ -10,13 +10,18 @@ mod cut;
 mod decoded;
 mod drift;
 mod factory;
+#[cfg(test)]
+mod history_tests;
 mod identification;
+mod keep;
 mod known_streams;
 mod pipelined_append;
 mod pump;
 mod repeats;
+mod same_record;
 #[cfg(test)]
 mod tests;
+mod thread_records;
 
 pub use bounds::Beyond;
 pub use cut::{FEED_LOST, PROXY_STOPPING};
@@ -26,7 +31,7 @@ pub use identification::{IdentificationReporter, Seen, counted, unknown};
 pub use pump::{Source, Stopped, pump, until_known};
 
 use crate::clock::{Arrival, Clock, Moment};
-use crate::log::{LogError, StreamId, stream_id};
+use crate::log::{LogError, StreamId};
 use crate::runs::labels::Labels;
 use crate::runs::{Ingested, LOG_FAILED, Origin, Runs};
 use bounds::{Account, Bounds};
@@ -38,6 +43,7 @@ use framegate_translators::frame::{ApprovalResolved, Frame};
 use framegate_translators::host::PromptFile;
 use framegate_translators::normalizer::RunEnd;
 use framegate_translators::pipeline::{self, Pause};
+use keep::{keep, pause};
 use known_streams::KnownStreams;
 use repeats::Repeats;
 use std::future::Future;
@@ -327,7 +333,7 @@ impl Ingest {
         match kept {
             Ok(()) => {
                 self.ingested.wake(frames.len(), arrived, false);
-                self.replace_at_once().await;
+                self.update_at_once().await;
                 if let Some(listener) = listener {
                     listener.frames(&frames);
                 }
@@ -348,12 +354,13 @@ impl Ingest {
     async fn sift(&mut self, frames: Vec<Arc<Frame>>, is_closing: bool) -> (Vec<Arc<Frame>>, Vec<Artifact>) {
         let artifacts = self.take_artifacts();
         let log = (&*self.runs, &self.account);
-        let before = self.known.again().len();
+        let (before, replaced) = (self.known.again().len(), self.known.replaced());
         let (frames, artifacts) = self.known.sift((frames, artifacts), log, is_closing).await;
         self.known.again().iter().skip(before).for_each(|entry| self.ingested.repeat(entry));
+        self.ingested.replace(self.known.replaced() - replaced);
         let Some(repeats) = &mut self.repeats else { return (frames, artifacts) };
         let before = repeats.again().len();
-        let sifted = repeats.sift(frames, artifacts, log).await;
+        let sifted = repeats.sift(frames, artifacts, log, self.fed.ms).await;
         for entry in repeats.again().iter().skip(before) {
             self.ingested.repeat(entry);
             self.origin.workplace.remember(&entry.stream, &entry.status().workspace);
@@ -413,16 +420,22 @@ impl Ingest {
         self.runs.store(artifacts).await;
         self.close(frames, arrived).await?;
         allowed?;
-        if let Some(repeats) = &mut self.repeats {
-            repeats.drop_superseded(&self.runs).await;
-        }
+        self.update_stored().await;
         Ok(self.seen())
     }
 
-    /// All frames so far are stored: drops what they replace, if that must not wait for the end of the input.
-    async fn replace_at_once(&mut self) {
-        if let Some(repeats) = self.repeats.as_mut().filter(|repeats| repeats.replaces_at_once()) {
-            repeats.drop_superseded(&self.runs).await;
+    /// All frames so far are stored: updates earlier runs by them.
+    async fn update_stored(&mut self) {
+        let Some(repeats) = &mut self.repeats else { return };
+        let before = repeats.replaced();
+        repeats.update_stored(&self.runs).await;
+        self.ingested.replace(repeats.replaced() - before);
+    }
+
+    /// The same, if that must not wait for the end of the input.
+    async fn update_at_once(&mut self) {
+        if self.repeats.as_ref().is_some_and(Repeats::updates_at_once) {
+            self.update_stored().await;
         }
     }
 
@@ -468,31 +481,4 @@ impl Ingest {
         artifacts.retain(|artifact| self.account.admits(&artifact.stream));
         artifacts
     }
-}
-
-/// Wakes the readers of streams that have paused, once all frames before the pauses are kept.
-fn pause(runs: &Runs, ingested: &Ingested, pauses: &[Pause]) {
-    for pause in pauses {
-        runs.pause(pause.stream, pause.until_ms);
-    }
-    if !pauses.is_empty() {
-        ingested.wake_at_pause();
-    }
-}
-
-/// Keeps frames whose bytes have arrived then. Runs that begin with them get what the origin has.
-async fn keep(
-    runs: &Runs,
-    ingested: &Ingested,
-    frames: &[Arc<Frame>],
-    (arrived, origin): (Moment, &Origin),
-) -> Result<(), LogError> {
-    let frames = runs.append_arrived(frames, arrived, origin).await?;
-    for group in frames.chunk_by(|one, other| stream_id(one) == stream_id(other)) {
-        let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
-        if let Some(entry) = runs.find(stream_id(last)) {
-            ingested.step(&entry, first.seq..last.seq + 1);
-        }
-    }
-    Ok(())
 }

@@ -7,7 +7,8 @@
 //! A log in memory finishes an append at once, so nothing is read ahead. A log on disk shares its transaction and its sync
 //! among the chunks that arrived while it was busy.
 
-use super::{Ingest, IngestError, keep, pause};
+use super::keep::{keep, pause};
+use super::{Ingest, IngestError};
 use crate::clock::Moment;
 use crate::log::{LogError, stream_id, weight};
 use crate::runs::{Ingested, Origin, Runs};
@@ -128,7 +129,7 @@ impl PipelinedAppend {
         let mut awaited = pin!(awaited);
         loop {
             if !self.is_busy() && self.next.is_empty() {
-                self.ingest.replace_at_once().await;
+                self.ingest.update_at_once().await;
             }
             let patience = self.ingest.patience();
             let is_busy = self.is_busy();

@@ -11,12 +11,13 @@
 
 use super::bounds::Account;
 use super::counterparts::{self, Counterparts};
+use super::same_record::{is_same, is_start_of, is_unique};
+use super::thread_records::ThreadRecords;
 use super::was_cut;
 use crate::log::{ByStream, LogError, StreamId, stream_id, weight};
-use crate::runs::{Entry, Runs};
+use crate::runs::{Entry, RunStatus, Runs};
 use framegate_translators::artifacts::Artifact;
 use framegate_translators::frame::{Body, Frame, ProviderEvent, Stream, StreamKind};
-use framegate_translators::json::{Json, Kind, Object};
 use framegate_translators::pipeline::is_last;
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
@@ -33,31 +34,6 @@ const COMPARED: usize = 64;
 /// How many frames of a stored run are read at once: the first time, and later.
 const AT_ONCE: (usize, usize) = (16, 128);
 
-/// How deep in a record the search for an id goes.
-const ID_DEPTH: usize = 4;
-
-/// How many items of an array the search for an id reads.
-const ID_ITEMS: usize = 4;
-
-/// Keys whose values identify one record, message, turn or call.
-const ID_KEYS: &[&str] = &[
-    "id",
-    "uuid",
-    "callID",
-    "call_id",
-    "itemId",
-    "item_id",
-    "messageID",
-    "messageId",
-    "message_id",
-    "toolCallId",
-    "turnId",
-    "turn_id",
-];
-
-/// The least length of a unique id; shorter ids count from 0 in each run.
-const ID_BYTES: usize = 16;
-
 /// The runs of one ingest that are held back, dropped or replaced.
 #[derive(Default)]
 pub(super) struct Repeats {
@@ -73,6 +49,12 @@ pub(super) struct Repeats {
     again: Vec<Arc<Entry>>,
     /// Stored runs, and the longer ones that replace them once those are stored.
     superseded: Vec<(Arc<Entry>, StreamId)>,
+    /// How many runs of this ingest have replaced stored ones.
+    replaced: u64,
+    /// Stored runs, and what this ingest says of them.
+    completed: Vec<(Arc<Entry>, RunStatus)>,
+    /// The records of threads that the log has.
+    threads: ThreadRecords,
     /// Whether the last run that ended was a repetition. Only the first run of a whole document has a record.
     was_known: bool,
 }
@@ -86,6 +68,8 @@ struct Held {
     like: Vec<Kept>,
     /// The last of them that ended before this run did.
     behind: Option<Arc<Entry>>,
+    /// Whether the log lacks one of the records that follow those of `behind`. It may have them in the thread of the session.
+    has_more: bool,
     records: u64,
     /// Whether a record so far belongs to this run only.
     is_unique: bool,
@@ -145,18 +129,23 @@ impl Held {
                     Body::ProviderEvent(other) if is_start_of(other, record) => {
                         // The stored run's input broke off within this record.
                         if matches!(kept.record(runs).await, Ok(None)) {
-                            self.behind = Some(kept.entry);
+                            self.is_longer_than(kept.entry);
                         }
                     }
                     _ => {}
                 },
-                Ok(None) => self.behind = Some(kept.entry),
+                Ok(None) => self.is_longer_than(kept.entry),
                 // A run that cannot be read is not a known repetition.
                 Err(_) => {}
             }
         }
         self.like = like;
         !self.like.is_empty()
+    }
+
+    /// The run goes on after a stored one with the same records.
+    fn is_longer_than(&mut self, stored: Arc<Entry>) {
+        (self.behind, self.has_more) = (Some(stored), false);
     }
 
     /// The stored run that has the same records and no more.
@@ -168,45 +157,6 @@ impl Held {
         }
         None
     }
-}
-
-/// Whether two records arrived as the same bytes.
-fn is_same(one: &ProviderEvent, other: &ProviderEvent) -> bool {
-    one.status == other.status && one.event_name == other.event_name && one.data == other.data && one.raw == other.raw
-}
-
-/// Whether an unreadable record is the start of another record.
-fn is_start_of(start: &ProviderEvent, whole: &ProviderEvent) -> bool {
-    let (None, Some(start), Some(whole)) = (&start.data, &start.raw, &whole.data) else { return false };
-    !start.is_empty() && whole.as_bytes().starts_with(start)
-}
-
-/// Whether a record carries something that no record of another run has: an id of its own, the time at which it was written, or the
-/// usage of the session up to now.
-fn is_unique(record: &ProviderEvent, session: &str) -> bool {
-    let Some(fields) = record.data.as_deref().and_then(Object::parse) else { return false };
-    let is_response = |object: &Object<'_>| {
-        object.str("object").is_some_and(|kind| kind == "response") && object.str("id").is_some_and(|id| !id.is_empty())
-    };
-    // A time is that of the record or of the message in it.
-    let has_time = |object: &Object<'_>| object.get("timestamp").is_some();
-    has_time(&fields)
-        || fields.object("message").is_some_and(|message| has_time(&message))
-        || is_response(&fields)
-        || fields.object("response").is_some_and(|response| is_response(&response))
-        || fields.object("usage").is_some_and(|usage| usage.u64("output_tokens").is_some_and(|tokens| tokens > 0))
-        || has_id(&fields, session, ID_DEPTH)
-}
-
-/// Whether an object, or one within it, has an id other than the session's.
-fn has_id(object: &Object<'_>, session: &str, depth: usize) -> bool {
-    let within = |value: Json<'_>| value.object().is_some_and(|object| has_id(&object, session, depth - 1));
-    object.iter().any(|(key, value)| match value.kind() {
-        Kind::String => ID_KEYS.contains(&key) && value.str().is_some_and(|id| id.len() >= ID_BYTES && *id != *session),
-        Kind::Object => depth > 0 && within(value),
-        Kind::Array => depth > 0 && value.items().into_iter().take(ID_ITEMS).any(within),
-        _ => false,
-    })
 }
 
 /// The run that a frame or artifact belongs to; for a task, the run that started it.
@@ -236,43 +186,54 @@ impl Repeats {
     }
 
     /// Whether a run begins that the log may have.
-    fn begins(&self, frame: &Frame, runs: &Runs) -> bool {
+    fn begins(&self, frame: &Frame, runs: &Runs, arrived_ms: u64) -> bool {
         let is_first = frame.seq == 0 && frame.stream.kind == StreamKind::Session;
-        is_first && (runs.has_runs_like(&frame.stream) || self.may_differ(frame, runs))
+        is_first && (runs.has_runs_like(&frame.stream) || self.may_differ(frame, runs, arrived_ms))
     }
 
     /// Whether the log may have the run that begins with this frame from another output of the runner.
-    fn may_differ(&self, first: &Frame, runs: &Runs) -> bool {
-        self.counterparts.as_ref().is_some_and(|counterparts| counterparts.may_have(runs, first))
+    fn may_differ(&self, first: &Frame, runs: &Runs, arrived_ms: u64) -> bool {
+        self.counterparts.as_ref().is_some_and(|counterparts| counterparts.may_have(runs, first, arrived_ms))
     }
 
-    /// Removes repeated runs and holds back runs that may turn out to be repeated. Returns everything else.
+    /// Whether a frame is in a thread of which the log may have the records.
+    fn may_be_known(&self, frame: &Frame) -> bool {
+        frame.stream.kind == StreamKind::Thread && (self.counterparts.is_some() || !self.again.is_empty())
+    }
+
+    /// Removes repeated runs and holds back runs that may turn out to be repeated. Returns everything else. The input arrived at
+    /// `arrived_ms`, by the clock that frames without a time of their own get theirs from.
     pub(super) async fn sift(
         &mut self,
         frames: Vec<Arc<Frame>>,
         artifacts: Vec<Artifact>,
         (runs, account): (&Runs, &Account),
+        arrived_ms: u64,
     ) -> (Vec<Arc<Frame>>, Vec<Artifact>) {
         if let Some(counterparts) = &mut self.counterparts {
             let first = frames.iter().filter(|frame| frame.seq == 0 && frame.stream.kind == StreamKind::Session);
             first.for_each(|frame| counterparts.take(stream_id(frame)));
         }
-        let is_idle =
-            self.held.is_empty() && self.dropped.is_empty() && !frames.iter().any(|frame| self.begins(frame, runs));
+        let is_new = |frame: &Arc<Frame>| !self.begins(frame, runs, arrived_ms) && !self.may_be_known(frame);
+        let is_idle = self.held.is_empty() && self.dropped.is_empty() && frames.iter().all(is_new);
         if is_idle {
             return (frames, artifacts);
         }
         let mut out = (Vec::with_capacity(frames.len()), Vec::with_capacity(artifacts.len()));
         for frame in frames {
             let Some(run) = run_of(&frame.stream) else {
-                out.0.push(frame);
+                // In the output of a live session, equal records need not be the same.
+                let must_be_unique = self.counterparts.is_none();
+                if !self.may_be_known(&frame) || !self.threads.has(&frame, must_be_unique, runs).await {
+                    out.0.push(frame);
+                }
                 continue;
             };
             if self.dropped.contains(&run) {
                 continue;
             }
-            if self.begins(&frame, runs) {
-                let may_differ = self.may_differ(&frame, runs);
+            if self.begins(&frame, runs, arrived_ms) {
+                let may_differ = self.may_differ(&frame, runs, arrived_ms);
                 self.held.insert(run, Held { may_differ, ..Held::default() });
             }
             let Some(held) = self.held.get_mut(&run) else {
@@ -284,7 +245,13 @@ impl Repeats {
             held.frames.push(frame.clone());
             let is_like = match &frame.body {
                 Body::ProviderEvent(record) if stream_id(&frame) == run => {
-                    held.compare(record, &frame.stream, self.is_complete, (runs, account)).await
+                    let is_like = held.compare(record, &frame.stream, self.is_complete, (runs, account)).await;
+                    if held.behind.is_some() {
+                        held.has_more = held.has_more
+                            || self.counterparts.is_none()
+                            || !self.threads.take(&frame.stream, record, runs).await;
+                    }
+                    is_like || (held.behind.is_some() && !held.has_more)
                 }
                 _ => true,
             };
@@ -325,8 +292,11 @@ impl Repeats {
                 .find(|entry| self.again.iter().all(|again| !Arc::ptr_eq(again, entry))),
             _ => same,
         };
-        // A run that goes on here is replaced. In a session file, so is one that seemed to be over.
+        // A run that goes on here is replaced. In a session file, so is one that seemed to be over, unless the log has the rest in the
+        // thread of the session.
         let is_longer = held.like.is_empty() && held.behind.is_some();
+        let is_behind = is_longer && !held.has_more;
+        let known = known.or_else(|| held.behind.clone().filter(|_| is_behind));
         let known = match (&mut self.counterparts, known) {
             // The log has all records of the run, but not its end.
             (Some(_), Some(known)) if was_cut(&known) && !counterparts::ends_cut(&held.frames) => {
@@ -338,11 +308,14 @@ impl Repeats {
                 Some(known)
             }
             (Some(counterparts), None) if !is_longer => match counterparts.find((runs, account), &held.frames) {
-                Some((known, true)) => {
-                    self.superseded.push((known, run));
+                Some(found) if found.is_cut => {
+                    self.superseded.push((found.stored, run));
                     None
                 }
-                found => found.map(|(known, _)| known),
+                found => found.map(|found| {
+                    self.completed.push((found.stored.clone(), found.seen));
+                    found.stored
+                }),
             },
             (_, known) => known,
         };
@@ -379,6 +352,7 @@ impl Repeats {
         frames.retain(|frame| run_of(&frame.stream).is_none_or(|run| !goes(&run)));
         self.held.clear();
         self.superseded.clear();
+        self.completed.clear();
     }
 
     /// The stored runs that were repeated.
@@ -386,13 +360,21 @@ impl Repeats {
         &self.again
     }
 
-    /// Whether stored runs are replaced as soon as the longer ones are stored: the input may go on for long after them.
-    pub(super) fn replaces_at_once(&self) -> bool {
-        self.counterparts.is_some() && !self.superseded.is_empty()
+    /// How many runs of this ingest have replaced stored ones.
+    pub(super) fn replaced(&self) -> u64 {
+        self.replaced
     }
 
-    /// Drops the stored runs that longer ones of this input replace. The longer ones must be stored; they get the labels.
-    pub(super) async fn drop_superseded(&mut self, runs: &Runs) {
+    /// Whether stored runs are replaced or completed as soon as this can be done: the input may go on for long.
+    pub(super) fn updates_at_once(&self) -> bool {
+        let is_over = |(entry, _): &(Arc<Entry>, RunStatus)| entry.status().ended;
+        self.counterparts.is_some() && (!self.superseded.is_empty() || self.completed.iter().any(is_over))
+    }
+
+    /// Updates stored runs: drops those that longer ones of this input replace, which must be stored and get the labels; and adds what this
+    /// input says of the others. A run that is still open is left for later: it may yet say that itself.
+    pub(super) async fn update_stored(&mut self, runs: &Runs) {
+        let mut replacing = HashSet::new();
         for (entry, longer) in std::mem::take(&mut self.superseded) {
             tracing::info!(run = %entry.stream.id, "a run was sent again with more records; the longer run replaces \
                                                     the earlier one");
@@ -405,6 +387,15 @@ impl Repeats {
             }
             if let Err(error) = runs.drop_stream(&entry).await {
                 tracing::warn!(run = %entry.stream.id, %error, "a run that was replaced could not be dropped");
+            }
+            replacing.insert(longer);
+        }
+        self.replaced += replacing.len() as u64;
+        for (entry, seen) in std::mem::take(&mut self.completed) {
+            let is_over = entry.status().ended;
+            match is_over {
+                true => runs.complement(&entry, seen).await,
+                false => self.completed.push((entry, seen)),
             }
         }
     }

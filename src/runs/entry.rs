@@ -132,15 +132,18 @@ impl Entry {
         self.tail.send_replace(tail);
     }
 
-    /// Takes what another proxy noted about the stream without new frames: its labels, how its program exited, and what readers
-    /// counted there.
-    pub(super) fn adopt_notes(&self, noted: RunStatus) {
+    /// Takes what another proxy noted about the stream without new frames: its labels, how its program exited, what readers
+    /// counted there, and what another output of its runner says of it.
+    pub(super) fn adopt_notes(&self, mut noted: RunStatus) {
         let mut now = self.status();
-        now.labels = noted.labels;
+        now.labels = std::mem::take(&mut noted.labels);
         now.exit = noted.exit.or(now.exit);
-        for (contract, events) in noted.events_checked {
+        for (contract, events) in std::mem::take(&mut noted.events_checked) {
             let counted = now.events_checked.entry(contract).or_default();
             *counted = (*counted).max(events);
+        }
+        if now.ended {
+            now.complement(noted);
         }
     }
 

@@ -33,6 +33,8 @@ pub struct Ingested {
     made: Arc<AtomicU64>,
     /// Runs in this ingest that were kept before.
     repeated: Arc<Mutex<Vec<Arc<Entry>>>>,
+    /// How many of its runs have replaced shorter ones that were kept before.
+    replaced: Arc<AtomicU64>,
     /// There will be no follower, so steps are not recorded.
     is_unfollowed: bool,
 }
@@ -151,6 +153,16 @@ impl Ingested {
     /// The runs in this ingest that were kept before.
     pub fn repeated(&self) -> Vec<Arc<Entry>> {
         self.repeated.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Further runs of this ingest have replaced shorter ones that were kept before.
+    pub fn replace(&self, runs: u64) {
+        self.replaced.fetch_add(runs, Ordering::Relaxed);
+    }
+
+    /// How many runs of this ingest have replaced shorter ones that were kept before.
+    pub fn replaced(&self) -> u64 {
+        self.replaced.load(Ordering::Relaxed)
     }
 
     /// The runs that the ingest made, in order.

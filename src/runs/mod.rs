@@ -5,7 +5,7 @@
 //!
 //! [`Runs`] is the façade. What it does is in the modules: `registry` finds streams, `append` adds frames to them, `summaries`
 //! stores their status, `retention` removes streams and the fronts of streams, `checkpoints` saves the states of encoders,
-//! `recovery` and `closing` end what was left open, `completion` completes statuses of older versions, `shared_log` takes in
+//! `recovery` and `closing` end what was left open, `completion` completes statuses of older versions, `complement` adds to a status, `shared_log` takes in
 //! what other proxies write; `view`, `follow`, `ingested` and `feed` serve readers.
 
 mod append;
@@ -13,6 +13,7 @@ mod bill;
 mod changed;
 mod checkpoints;
 mod closing;
+mod complement;
 mod completion;
 mod entry;
 mod feed;
@@ -283,6 +284,11 @@ impl Runs {
     /// ones.
     pub fn of_session(&self, stream: &Stream, most: usize) -> Vec<Arc<Entry>> {
         self.registry.of_session(stream, most)
+    }
+
+    /// The runs of the stream's runner that meet the condition, newest first; at most `most`. The condition must not look up streams.
+    pub fn of_runner(&self, stream: &Stream, most: usize, is_wanted: &dyn Fn(&Arc<Entry>) -> bool) -> Vec<Arc<Entry>> {
+        self.registry.of_runner(stream, most, is_wanted)
     }
 
     /// The runs of a session that are over and have no record of their own, oldest first.

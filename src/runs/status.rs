@@ -331,7 +331,7 @@ impl RunStatus {
             Body::ToolStarted { call, .. } => {
                 self.tool_calls += 1;
                 if let Some(tools) = &mut self.tools {
-                    tools.began(call);
+                    tools.began(call, self.records);
                 }
             }
             Body::ToolEnded { tool, exit_code, duration_ms, .. } => {
@@ -388,7 +388,7 @@ impl RunStatus {
     fn tool_is_over(&mut self, tool: &Tool, is_failure: bool, duration_ms: Option<u64>) {
         self.failed_tool_calls = self.failed_tool_calls.map(|failed| failed + u64::from(is_failure));
         if let Some(tools) = &mut self.tools {
-            tools.ended(tool, is_failure, duration_ms);
+            tools.ended(tool, is_failure, duration_ms, self.records);
         }
     }
 

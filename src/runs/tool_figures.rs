@@ -36,7 +36,7 @@ pub struct ToolFigures {
     /// The sum of the durations of `timed_calls`, in milliseconds; absent if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
-    /// Calls that ran to their end, successfully or not.
+    /// Calls that ran to their end, successfully or not, and whose duration is known.
     #[serde(default)]
     pub timed_calls: u64,
     /// Whether this is the sum of all tools beyond the limit.
@@ -83,8 +83,16 @@ pub struct RunTools(Arc<Known>);
 struct Known {
     /// In the order in which they were first called; the entry of further tools is the last one.
     tools: Vec<ToolFigures>,
-    /// Running calls, each with the place of its tool. The ingest bounds their number (`ingest.max_open_tools`).
-    open: BTreeMap<Uuid, usize>,
+    /// Running calls. The ingest bounds their number (`ingest.max_open_tools`).
+    open: BTreeMap<Uuid, OpenCall>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct OpenCall {
+    /// The place of its tool.
+    place: usize,
+    /// The number of the record with which it began; `None` if that was before the status was stored.
+    record: Option<u64>,
 }
 
 impl RunTools {
@@ -93,21 +101,24 @@ impl RunTools {
         &self.0.tools
     }
 
-    /// A call begins.
-    pub(super) fn began(&mut self, call: &ToolCall) {
+    /// A call begins with the record of that number.
+    pub(super) fn began(&mut self, call: &ToolCall, record: u64) {
         let known = Arc::make_mut(&mut self.0);
         let place = known.place(call);
         if let Some(tool) = known.tools.get_mut(place) {
             tool.calls += 1;
         }
-        known.open.insert(call.tool.id, place);
+        known.open.insert(call.tool.id, OpenCall { place, record: Some(record) });
     }
 
-    /// A call is over. `duration_ms` is `None` if it did not run to its end.
-    pub(super) fn ended(&mut self, tool: &Tool, is_failure: bool, duration_ms: Option<u64>) {
+    /// A call is over with the record of that number. `duration_ms` is `None` if it did not run to its end.
+    pub(super) fn ended(&mut self, tool: &Tool, is_failure: bool, duration_ms: Option<u64>, record: u64) {
         let known = Arc::make_mut(&mut self.0);
-        let place = known.open.remove(&tool.id);
-        if let Some(figures) = place.and_then(|place| known.tools.get_mut(place)) {
+        let Some(call) = known.open.remove(&tool.id) else { return };
+        // One record that has the whole call, without its duration, has one time for its beginning and its end.
+        let is_timed = |ms: &u64| *ms > 0 || call.record != Some(record);
+        let duration_ms = duration_ms.filter(is_timed);
+        if let Some(figures) = known.tools.get_mut(call.place) {
             figures.failed += u64::from(is_failure);
             figures.timed_calls += u64::from(duration_ms.is_some());
             figures.add_duration(duration_ms);
@@ -116,13 +127,14 @@ impl RunTools {
 
     /// The running calls in the form in which they are stored; empty if there are none.
     pub(super) fn stored_calls(&self) -> Vec<(Uuid, usize)> {
-        self.0.open.iter().map(|(id, place)| (*id, *place)).take(STORED_CALLS).collect()
+        self.0.open.iter().map(|(id, call)| (*id, call.place)).take(STORED_CALLS).collect()
     }
 
     /// Takes running calls from their stored form.
     pub(super) fn restore_calls(&mut self, stored: Vec<(Uuid, usize)>) {
         if !stored.is_empty() {
-            Arc::make_mut(&mut self.0).open = stored.into_iter().collect();
+            let calls = stored.into_iter().map(|(id, place)| (id, OpenCall { place, record: None }));
+            Arc::make_mut(&mut self.0).open = calls.collect();
         }
     }
 }
@@ -182,8 +194,8 @@ mod tests {
         let mut tools = RunTools::default();
         for nth in 0..200u128 {
             let call = call(nth, &format!("tool {nth}"));
-            tools.began(&call);
-            tools.ended(&call.tool, nth % 2 == 0, (nth % 3 == 0).then_some(10));
+            tools.began(&call, 1);
+            tools.ended(&call.tool, nth % 2 == 0, (nth % 3 == 0).then_some(10), 2);
         }
         let figures = tools.figures();
         assert_eq!(figures.len(), MOST_TOOLS + 1);
@@ -196,17 +208,17 @@ mod tests {
         assert_eq!((rest.timed_calls, rest.duration_ms), (timed, Some(timed * 10)));
         // A tool with a name of its own keeps it, and a tool that is called `other` is not the rest.
         let again = call(1000, "tool 0");
-        tools.began(&again);
+        tools.began(&again, 1);
         assert_eq!((tools.figures().len(), tools.figures()[0].calls), (MOST_TOOLS + 1, 2));
     }
 
     #[test]
     fn an_end_without_a_beginning_changes_nothing_and_an_open_call_has_no_duration() {
         let mut tools = RunTools::default();
-        tools.ended(&call(7, "").tool, true, Some(5));
+        tools.ended(&call(7, "").tool, true, Some(5), 2);
         assert!(tools.figures().is_empty());
-        tools.began(&call(1, "bash"));
-        tools.ended(&call(2, "bash").tool, true, None);
+        tools.began(&call(1, "bash"), 1);
+        tools.ended(&call(2, "bash").tool, true, None, 2);
         let bash = &tools.figures()[0];
         assert_eq!((bash.calls, bash.failed, bash.timed_calls, bash.duration_ms), (1, 0, 0, None));
         let text = serde_json::to_string(&tools).unwrap();
@@ -214,12 +226,25 @@ mod tests {
     }
 
     #[test]
+    fn a_call_in_one_record_has_a_duration_only_if_the_record_gives_it() {
+        let mut tools = RunTools::default();
+        let mut duration = |ms: u64, end: u64| {
+            tools.began(&call(1, "bash"), 1);
+            tools.ended(&call(1, "bash").tool, false, Some(ms), end);
+            (tools.figures()[0].timed_calls, tools.figures()[0].duration_ms)
+        };
+        assert_eq!(duration(0, 1), (0, None));
+        assert_eq!(duration(0, 2), (1, Some(0)), "it took less than a millisecond");
+        assert_eq!(duration(7, 1), (2, Some(7)));
+    }
+
+    #[test]
     fn running_calls_outlive_the_stored_form() {
         let mut tools = RunTools::default();
-        tools.began(&call(1, "bash"));
+        tools.began(&call(1, "bash"), 1);
         let mut read: RunTools = serde_json::from_str(&serde_json::to_string(&tools).unwrap()).unwrap();
         read.restore_calls(tools.stored_calls());
-        read.ended(&call(1, "").tool, true, Some(3));
+        read.ended(&call(1, "").tool, true, Some(3), 2);
         assert_eq!((read.figures()[0].failed, read.figures()[0].duration_ms), (1, Some(3)));
         assert!(read.stored_calls().is_empty());
     }
@@ -228,8 +253,8 @@ mod tests {
     fn a_long_name_is_cut_between_characters() {
         let mut tools = RunTools::default();
         let long = "ä".repeat(1 << 20);
-        tools.began(&call(1, &long));
-        tools.began(&call(2, &format!("{long}!")));
+        tools.began(&call(1, &long), 1);
+        tools.began(&call(2, &format!("{long}!")), 1);
         let figures = tools.figures();
         assert_eq!((figures.len(), figures[0].calls), (1, 2));
         assert_eq!(figures[0].name.chars().count(), NAME_CHARS + 1);

@@ -7,7 +7,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use framegate_translators::runners::{RUNNERS, Runner};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::PathBuf;
@@ -71,6 +71,15 @@ impl Machine {
     pub fn counted(&self, database: &str, args: &[&str]) -> (u64, u64) {
         let summary = self.import(&[&["--db", database, "--format", "json"], args].concat()).exits(0).json();
         (summary["total"]["new_runs"].as_u64().unwrap(), summary["total"]["known_runs"].as_u64().unwrap())
+    }
+
+    /// How many frames the database has in each kind of stream.
+    fn frames(&self, database: &str) -> Vec<(String, u64)> {
+        let database = rusqlite::Connection::open(self.path(database)).unwrap();
+        let mut query = database
+            .prepare("SELECT s.kind, count(*) FROM frames f JOIN streams s ON s.key = f.stream GROUP BY 1 ORDER BY 1")
+            .unwrap();
+        query.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap().map(Result::unwrap).collect()
     }
 
     /// The runs of the database, without what differs between two imports of the same files.
@@ -165,6 +174,9 @@ fn the_sessions_of_a_machine_are_imported_once_and_in_their_own_times() {
     let (again, known) = machine.counted("a.db", &[]);
     assert_eq!((again, known >= new), (0, true), "{known} of {new}");
     assert_eq!(machine.runs("a.db"), runs);
+    let frames = machine.frames("a.db");
+    machine.counted("a.db", &[]);
+    assert_eq!(machine.frames("a.db"), frames, "records outside of runs are stored once too");
     // One runner, and one file.
     let runner = runners().next().unwrap();
     let (new, _) = machine.counted("b.db", &[runner.name]);
@@ -270,9 +282,6 @@ fn a_stream_and_the_session_file_of_the_same_run_are_one_run() {
             machine.runs(&database)
         };
         let alone = import("alone.db", &sessions);
-        // The proxy saw the streams first.
-        import("both.db", &streams);
-        let both = import("both.db", &sessions);
         let count = |runs: &[Value]| {
             let mut counts: BTreeMap<String, usize> = BTreeMap::new();
             for run in runs {
@@ -280,8 +289,14 @@ fn a_stream_and_the_session_file_of_the_same_run_are_one_run() {
             }
             counts
         };
-        let surplus = || format!("{:#?}\n{:#?}", count(&alone), count(&both));
-        assert_eq!(both.len(), alone.len(), "{}: {}", runner.name, surplus());
+        for (database, first, second) in
+            [("stream-first.db", &streams, &sessions), ("session-first.db", &sessions, &streams)]
+        {
+            import(database, first);
+            let both = import(database, second);
+            let surplus = || format!("{:#?}\n{:#?}", count(&alone), count(&both));
+            assert_eq!(both.len(), alone.len(), "{database}, {}: {}", runner.name, surplus());
+        }
     }
     assert!(pairs > 100, "{pairs}");
 }
@@ -327,6 +342,76 @@ fn a_running_proxy_takes_sessions_and_follows_those_that_grow() {
     let all = runs().len();
     machine.import(&["--url", &url]).exits(0).prints(&["0 runs imported"]);
     assert_eq!(runs().len(), all);
+}
+
+#[test]
+fn a_file_that_is_replaced_while_it_is_watched_is_read_again_at_once() {
+    let machine = Machine::new("import-replaced");
+    let runner = runners().next().unwrap();
+    let recordings = recorded(runner);
+    let mut texts: Vec<String> = recordings.iter().take(3).map(|(file, _)| fs::read_to_string(file).unwrap()).collect();
+    texts.sort_by_key(String::len);
+    let expected = |text: &str, name: &str| {
+        let file = machine.scratch.file(&format!("{name}.jsonl"), text);
+        machine.counted(&format!("{name}.db"), &["--from", runner.name, &file]);
+        machine.runs(&format!("{name}.db"))
+    };
+    let alone: Vec<Vec<Value>> =
+        texts.iter().enumerate().map(|(nth, text)| expected(text, &format!("alone-{nth}"))).collect();
+    let named = |runs: &[Value]| {
+        let name = |run: &Value| (run["session_id"].to_string(), run["title"].to_string());
+        runs.iter().map(name).collect::<BTreeSet<_>>()
+    };
+    let proxy = Proxy::start();
+    let url = format!("http://{}", proxy.address);
+    let path = machine.session(runner, "one");
+    fs::write(&path, &texts[0]).unwrap();
+    let watching = machine.watch(&["--url", &url, "--watch", runner.name]);
+    let listed = || {
+        let listed = crate::client::get(proxy.address, "/v1/runs?limit=1000", &[]).json();
+        listed["data"].as_array().unwrap().clone()
+    };
+    let has = |nth: usize| named(&alone[nth]).is_subset(&named(&listed()));
+    wait_until("the first file is not there", || has(0));
+    // The same file gets longer content of another session, in one step.
+    let begun = Instant::now();
+    OpenOptions::new().write(true).open(&path).unwrap().write_all(texts[1].as_bytes()).unwrap();
+    wait_until("the content that was overwritten is not there", || has(1));
+    // Another file takes its place.
+    let other = machine.path("other.jsonl");
+    fs::write(&other, &texts[2]).unwrap();
+    fs::rename(&other, &path).unwrap();
+    wait_until("the file that took the place is not there", || has(2));
+    assert!(begun.elapsed() < Duration::from_secs(50), "files are read again at once: {:?}", begun.elapsed());
+    watching.stop();
+    let all: BTreeSet<_> = alone.iter().flat_map(|runs| named(runs)).collect();
+    assert_eq!(named(&listed()), all);
+}
+
+#[test]
+fn a_file_without_a_run_is_no_failure() {
+    let machine = Machine::new("import-no-run");
+    let runner = runners().next().unwrap();
+    let (file, _) = recorded(runner).remove(0);
+    let text = fs::read_to_string(file).unwrap();
+    let path = machine.session(runner, "short");
+    fs::write(&path, text.lines().next().unwrap().to_owned() + "\n").unwrap();
+    let ran = machine.import(&["--db", "a.db"]).exits(0);
+    ran.says(&["short", "has no run"]).prints(&["0 runs imported", "1 files without a run"]);
+    let summary = machine.import(&["--db", "a.db", "--format", "json"]).exits(0).json();
+    assert_eq!((&summary["total"]["files_without_run"], &summary["failed_files"]), (&1.into(), &0.into()));
+}
+
+#[test]
+fn an_import_stops_when_its_proxy_is_gone() {
+    let machine = Machine::new("import-gone");
+    let files = furnish(&machine);
+    // Nothing listens there any more.
+    let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let ran = machine.import(&["--url", &format!("http://{address}"), "--format", "json"]).exits(2);
+    assert_eq!(ran.err.matches("does not answer").count(), 1, "{}", ran.err);
+    assert!(ran.err.contains(&format!("{files} of {files} files are left")), "{}", ran.err);
+    assert_eq!((&ran.json()["left_files"], &ran.json()["failed_files"]), (&files.into(), &0.into()));
 }
 
 #[test]

@@ -26,7 +26,7 @@ use framegate_translators::encode::EncoderOptions;
 use framegate_translators::normalizer::EndHold;
 use framegate_translators::runners::RUNNERS;
 use report::Progress;
-use sink::Sink;
+use sink::{NotTaken, Sink};
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
@@ -105,7 +105,9 @@ fn take_all(sink: &Sink, files: &[Session], labels: &Labels, runtime: &Handle, p
                 loop {
                     let place = turns.place();
                     let Some(file) = files.get(place.number()) else { break };
-                    if done.send((file, sink.take(file, labels, place, runtime))).is_err() {
+                    let taken = sink.take(file, labels, place, runtime);
+                    let is_over = matches!(taken, Err(NotTaken::Proxy(_)));
+                    if done.send((file, taken)).is_err() || is_over {
                         break;
                     }
                 }

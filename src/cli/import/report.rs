@@ -4,7 +4,7 @@
 //! summary by runner. Never: a line of progress in a pipe.
 
 use super::find::Session;
-use super::sink::{Sink, Taken};
+use super::sink::{NotTaken, Sink, Taken};
 use crate::clock::Moment;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -33,6 +33,9 @@ struct Sum {
     bytes: u64,
     new_runs: u64,
     known_runs: u64,
+    replaced_runs: u64,
+    /// Files that have records, but no run.
+    files_without_run: u64,
 }
 
 impl Sum {
@@ -41,6 +44,8 @@ impl Sum {
         self.bytes += taken.bytes;
         self.new_runs += taken.new;
         self.known_runs += taken.known;
+        self.replaced_runs += taken.replaced;
+        self.files_without_run += u64::from(taken.is_without_run);
     }
 }
 
@@ -54,6 +59,8 @@ pub(super) struct Progress {
     sums: BTreeMap<String, Sum>,
     total: Sum,
     failed: usize,
+    /// How many files are left because the proxy does not answer.
+    left: usize,
     /// When the line of progress was last printed; `None` if there is none.
     shown: Option<Moment>,
     is_shown: bool,
@@ -72,18 +79,19 @@ impl Progress {
             sums: BTreeMap::new(),
             total: Sum::default(),
             failed: unreadable,
+            left: 0,
             shown: std::io::stderr().is_terminal().then_some(now),
             is_shown: false,
         }
     }
 
-    /// How many files could not be read.
+    /// How many files could not be read, or are left.
     pub(super) fn failed(&self) -> usize {
-        self.failed
+        self.failed + self.left
     }
 
     /// A file is done.
-    pub(super) fn take(&mut self, file: &Session, taken: Result<Taken, String>) {
+    pub(super) fn take(&mut self, file: &Session, taken: Result<Taken, NotTaken>) {
         self.done_files += 1;
         match taken {
             Ok(taken) => {
@@ -93,12 +101,22 @@ impl Progress {
                 let runner = taken.runner.clone().or_else(|| file.runner.map(str::to_owned)).unwrap_or_default();
                 self.sums.entry(runner).or_default().add(&taken);
                 self.total.add(&taken);
+                if taken.is_without_run {
+                    self.clear();
+                    tracing::warn!("{} has no run", file.name());
+                }
             }
-            Err(why) => {
+            Err(NotTaken::File(why)) => {
                 self.done_bytes += file.bytes.unwrap_or_default();
                 self.clear();
                 self.failed += 1;
                 tracing::error!("{why}");
+            }
+            Err(NotTaken::Proxy(why)) => {
+                self.clear();
+                self.done_files -= 1;
+                self.left = usize::try_from(self.files - self.done_files).unwrap_or(usize::MAX);
+                tracing::error!("{why}; {} of {} files are left: import again", self.left, self.files);
             }
         }
         if self.shown.is_some_and(|shown| shown.elapsed() >= EVERY) {
@@ -148,7 +166,7 @@ impl Progress {
         match form {
             Form::Json => {
                 let mut summary = serde_json::json!({
-                    "runners": self.sums, "total": self.total, "failed_files": self.failed,
+                    "runners": self.sums, "total": self.total, "failed_files": self.failed, "left_files": self.left,
                     "duration_ms": u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
                 });
                 if let Some((runs, _)) = dropped {
@@ -158,23 +176,31 @@ impl Progress {
             }
             Form::Text => {
                 for (runner, sum) in &self.sums {
-                    let Sum { files, new_runs, known_runs, .. } = sum;
+                    let Sum { files, new_runs, known_runs, replaced_runs, .. } = sum;
+                    let replaced = some(*replaced_runs, "replaced shorter ones");
                     writeln!(
                         out,
-                        "{runner}: {new_runs} runs imported from {files} files, {known_runs} were in the log already"
+                        "{runner}: {new_runs} runs imported from {files} files, {known_runs} were in the log already{replaced}"
                     )?;
                 }
-                let failed = match self.failed {
-                    0 => String::new(),
-                    failed => format!(", {failed} files could not be read"),
-                };
+                let rest = [
+                    some(self.total.files_without_run, "files without a run"),
+                    some(self.failed as u64, "files could not be read"),
+                    some(self.left as u64, "files are left"),
+                ]
+                .concat();
                 let rate = rate(self.total.bytes, took);
                 let (new, seconds) = (self.total.new_runs, took.as_secs_f64());
-                writeln!(out, "{new} runs imported into {place} in {seconds:.1} s ({rate}){failed}")?;
+                writeln!(out, "{new} runs imported into {place} in {seconds:.1} s ({rate}){rest}")?;
             }
         }
         Ok(())
     }
+}
+
+/// A further count of the summary, if it is not 0.
+fn some(count: u64, what: &str) -> String {
+    if count == 0 { String::new() } else { format!(", {count} {what}") }
 }
 
 fn rate(bytes: u64, took: Duration) -> String {

@@ -10,7 +10,7 @@ use crate::cli::bad::{BadRecords, no_run};
 use crate::cli::bridge::{Failure, Proxy};
 use crate::cli::input::Input;
 use crate::cli::recordings::first_time;
-use crate::client::Body;
+use crate::client::{Body, NoAnswer};
 use crate::ingest::{Ingest, IngestFactory, Seen, Stopped, pump};
 use crate::runs::labels::Labels;
 use crate::runs::{Ingested, Runs};
@@ -23,6 +23,7 @@ use hyper::body::Frame;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 use serde_json::Value;
+use std::fmt;
 use std::io;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -54,6 +55,39 @@ pub(super) struct Taken {
     pub(super) new: u64,
     /// Runs that it had.
     pub(super) known: u64,
+    /// Runs that replaced shorter ones.
+    pub(super) replaced: u64,
+    /// Whether it had records, but no run.
+    pub(super) is_without_run: bool,
+}
+
+impl Taken {
+    fn of(runner: Option<String>, runs: usize, known: u64, replaced: u64) -> Self {
+        let new = (runs as u64).saturating_sub(known).saturating_sub(replaced);
+        Self { runner, bytes: 0, new, known, replaced, is_without_run: runs == 0 }
+    }
+}
+
+/// Why a file was not taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum NotTaken {
+    /// Others may be.
+    File(String),
+    /// The proxy does not answer, so no others will be.
+    Proxy(String),
+}
+
+impl From<String> for NotTaken {
+    fn from(why: String) -> Self {
+        Self::File(why)
+    }
+}
+
+impl fmt::Display for NotTaken {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Self::File(why) | Self::Proxy(why)) = self;
+        out.write_str(why)
+    }
 }
 
 /// Where sessions go.
@@ -137,22 +171,27 @@ impl Sink {
     /// Imports a file. Waits for the file and for its turn on the thread that calls it, which must not be one of the runtime.
     ///
     /// # Errors
-    /// Why the file cannot be read, or has no run.
+    /// Why the file cannot be read, or that no runner wrote it.
     pub(super) fn take(
         &self,
         file: &Session,
         labels: &Labels,
         place: Place<'_>,
         runtime: &Handle,
-    ) -> Result<Taken, String> {
-        let cannot_read = |why: &dyn std::fmt::Display| format!("cannot read {}: {why}", file.name());
+    ) -> Result<Taken, NotTaken> {
+        let cannot_read = |why: &dyn fmt::Display| format!("cannot read {}: {why}", file.name());
         let mut input = file.open(self.most(), COMMAND).map_err(|error| cannot_read(&error))?;
         let bytes = file.bytes.or_else(|| input.known_bytes()).unwrap_or_default();
         let taken = match self {
-            Self::Log { factory, .. } => into_log(factory, &mut input, file, (labels, place), runtime),
+            Self::Log { factory, .. } => {
+                into_log(factory, &mut input, file, (labels, place), runtime).map_err(NotTaken::File)
+            }
             Self::Proxy { proxy, .. } => to_proxy(proxy, input, file, labels, runtime),
         };
-        taken.map(|taken| Taken { bytes, ..taken }).map_err(|why| cannot_read(&why))
+        taken.map(|taken| Taken { bytes, ..taken }).map_err(|why| match why {
+            NotTaken::File(why) => NotTaken::File(cannot_read(&why)),
+            gone @ NotTaken::Proxy(_) => gone,
+        })
     }
 
     /// How many files are imported at once. A proxy recognises what it has already, but not what another request is sending, so it gets one.
@@ -272,12 +311,11 @@ fn into_log(
         return Err(error.to_string());
     }
     let runs = ingested.runs();
-    if runs.is_empty() || seen.is_nothing() || seen.mistaken.is_some() {
+    if seen.is_nothing() || seen.mistaken.is_some() {
         return Err(no_run(input, file.runner, &seen.tally, seen.mistaken, bad.first()));
     }
-    let known = ingested.repeated().len() as u64;
     let runner = runs.first().map(|run| run.status().runner.to_string());
-    Ok(Taken { runner, bytes: 0, new: (runs.len() as u64).saturating_sub(known), known })
+    Ok(Taken::of(runner, runs.len(), ingested.repeated().len() as u64, ingested.replaced()))
 }
 
 /// What a proxy answers to an ingest, as far as it matters here.
@@ -287,6 +325,8 @@ struct Answer {
     runs: Vec<Run>,
     #[serde(default)]
     repeated_runs: u64,
+    #[serde(default)]
+    replaced_runs: u64,
 }
 
 #[derive(Deserialize)]
@@ -320,7 +360,7 @@ fn to_proxy(
     file: &Session,
     labels: &Labels,
     runtime: &Handle,
-) -> Result<Taken, String> {
+) -> Result<Taken, NotTaken> {
     let (pieces, sending) = send(proxy, file, labels, runtime);
     loop {
         match input.next() {
@@ -334,15 +374,30 @@ fn to_proxy(
             Err(error) => {
                 let why = error.to_string();
                 let _ = pieces.blocking_send(Err(error));
-                return Err(why);
+                return Err(why.into());
             }
         }
     }
     drop(pieces);
-    let answer =
-        runtime.block_on(sending).map_err(|error| error.to_string())?.map_err(|failure| failure.to_string())?;
-    let Answer { runs, repeated_runs } = serde_json::from_value(answer)
+    let answer = match runtime.block_on(sending).map_err(|error| error.to_string())? {
+        Ok(answer) => answer,
+        Err(failure) if runtime.block_on(is_gone(proxy, &failure)) => return Err(NotTaken::Proxy(failure.to_string())),
+        Err(failure) => return Err(failure.to_string().into()),
+    };
+    let Answer { runs, repeated_runs, replaced_runs } = serde_json::from_value(answer)
         .map_err(|error| format!("the answer is not that of a framegate proxy: {error}"))?;
     let runner = runs.first().map(|run| run.runner.clone());
-    Ok(Taken { runner, bytes: 0, new: (runs.len() as u64).saturating_sub(repeated_runs), known: repeated_runs })
+    Ok(Taken::of(runner, runs.len(), repeated_runs, replaced_runs))
+}
+
+/// Whether a request failed because there is no proxy any more.
+async fn is_gone(proxy: &Proxy, failure: &Failure) -> bool {
+    match failure {
+        Failure::NoAnswer(NoAnswer::Unreachable(_)) => true,
+        // The proxy may have ended the connection because of the file.
+        Failure::NoAnswer(NoAnswer::Broken(_)) | Failure::Lost(_) => {
+            matches!(proxy.get("/healthz").await, Err(Failure::NoAnswer(_)))
+        }
+        _ => false,
+    }
 }

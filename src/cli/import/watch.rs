@@ -18,7 +18,7 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use tokio::runtime::Handle;
 
 /// How often files are looked at.
@@ -39,13 +39,30 @@ const RETRY: Duration = Duration::from_secs(60);
 /// How many bytes are read at once.
 const CHUNK_BYTES: usize = 256 << 10;
 
+/// How many bytes before the offset are compared before more is read.
+const COMPARED_BYTES: usize = 1 << 10;
+
 /// A file that grows.
 struct Growing {
     file: File,
     identity: Identity,
+    /// How much of it was read.
     offset: u64,
+    /// The last bytes of that.
+    end: Vec<u8>,
+    /// When it was last written, as far as it was read.
+    modified: Option<SystemTime>,
     stream: Stream,
     last: Moment,
+}
+
+/// Why a file is not followed any more.
+enum Over {
+    /// It was silent for long.
+    Silent,
+    /// It is another file, or has other content than was read.
+    Replaced,
+    Failed(String),
 }
 
 /// Follows the files until the user stops the command.
@@ -108,9 +125,13 @@ impl Watched<'_> {
             return;
         }
         self.failed.remove(&key);
-        if let Err(why) = self.begin(&session) {
+        self.try_to_begin(&session);
+    }
+
+    fn try_to_begin(&mut self, session: &Session) {
+        if let Err(why) = self.begin(session) {
             tracing::warn!("{why}");
-            self.failed.insert(key, Moment::now());
+            self.failed.insert(session.key(), Moment::now());
         }
     }
 
@@ -118,7 +139,8 @@ impl Watched<'_> {
         // A compressed file is whole when it appears, and a session of a database until the next prompt.
         if session.stored.is_some() || is_compressed(&session.path) {
             let turns = Turns::default();
-            return self.sink.take(session, self.labels, turns.place(), self.runtime).map(drop);
+            let taken = self.sink.take(session, self.labels, turns.place(), self.runtime);
+            return taken.map(drop).map_err(|why| why.to_string());
         }
         let silent = self.growing.iter().min_by_key(|(_, file)| file.last).map(|(path, _)| path.clone());
         if let Some(silent) = silent.filter(|_| self.growing.len() >= MOST_OPEN) {
@@ -127,38 +149,50 @@ impl Watched<'_> {
         let opened = File::open(&session.path).and_then(|file| Ok((Identity::of(&file)?, file)));
         let (identity, file) = opened.map_err(|error| format!("cannot read {}: {error}", shown(&session.path)))?;
         let stream = self.sink.open(session, self.labels, self.runtime);
-        let file = Growing { file, identity, offset: 0, stream, last: Moment::now() };
+        let (end, modified) = (Vec::new(), None);
+        let file = Growing { file, identity, offset: 0, end, modified, stream, last: Moment::now() };
         self.growing.insert(session.path.clone(), file);
         Ok(())
     }
 
     /// Passes on what was written to the open files.
     fn go_on(&mut self) {
-        let mut over: Vec<(PathBuf, Result<(), String>)> = Vec::new();
+        let mut over: Vec<(PathBuf, Over)> = Vec::new();
         for (path, file) in &mut self.growing {
             match go_on(path, file, self.runtime) {
                 Ok(()) if file.last.elapsed() < SILENCE => {}
-                ended => over.push((path.clone(), ended)),
+                Ok(()) => over.push((path.clone(), Over::Silent)),
+                Err(ended) => over.push((path.clone(), ended)),
             }
         }
-        over.into_iter().for_each(|(path, ended)| self.end(&path, ended));
+        for (path, ended) in over {
+            let is_replaced = matches!(ended, Over::Replaced);
+            self.end(&path, ended);
+            let known = self.known.get(&(path.clone(), None)).filter(|_| is_replaced).cloned();
+            if let Some(session) = known.filter(|session| !self.failed.contains_key(&session.key())) {
+                tracing::warn!("{} was replaced or cut; it is read again", shown(&path));
+                self.try_to_begin(&session);
+            }
+        }
     }
 
     /// Takes what is left of a file, and ends it for now.
     fn close(&mut self, path: &Path) {
         let Some(file) = self.growing.get_mut(path) else { return };
         let read = go_on(path, file, self.runtime);
-        self.end(path, read);
+        self.end(path, read.err().unwrap_or(Over::Silent));
     }
 
-    fn end(&mut self, path: &Path, ended: Result<(), String>) {
+    fn end(&mut self, path: &Path, ended: Over) {
         let Some(file) = self.growing.remove(path) else { return };
         // If a proxy has refused, its answer says why.
         let closed = file.stream.finish(self.runtime);
-        if let Err(why) = closed.and(ended) {
-            tracing::warn!("{}: {why}", shown(path));
-            self.failed.insert((path.to_owned(), None), Moment::now());
-        }
+        let why = match (closed, ended) {
+            (Err(why), _) | (Ok(()), Over::Failed(why)) => why,
+            (Ok(()), Over::Silent | Over::Replaced) => return,
+        };
+        tracing::warn!("{}: {why}", shown(path));
+        self.failed.insert((path.to_owned(), None), Moment::now());
     }
 }
 
@@ -166,7 +200,7 @@ impl Watched<'_> {
 ///
 /// # Errors
 /// Why the file cannot be followed any more.
-fn go_on(path: &Path, file: &mut Growing, runtime: &Handle) -> Result<(), String> {
+fn go_on(path: &Path, file: &mut Growing, runtime: &Handle) -> Result<(), Over> {
     if grown(path, file, runtime)? {
         file.last = Moment::now();
     } else {
@@ -176,23 +210,47 @@ fn go_on(path: &Path, file: &mut Growing, runtime: &Handle) -> Result<(), String
 }
 
 /// Whether the file has grown.
-fn grown(path: &Path, file: &mut Growing, runtime: &Handle) -> Result<bool, String> {
-    let metadata = std::fs::metadata(path).map_err(|error| error.to_string())?;
-    let identity = Identity::at(path).map_err(|error| error.to_string())?;
-    if identity != file.identity || metadata.len() < file.offset {
-        return Err("the file was replaced or cut; it is read again".to_owned());
-    }
-    if metadata.len() == file.offset {
+fn grown(path: &Path, file: &mut Growing, runtime: &Handle) -> Result<bool, Over> {
+    let failed = |error: io::Error| Over::Failed(error.to_string());
+    let metadata = std::fs::metadata(path).map_err(failed)?;
+    let identity = Identity::at(path).map_err(failed)?;
+    let modified = metadata.modified().ok();
+    if identity == file.identity && metadata.len() == file.offset && modified == file.modified {
         return Ok(false);
     }
+    let is_same = identity == file.identity && metadata.len() >= file.offset && file.has_end().map_err(failed)?;
+    if !is_same {
+        return Err(Over::Replaced);
+    }
+    file.modified = modified;
     let mut chunk = vec![0; CHUNK_BYTES];
+    let before = file.offset;
     loop {
-        let read = read_at(&mut file.file, file.offset, &mut chunk).map_err(|error| error.to_string())?;
+        let read = read_at(&mut file.file, file.offset, &mut chunk).map_err(failed)?;
         if read == 0 {
-            return Ok(true);
+            return Ok(file.offset > before);
         }
-        file.stream.feed(chunk.get(..read).unwrap_or_default(), runtime)?;
-        file.offset += read as u64;
+        let read = chunk.get(..read).unwrap_or_default();
+        file.stream.feed(read, runtime).map_err(Over::Failed)?;
+        file.has_read(read);
+    }
+}
+
+impl Growing {
+    /// Whether what was read last is still there.
+    fn has_end(&mut self) -> io::Result<bool> {
+        let mut end = vec![0; self.end.len()];
+        self.file.seek(SeekFrom::Start(self.offset - end.len() as u64))?;
+        match self.file.read_exact(&mut end) {
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
+            read => read.map(|()| end == self.end),
+        }
+    }
+
+    fn has_read(&mut self, bytes: &[u8]) {
+        self.offset += bytes.len() as u64;
+        self.end.extend_from_slice(bytes.get(bytes.len().saturating_sub(COMPARED_BYTES)..).unwrap_or_default());
+        self.end.drain(..self.end.len().saturating_sub(COMPARED_BYTES));
     }
 }
 

@@ -91,7 +91,7 @@ pub(super) fn schemas() -> Value {
             "calls": count("Calls that began."),
             "failed": count("Calls that were refused or interrupted, that never ran, or that ended with an exit code other than 0."),
             "duration_ms": count("The sum of the durations of `timed_calls`, in milliseconds; absent if there are none."),
-            "timed_calls": count("Calls that ran to their end, successfully or not."),
+            "timed_calls": count("Calls that ran to their end, successfully or not, and whose duration is known."),
             "rest": {"type": "boolean", "description": format!("True in the last entry if it sums the tools beyond the first \
                 {TOOLS_OF_RUN} of a run, or beyond {MOST_TOOLS} of an answer; its name is `other`.")},
         },

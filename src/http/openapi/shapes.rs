@@ -132,6 +132,7 @@ pub(super) fn schemas() -> Value {
             &json!({"message": text, "type": text, "param": {"type": "null"}, "code": text}))})),
         "Made": object(&["records", "invalid_records", "unknown_records", "repeated_runs", "runs"], &json!({"records": count,
             "repeated_runs": counted("The number of runs that were already in the log."),
+            "replaced_runs": counted("The number of runs that replaced shorter ones in the log."),
             "invalid_records": counted("Records that are not JSON, not UTF-8, or too large."),
             "unknown_records": counted("Records of an unknown type or with an unknown part."),
             "looks_like": {"type": "string", "description": "Another runner that the input looks like."},

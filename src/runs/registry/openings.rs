@@ -85,6 +85,19 @@ impl Registry {
         found
     }
 
+    /// The runs of the stream's runner that meet the condition, newest first; at most `most`.
+    pub(in crate::runs) fn of_runner(
+        &self,
+        stream: &Stream,
+        most: usize,
+        is_wanted: &dyn Fn(&Arc<Entry>) -> bool,
+    ) -> Vec<Arc<Entry>> {
+        let known = self.read();
+        let runs = known.order.values().rev().filter_map(|id| known.by_id.get(id));
+        let found = runs.filter(|entry| entry.stream.provider == stream.provider && is_wanted(entry));
+        found.take(most).cloned().collect()
+    }
+
     /// Updates the index once a run that began without a record has its first one.
     pub(super) fn learn_opening(&self, entry: &Entry, status: &RunStatus) {
         let is_new = status.opening.is_some() && entry.status().opening.is_none();

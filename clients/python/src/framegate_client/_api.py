@@ -87,6 +87,8 @@ class IngestResult(TypedDict):
     records: int
     repeated_runs: int
     """The number of runs that were already in the log."""
+    replaced_runs: NotRequired[int]
+    """The number of runs that replaced shorter ones in the log."""
     runs: list[RunStatus]
     unknown_records: int
     """Records of an unknown type or with an unknown part."""
@@ -465,7 +467,7 @@ class ToolFigures(TypedDict):
     rest: NotRequired[bool]
     """True in the last entry if it sums the tools beyond the first 64 of a run, or beyond 500 of an answer; its name is `other`."""
     timed_calls: int
-    """Calls that ran to their end, successfully or not."""
+    """Calls that ran to their end, successfully or not, and whose duration is known."""
 
 
 class UpstreamListUpstreamsItemModesItem(TypedDict):

@@ -74,6 +74,8 @@ export interface IngestResult {
   records: number;
   /** The number of runs that were already in the log. */
   repeated_runs: number;
+  /** The number of runs that replaced shorter ones in the log. */
+  replaced_runs?: number;
   runs: RunStatus[];
   /** Records of an unknown type or with an unknown part. */
   unknown_records: number;
@@ -433,7 +435,7 @@ export interface ToolFigures {
   name: string;
   /** True in the last entry if it sums the tools beyond the first 64 of a run, or beyond 500 of an answer; its name is `other`. */
   rest?: boolean;
-  /** Calls that ran to their end, successfully or not. */
+  /** Calls that ran to their end, successfully or not, and whose duration is known. */
   timed_calls: number;
 }
 
