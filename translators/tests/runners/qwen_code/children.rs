@@ -131,8 +131,10 @@ fn a_call_id_that_is_used_again_is_another_call() {
         result("Done.", usage(9, 9)),
     ];
     let lines = frame_lines(&records);
-    let calls: Vec<&String> =
-        lines.iter().filter(|line| line.contains(" t")).filter(|line| !line.contains("text")).collect();
+    let calls: Vec<&String> = lines
+        .iter()
+        .filter(|line| ["call ", "output ", "returned "].iter().any(|word| line.starts_with(word)))
+        .collect();
     assert_eq!(
         calls,
         [
