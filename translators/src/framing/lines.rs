@@ -253,7 +253,7 @@ mod tests {
             for (unit, offset, oversized, _) in read(&[text.as_bytes()], limits) {
                 let (from, size) = (offset as usize, oversized.map_or(unit.len(), |size| size as usize));
                 prop_assert!(unit.len() <= record_bytes);
-                prop_assert!(text[from..].as_bytes().starts_with(&unit));
+                prop_assert!(text.as_bytes()[from..].starts_with(&unit));
                 prop_assert!(text[end..from].trim().is_empty(), "{:?} is lost", &text[end..from]);
                 end = from + size;
             }

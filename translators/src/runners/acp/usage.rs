@@ -59,7 +59,7 @@ impl Cost {
         };
         let Some(amount) = cost.f64("amount").filter(|amount| amount.is_finite() && *amount >= 0.0) else { return };
         self.now = Some(amount);
-        if !is_in_run && !(self.had_run && self.before.is_some()) {
+        if !(is_in_run || self.had_run && self.before.is_some()) {
             self.before = Some(amount);
         }
     }
