@@ -32,7 +32,7 @@ pub use identification::{IdentificationReporter, Seen, counted, unknown};
 pub use pump::{Source, Stopped, pump, until_known};
 
 use crate::clock::{Arrival, Clock, Moment};
-use crate::log::{LogError, StreamId};
+use crate::log::LogError;
 use crate::runs::labels::Labels;
 use crate::runs::{Ingested, LOG_FAILED, Origin, Runs};
 use bounds::{Account, Bounds};
