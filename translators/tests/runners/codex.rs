@@ -473,12 +473,12 @@ fn events_of_older_app_servers_are_read_for_each_conversation() {
     // Two conversations at once.
     let both: Vec<_> = turn('a').into_iter().zip(turn('b')).flat_map(|(a, b)| [a, b]).collect();
     let frames = frames_of(&refs(&both));
-    let mut streams: Vec<_> = frames.iter().map(|frame| frame["stream_id"].to_string()).collect();
+    let mut streams: Vec<_> = frames.iter().filter_map(|frame| frame["stream_id"].as_str()).collect();
     streams.sort_unstable();
     streams.dedup();
     assert_eq!(streams.len(), 2);
     for stream in streams {
-        let own: Vec<_> = frames.iter().filter(|frame| frame["stream_id"].to_string() == stream).cloned().collect();
+        let own: Vec<_> = frames.iter().filter(|frame| frame["stream_id"] == stream).cloned().collect();
         assert_eq!(brief(&own), expected);
     }
 }
