@@ -4,6 +4,7 @@ use super::*;
 use crate::config::GateMode;
 use crate::defaults::AHEAD_BYTES;
 use crate::gate::Gate;
+use crate::log::StreamId;
 use crate::log::{Checkpoint, FrameLog, Gone, MemoryLog, stream_id, weight};
 use async_trait::async_trait;
 use framegate_translators::frame::{Body, StreamKind};
