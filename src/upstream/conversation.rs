@@ -309,8 +309,10 @@ impl Conversation {
         answer: Answer,
         by: Option<String>,
     ) -> Result<(StreamId, ApprovalResolved), SendError> {
+        let Some(dialogue) = &mut self.dialogue else {
+            return Err(SendError::Unsupported("this proxy takes no answers for the run; the proxy that has its runner does"));
+        };
         let no_question = || SendError::UnknownQuestion(approval_id.clone());
-        let dialogue = self.dialogue.as_mut().ok_or_else(no_question)?;
         let question = dialogue.question(approval_id).ok_or_else(no_question)?;
         if question.wants_answers && answer.decision == Decision::Approved && answer.answers.is_empty() {
             return Err(SendError::Unsupported("this question requires a choice or a text: send it in `answers`"));
