@@ -52,7 +52,7 @@ pub(super) fn by_outcome(
         _ => (Decision::Cancelled, Some(SETTLED.to_owned())),
     };
     resolve(approval_id, stream, decision, None, reason, normalizer);
-    decision != Decision::Approved
+    decision == Decision::Rejected
 }
 
 fn resolve(
@@ -117,6 +117,16 @@ impl Turn {
         })
     }
 
+    /// The agent withdraws a question. That decides nothing about the call.
+    pub(super) fn withdrawn(&mut self, question: &Question, normalizer: &mut Normalizer) {
+        if let Some(call) = question.call.as_deref().and_then(|call| self.call(call)) {
+            call.questions.retain(|waiting| *waiting != question.approval_id);
+        }
+        normalizer.record_on(question.stream);
+        let reason = Some("withdrawn by the agent".to_owned());
+        resolve(question.approval_id.clone(), question.stream, Decision::Cancelled, None, reason, normalizer);
+    }
+
     /// The client answers whether a tool may run.
     pub(super) fn permitted(&mut self, question: Question, result: &Object<'_>, normalizer: &mut Normalizer) {
         let (decision, scope) = permission::decision(result, &question.options).unwrap_or((Decision::Cancelled, None));
@@ -165,10 +175,4 @@ pub(super) fn filled_in(question: Question, result: &Object<'_>, normalizer: &mu
     };
     normalizer.record_on(question.stream);
     resolve(question.approval_id, question.stream, decision, None, None, normalizer);
-}
-
-/// The agent withdraws a question.
-pub(super) fn withdrawn(question: &Question, normalizer: &mut Normalizer) {
-    let reason = Some("withdrawn by the agent".to_owned());
-    resolve(question.approval_id.clone(), question.stream, Decision::Cancelled, None, reason, normalizer);
 }

@@ -114,7 +114,7 @@ impl Pi {
     }
 
     /// Resolves the questions about a call, as far as its progress shows the answer. The host may have answered them before. Returns
-    /// whether one of them was not approved.
+    /// whether it did not approve one of them.
     pub(super) fn answered(&mut self, call_id: &str, progress: CallProgress<'_>, normalizer: &mut Normalizer) -> bool {
         let Some(run) = self.runs.open.as_mut().filter(|run| !run.questions.is_empty()) else { return false };
         let (stream, settled) = (run.key, Some(SETTLED.to_owned()));
@@ -130,10 +130,9 @@ impl Pi {
         let about: Vec<Question> = about;
         let mut was_refused = false;
         for Question { approval_id, .. } in about {
-            let id = approval_id.clone();
+            was_refused |= normalizer.approval_refused(stream, &approval_id);
             let answer = ApprovalResolved { approval_id, decision, by: None, reason: reason.clone(), scope: None };
             normalizer.approval_resolved(stream, answer);
-            was_refused |= normalizer.approval_refused(stream, &id);
         }
         was_refused
     }

@@ -126,9 +126,9 @@ impl Case {
         self.agent() != "gemini-cli"
     }
 
-    /// Whether the agent writes something before what its tools return.
+    /// Whether the agent writes something before what its commands return, or more than the script.
     pub fn decorates_output(&self) -> bool {
-        matches!(self.agent(), "qwen-code")
+        matches!(self.agent(), "claude-agent-acp" | "copilot" | "qwen-code" | "sdk-fake")
     }
 
     /// Whether the exit code of a command is anywhere in the recording.

@@ -171,16 +171,23 @@ fn tools_have_their_arguments_output_and_outcome() {
             if let Some(text) = call["output_contains"].as_str()
                 && case.tells_output()
             {
-                // Nothing stands before the output, unless an agent decorates it.
-                let is_it = match case.decorates_output() {
-                    true => tool.output.contains(text),
-                    false => tool.output.starts_with(text),
+                // The text of a call that was refused is no output, but says why it failed.
+                let told = match &tool.end {
+                    Some(ToolEnd::Failed(error)) if tool.output.is_empty() => error,
+                    _ => &tool.output,
                 };
-                findings.check(&case, "output", is_it, &(&tool.output, text));
+                // Nothing stands before the output of a command, unless an agent decorates it.
+                let is_it = match call["tool"] == "bash" && !case.decorates_output() {
+                    true => told.starts_with(text),
+                    false => told.contains(text),
+                };
+                findings.check(&case, "output", is_it, &(told, text));
             }
-            let never_ran = call["outcome"] == "rejected" && matches!(tool.end, Some(ToolEnd::Failed(_)));
-            if never_ran || (!case.tells_output() && wire["status"] != "completed") {
+            if call["outcome"] == "rejected" && matches!(tool.end, Some(ToolEnd::Failed(_))) {
                 findings.equal(&case, "no output", &tool.output.as_str(), &"");
+            }
+            if let Some(description) = call["input"]["description"].as_str() {
+                findings.check(&case, "description", !tool.output.contains(description), &tool.output);
             }
             if let Some(diff) = call["diff"].as_object() {
                 let is_it = |change: &(String, String)| {

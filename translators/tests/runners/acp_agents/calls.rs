@@ -90,9 +90,12 @@ fn a_call_that_was_refused_failed_and_has_no_output() {
         ]);
         assert_eq!(brief(&frames), expected);
     }
-    // The answer is not in the input, and nothing says that the call ran.
-    let frames = alone(&[question(0, "May I?"), updated("c", "failed", None), stops(3, "cancelled")]);
-    assert_eq!(brief(&frames), ["started c", "cancelled", "failed failed"]);
+    // The answer is not in the input, and a withdrawn question decides nothing.
+    let frames = alone(&[question(0, "May I?"), updated("c", "failed", Some("it broke")), stops(3, "end_turn")]);
+    assert_eq!(brief(&frames), ["started c", "cancelled", "stdout it broke", "ended 1"]);
+    let withdraws = json!({"jsonrpc": "2.0", "method": "$/cancel_request", "params": {"requestId": 0}});
+    let frames = alone(&[question(0, "May I?"), withdraws, updated("c", "failed", None), stops(3, "end_turn")]);
+    assert_eq!(brief(&frames), ["started c", "cancelled", "ended 1"]);
     // What exited did run.
     let mut exited = updated("c", "failed", Some("out"));
     exited["params"]["update"]["rawOutput"] = json!({"exitCode": 3});
@@ -103,11 +106,12 @@ fn a_call_that_was_refused_failed_and_has_no_output() {
 #[test]
 fn an_id_that_is_used_again_is_another_call() {
     let call = |text: &str| [announced("c", "in_progress", None), updated("c", "completed", Some(text))];
-    let frames = alone(&[call("a"), call("b"), [updated("c", "failed", Some("late")), stops(3, "end_turn")]].concat());
+    let frames =
+        alone(&[call("a"), call("b"), [announced("c", "completed", Some("late")), stops(3, "end_turn")]].concat());
     assert_eq!(
         brief(&frames),
         ["started c", "stdout a", "ended 0", "started c#2", "stdout b", "ended 0"],
-        "a late update is no call"
+        "a repeated end is no call"
     );
     let ids: std::collections::HashSet<_> = bodies(&frames, "tool_started")
         .iter()

@@ -1,7 +1,7 @@
 //! pi.
 
 use super::host::*;
-use framegate_translators::frame::Decision;
+use framegate_translators::frame::{Body, Decision};
 use framegate_translators::host::{Answer, FileContent, HostMessage, Opening, PromptFile, SendError};
 use serde_json::{Value, json};
 
@@ -82,6 +82,24 @@ fn pi_is_told_yes_no_and_texts() {
         host.send(HostMessage::Answer { approval_id: "x".into(), answer: decided(Decision::Approved) }),
         Err(SendError::UnknownQuestion(_))
     ));
+}
+
+#[test]
+fn a_call_that_the_host_refused_did_not_run() {
+    for (decision, ran) in [(Decision::Approved, true), (Decision::Rejected, false), (Decision::Cancelled, false)] {
+        let mut host = opened();
+        host.receive(b"{\"type\":\"agent_start\"}\n");
+        let start = json!({"type": "tool_execution_start", "toolCallId": "c", "toolName": "write", "args": {}});
+        host.receive(format!("{start}\n").as_bytes());
+        asks(&mut host, "q", &json!({"method": "confirm", "title": "Sure?"}));
+        host.answer("q", decided(decision)).unwrap();
+        let end = json!({"type": "tool_execution_end", "toolCallId": "c", "toolName": "write", "isError": true,
+            "result": {"content": [{"type": "text", "text": "Not now"}]}});
+        host.receive(format!("{end}\n").as_bytes());
+        let ended = host.frames.iter().any(|frame| matches!(frame.body, Body::ToolEnded { exit_code: 1, .. }));
+        let failed = host.frames.iter().any(|frame| matches!(frame.body, Body::ToolFailed { .. }));
+        assert_eq!((ended, failed), (ran, !ran), "{decision:?}");
+    }
 }
 
 #[test]

@@ -39,15 +39,6 @@ fn a_command_that_never_ran_was_refused() {
 }
 
 #[test]
-fn a_call_whose_question_was_not_approved_did_not_run() {
-    let (start, failed) = (tool_start("c", "write", &args()), tool_end("c", "write", "Not now", true));
-    assert_eq!(of(&brief(&[BEGIN, &start, &asks(), &failed]), "tool_failed"), ["Not now"]);
-    let goes_on = tool_update("c", "write", "");
-    assert_eq!(of(&brief(&[BEGIN, &start, &asks(), &goes_on, &failed]), "tool_ended"), ["1"]);
-    assert_eq!(of(&brief(&[BEGIN, &start, &failed]), "tool_ended"), ["1"]);
-}
-
-#[test]
 fn what_no_call_shows_is_not_taken_for_an_approval() {
     // A tool can fail by itself.
     let failed = tool_end("c", "read", "ENOENT", true);
