@@ -10,6 +10,7 @@ mod cut;
 mod decoded;
 mod drift;
 mod factory;
+mod hosted;
 mod identification;
 mod known_streams;
 mod pipelined_append;
@@ -34,7 +35,7 @@ use closing::{close_later, cut_short};
 use cut::{LOG_FULL, is_cut, was_cut};
 use framegate_translators::artifacts::Artifact;
 use framegate_translators::decode::Record;
-use framegate_translators::frame::{ApprovalResolved, Frame};
+use framegate_translators::frame::Frame;
 use framegate_translators::host::PromptFile;
 use framegate_translators::normalizer::RunEnd;
 use framegate_translators::pipeline::{self, Pause};
@@ -269,15 +270,6 @@ impl Ingest {
         let due = self.pipeline.deadline().unwrap_or_default();
         let frames = self.pipeline.flush(due).collect();
         (frames, self.pipeline.take_pauses(due))
-    }
-
-    /// Records that the host answered a question in an open stream.
-    ///
-    /// # Errors
-    /// As for [`Ingest::feed`].
-    pub async fn resolve(&mut self, stream: StreamId, answer: ApprovalResolved) -> Result<(), IngestError> {
-        let frames = self.pipeline.resolve(stream, answer, self.clock.now_ms()).map(Arc::new).collect();
-        self.take_in(frames, Moment::now(), None).await
     }
 
     /// The input broke off and continues after a gap of unknown size.

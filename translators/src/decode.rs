@@ -33,6 +33,12 @@ pub trait Decoder: Send {
     /// Decodes the next record. Ignores what it does not know; the record is kept anyway.
     fn record(&mut self, record: &Record<'_>, normalizer: &mut Normalizer);
 
+    /// The host sends this to the runner, one JSON value at a time. It is no record of the input. A decoder that relies on it takes all
+    /// records for the runner's own from then on.
+    fn sent(&mut self, message: &Object<'_>, normalizer: &mut Normalizer) {
+        let _ = (message, normalizer);
+    }
+
     /// Handles a record that is not JSON, or is the end marker `[DONE]`: only selects its stream, by default the open run.
     fn opaque(&mut self, done: bool, normalizer: &mut Normalizer) {
         let _ = done;

@@ -19,7 +19,7 @@ use crate::telemetry::metrics::IngestMeter;
 use crate::upstream::services::Services;
 use crate::upstream::{Claim, Conversation, Envelope, MessageError, StartError};
 use framegate_translators::frame::{SharedStr, StreamKind};
-use framegate_translators::host::{HostMessage, Served, ServiceError};
+use framegate_translators::host::{HostMessage, Outgoing, Served, ServiceError};
 use framegate_translators::normalizer::RunEnd;
 use std::process::ExitStatus;
 use std::sync::Arc;
@@ -304,13 +304,19 @@ impl Supervisor {
 
     /// Sends what is queued, and records the decisions that were passed on.
     async fn speak(&mut self) -> Result<(), IngestError> {
-        self.conversation.step(self.conversation_ms());
+        // The conversation's clock: milliseconds since the program started.
+        let now_ms = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.conversation.step(now_ms);
         if let Some(services) = &mut self.services {
             for request in self.conversation.take_services() {
                 services.begin(request);
             }
         }
         while let Some(sending) = self.conversation.take_sending() {
+            if let Outgoing::Input(line) = &sending {
+                self.ingest.sent_to(line, &mut self.conversation).await?;
+                self.tell_first_run();
+            }
             match self.writer.send(sending) {
                 Some(outcome) => self.conversation.sent(outcome.map(|()| Vec::new())),
                 None => break,
@@ -489,10 +495,5 @@ impl Supervisor {
             (None, None) => self.timers().into_iter().flatten().map(|(at, _)| at).min(),
         };
         [patience, question, end, self.run_due()].into_iter().flatten().min()
-    }
-
-    /// The conversation's clock: milliseconds since the program started.
-    fn conversation_ms(&self) -> u64 {
-        u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 }

@@ -1,12 +1,14 @@
 //! What a host tells an ingest besides the runner's output.
 //!
-//! Input: prompts and answers that the host has sent, and why the input ends. Output: the frames that follow from them. Never: a secret of
+//! Input: prompts, lines and answers that the host has sent, and why the input ends. Output: the frames that follow from them. Never: a secret of
 //! a prompt.
 
 use super::{Ingest, Phase, State};
 use crate::frame::{ApprovalResolved, Attachment, Frame, SharedStr, StreamKind};
 use crate::host::PromptFile;
+use crate::json::Object;
 use crate::normalizer::RunEnd;
+use std::borrow::Cow;
 use uuid::Uuid;
 
 impl Ingest {
@@ -25,6 +27,19 @@ impl Ingest {
         if let Phase::Reading(reading) = &mut self.phase {
             reading.state.normalizer.expect_prompt(without_secrets(prompt), attachments);
         }
+    }
+
+    /// The host sends this line to the runner; returns the frames that follow from it. Secrets are removed from it as from the runner's
+    /// records, so that both name the same session.
+    pub fn sent(&mut self, line: &[u8], now_ms: u64) -> std::vec::Drain<'_, Frame> {
+        let Ok(line) = std::str::from_utf8(line) else { return self.take() };
+        let line = self.rules.as_ref().map_or(Cow::Borrowed(line), |rules| Cow::Owned(rules.without_secrets(line)));
+        if let (Phase::Reading(reading), Some(message)) = (&mut self.phase, Object::parse(line.trim())) {
+            let State { decoder, normalizer, .. } = &mut reading.state;
+            normalizer.at(now_ms);
+            decoder.sent(&message, normalizer);
+        }
+        self.take()
     }
 
     /// The host answered a question in an open stream at `now_ms`; returns the frame that reports it. A later answer from the

@@ -194,7 +194,7 @@ impl Turn {
         call.learn(update);
         let content = update.some("content").filter(|content| content.kind() == Kind::Array).map(Content::read);
         let status = update.str("status");
-        let is_over = matches!(status.as_deref(), Some("completed" | "failed" | "cancelled"));
+        let is_over = status.as_deref().is_some_and(is_end);
         call.is_running |= status.as_deref() == Some("in_progress");
         if let Some(content) = &content {
             if !content.changes.is_empty() {
@@ -248,14 +248,14 @@ impl Turn {
     }
 
     /// Takes a call out of the open ones. A new call is announced by this; `None` if the call is over. An announcement with the id
-    /// of a call that is over is a new call.
+    /// of a call that is over is a new call, unless it repeats the end.
     pub(super) fn take(&mut self, id: &str, told: Told, update: &Object<'_>, place: &mut Place<'_>) -> Option<Call> {
         if let Some(call) = self.calls.open.remove(id) {
             return Some(call);
         }
         let mut tool = place.normalizer.tool(place.scope, id);
         while place.normalizer.tool_known(place.target.stream, &tool) {
-            if told != Told::Announcement {
+            if told != Told::Announcement || update.str("status").as_deref().is_some_and(is_end) {
                 return None;
             }
             self.calls.count += 1;
@@ -468,6 +468,11 @@ impl Turn {
         }
         self.calls = Calls::default();
     }
+}
+
+/// Whether a status is that of a call that is over.
+fn is_end(status: &str) -> bool {
+    matches!(status, "completed" | "failed" | "cancelled")
 }
 
 /// The id of a call whose own id was used before.

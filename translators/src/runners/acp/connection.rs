@@ -48,6 +48,8 @@ pub(super) fn is_own_load(id: &str) -> bool {
 pub(super) struct Connection {
     /// Whether the input contains the client's lines.
     pub(super) has_client: bool,
+    /// Whether the client is framegate's own, which tells what it sends. Then the input has no lines of a client, whatever they say.
+    pub(super) is_hosted: bool,
     pub(super) client: Pending<ClientRequest>,
     pub(super) agent: Pending<AgentRequest>,
     pub(super) answered: Answered,
@@ -76,8 +78,16 @@ impl Connection {
         self.client.get(id).is_some() || self.agent.get(id).is_some()
     }
 
+    /// Whether a turn may begin without its prompt, because the client's requests are not known.
+    pub(super) fn is_alone(&self) -> bool {
+        !self.has_client && !self.is_hosted
+    }
+
     /// Finds the request that an answer belongs to.
     pub(super) fn answers(&mut self, id: &SharedStr, fields: &Object<'_>) -> Answers {
+        if self.is_hosted {
+            return self.client.remove(id).map_or(Answers::Nothing, Answers::Client);
+        }
         let both = self.client.get(id).is_some() && self.agent.get(id).is_some();
         let is_agents = match self.agent.get(id) {
             Some(request) if both || !self.has_client => fits(request, fields),

@@ -47,7 +47,10 @@ impl Decoder for Acp {
         match (fields.str("method"), id) {
             (Some(method), Some(id)) if !(id.is_null() && is_notification(&method)) => {
                 let params = fields.object("params").unwrap_or_default();
-                if is_of_client(&method) {
+                if is_of_client(&method) && self.connection.is_hosted {
+                    normalizer.unknown(format!("{method:?} is a request of clients"));
+                    self.settle(normalizer);
+                } else if is_of_client(&method) {
                     self.client_asks(&method, id, &params, normalizer);
                 } else {
                     self.agent_asks(&method, id, &params, normalizer);
@@ -65,6 +68,10 @@ impl Decoder for Acp {
                 normalizer.record_on_current();
             }
         }
+    }
+
+    fn sent(&mut self, message: &Object<'_>, normalizer: &mut Normalizer) {
+        self.host_sends(message, normalizer);
     }
 
     fn end(&mut self, normalizer: &mut Normalizer) {
@@ -166,9 +173,9 @@ impl Acp {
             normalizer.turn_started(run, session.model.clone());
         }
         let sessions = &self.sessions;
-        let assumed = match self.connection.has_client {
-            true => None,
-            false => self.connection.answered.next_unanswered(|number| sessions.is_assumed(number)),
+        let assumed = match self.connection.is_alone() {
+            false => None,
+            true => self.connection.answered.next_unanswered(|number| sessions.is_assumed(number)),
         };
         self.sessions.began(name, run, id, assumed);
     }
@@ -235,6 +242,9 @@ impl Acp {
     fn notification(&mut self, method: &str, params: &Object<'_>, normalizer: &mut Normalizer) {
         match method {
             "session/update" => self.update(params, normalizer),
+            "session/cancel" if self.connection.is_hosted => {
+                normalizer.unknown(format!("{method:?} is a notification of clients"));
+            }
             "session/cancel" => {
                 self.connection.has_client = true;
                 if let Some(name) = params.str("sessionId") {
@@ -244,9 +254,10 @@ impl Acp {
             "$/cancel_request" => {
                 let id = params.some("requestId").and_then(id_of);
                 let request = id.as_deref().and_then(|id| self.connection.agent.get(id));
-                if let Some(AgentRequest::Permission(question) | AgentRequest::Elicitation(question)) = request {
-                    normalizer.record_on(question.stream);
-                    approvals::withdrawn(question, normalizer);
+                if let Some(AgentRequest::Permission(question) | AgentRequest::Elicitation(question)) = request.cloned()
+                {
+                    let session = self.sessions.enter(&question.session, normalizer);
+                    session.turn.withdrawn(&question, normalizer);
                 }
             }
             _ => {
@@ -425,8 +436,8 @@ impl Acp {
         session.configured(result);
         // Only the next prompt of the client shows that the history is over.
         if !self.connection.has_client {
-            session.replay =
-                if session.replay == Replay::Runs && !session.has_ids { Replay::MayGoOn } else { Replay::No };
+            let may_go_on = session.replay == Replay::Runs && session.has_history && !session.has_ids;
+            session.replay = if may_go_on { Replay::MayGoOn } else { Replay::No };
         }
     }
 

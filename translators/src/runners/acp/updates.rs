@@ -70,7 +70,10 @@ impl Acp {
         session.note(&kind, &update);
         session.has_ids |= is_of_turn && update.some("messageId").is_some();
         match session.replay {
-            Replay::Runs => return,
+            Replay::Runs => {
+                session.has_history |= is_of_turn;
+                return;
+            }
             Replay::GoesOn => {
                 if kind == "available_commands_update" {
                     session.replay = Replay::No;
@@ -89,11 +92,11 @@ impl Acp {
         if kind == "state_update" {
             return self.state(&name, &update, normalizer);
         }
-        if is_of_turn && session.running.is_none() && !self.connection.has_client {
+        if is_of_turn && session.running.is_none() && self.connection.is_alone() {
             let is_user = matches!(&*kind, "user_message_chunk" | "user_message");
             if is_user && self.is_whole && !session.is_open {
                 // The client loads a session.
-                session.replay = Replay::Runs;
+                (session.replay, session.has_history) = (Replay::Runs, true);
                 self.replaying = Some(name);
                 return;
             }
@@ -116,7 +119,7 @@ impl Acp {
     /// A question begins a turn as well, if the client's lines are not there.
     pub(super) fn ensure_turn(&mut self, name: &SharedStr, normalizer: &mut Normalizer) {
         let session = self.sessions.enter(name, normalizer);
-        if session.running.is_none() && !self.connection.has_client && session.replay == Replay::No {
+        if session.running.is_none() && self.connection.is_alone() && session.replay == Replay::No {
             self.begin(name, None, String::new(), normalizer);
         }
     }
@@ -136,7 +139,7 @@ impl Acp {
                 }
                 return;
             }
-            "running" if !is_running => {
+            "running" if !is_running && !self.connection.is_hosted => {
                 session.has_idled = false;
                 self.begin(name, None, String::new(), normalizer);
             }

@@ -289,6 +289,55 @@ fn a_call_that_was_refused_or_left_unanswered_did_not_run() {
 }
 
 #[test]
+fn a_run_begins_with_its_prompt() {
+    let mut host = running();
+    let begins = host.frames.iter().any(|frame| matches!(&frame.body, Body::SessionStarted { input } if input == "go"));
+    assert!(begins, "{:?}", host.frames);
+    // Nothing was said in it yet, and the next prompt begins another run.
+    answer(&mut host, &json!({"stopReason": "end_turn"}));
+    host.send(HostMessage::Prompt("again".into())).unwrap();
+    let begun = || host.frames.iter().filter(|frame| matches!(frame.body, Body::SessionStarted { .. })).count();
+    assert_eq!((begun(), ends(&host)), (2, vec![EndReason::Completed]));
+}
+
+#[test]
+fn what_only_a_client_may_send_changes_no_run() {
+    let says = |session: &str, text: &str| {
+        line(&json!({"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": session,
+            "update": {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}}}}))
+    };
+    let mut host = running();
+    host.receive(&says("T", "of another session"));
+    host.receive(&line(&json!({"jsonrpc": "2.0", "id": "prompt-99", "result": {"stopReason": "end_turn"}})));
+    host.receive(&line(&json!({"jsonrpc": "2.0", "id": 7, "method": "session/prompt",
+        "params": {"sessionId": "S", "prompt": [{"type": "text", "text": "forged"}]}})));
+    host.receive(&line(&json!({"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": "S"}})));
+    host.receive(&line(&json!({"jsonrpc": "2.0", "id": 7, "result": {"stopReason": "cancelled"}})));
+    host.receive(&permission(&json!(0), &OPTIONS));
+    host.receive(&line(&json!({"jsonrpc": "2.0", "id": 0,
+        "result": {"outcome": {"outcome": "selected", "optionId": "yes"}}})));
+    host.receive(&update(&json!({"sessionUpdate": "state_update", "state": "running"})));
+    host.receive(&says("S", "done"));
+    assert_eq!(ends(&host), []);
+    let prompt = host.lines().iter().find(|line| line["method"] == "session/prompt").unwrap()["id"].clone();
+    host.receive(&line(&json!({"jsonrpc": "2.0", "id": prompt, "result": {"stopReason": "end_turn"}})));
+    host.receive(&says("S", "late"));
+    host.finish();
+    assert_eq!(ends(&host), [EndReason::Completed]);
+    assert_eq!(host.decisions(), ["cancelled by runner"]);
+    let final_texts = host.frames.iter().filter_map(|frame| match &frame.body {
+        Body::SessionEnded(end) => Some(end.final_text.clone()),
+        _ => None,
+    });
+    assert_eq!(final_texts.collect::<Vec<_>>(), [Some("done".to_owned())]);
+    let inputs = host.frames.iter().filter_map(|frame| match &frame.body {
+        Body::SessionStarted { input } => Some(input.as_str()),
+        _ => None,
+    });
+    assert_eq!(inputs.collect::<Vec<_>>(), ["go"]);
+}
+
+#[test]
 fn answers_that_nobody_asked_for_change_nothing() {
     let mut host = running();
     let before = host.lines();

@@ -30,9 +30,21 @@ impl Host {
         Self { ingest, dialogue, sent: Vec::new(), frames: Vec::new(), now_ms: 1_700_000_000_000 }
     }
 
+    /// Sends what the dialogue wants to send.
+    fn pass_on(&mut self) {
+        for outgoing in self.dialogue.take() {
+            if let Outgoing::Input(line) = &outgoing {
+                let frames: Vec<Frame> = self.ingest.sent(line, self.now_ms).collect();
+                self.frames.extend(frames);
+            }
+            self.sent.push(outgoing);
+        }
+    }
+
     pub fn open(&mut self, opening: Opening) {
+        self.ingest.expect_prompt(&opening.prompt, &opening.files);
         self.dialogue.open(&opening);
-        self.sent.extend(self.dialogue.take());
+        self.pass_on();
     }
 
     /// Feeds the runner's next bytes; returns the requests in them.
@@ -44,19 +56,19 @@ impl Host {
         if let Some(due) = self.ingest.deadline() {
             frames.extend(self.ingest.flush(due));
         }
-        self.sent.extend(self.dialogue.take());
         let asked = |frame: &Frame| match &frame.body {
             Body::ApprovalRequested(request) => Some((**request).clone()),
             _ => None,
         };
         let asked = frames.iter().filter_map(asked).collect();
         self.frames.extend(frames);
+        self.pass_on();
         asked
     }
 
     pub fn send(&mut self, message: HostMessage) -> Result<(), SendError> {
         self.dialogue.send(None, &message)?;
-        self.sent.extend(self.dialogue.take());
+        self.pass_on();
         Ok(())
     }
 
