@@ -165,13 +165,12 @@ impl Progress {
         let mut out = std::io::stdout().lock();
         match form {
             Form::Json => {
-                let mut summary = serde_json::json!({
+                // Null if a proxy has the log, which does not say.
+                let dropped_runs = dropped.map(|(runs, _)| runs);
+                let summary = serde_json::json!({
                     "runners": self.sums, "total": self.total, "failed_files": self.failed, "left_files": self.left,
-                    "duration_ms": u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+                    "dropped_runs": dropped_runs, "duration_ms": u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
                 });
-                if let Some((runs, _)) = dropped {
-                    summary["dropped_runs"] = runs.into();
-                }
                 writeln!(out, "{summary}")?;
             }
             Form::Text => {

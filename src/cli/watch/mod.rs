@@ -278,14 +278,9 @@ impl Watch {
 
 /// An answer as the proxy takes it.
 fn json_of(answer: &Answer) -> Value {
-    let mut json = serde_json::json!({"decision": answer.decision.as_str()});
-    if let Some(scope) = &answer.scope {
-        json["scope"] = scope.to_string().into();
-    }
-    if !answer.answers.is_empty() {
-        json["answers"] = answer.answers.clone().into();
-    }
-    json
+    // A field that is null counts as absent.
+    let Answer { decision, reason, scope, answers } = answer;
+    serde_json::json!({"decision": decision.as_str(), "reason": reason, "scope": scope, "answers": answers})
 }
 
 /// Reads events to their end.
