@@ -17,6 +17,11 @@ pub struct SessionEnded {
     pub message: Option<String>,
 }
 
+/// Whether the `error_code` of an interrupted run says that a person interrupted it.
+pub fn is_interrupted_by_person(code: &str) -> bool {
+    code.starts_with("abort") || code.starts_with("interrupt") || code.starts_with("cancel")
+}
+
 /// Code of a run whose answer reached its length limit, whatever the runner calls it. Such a run is completed.
 pub const MAX_OUTPUT_TOKENS: &str = "max_output_tokens";
 

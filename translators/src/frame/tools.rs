@@ -7,6 +7,17 @@ use uuid::Uuid;
 /// The error of a `tool_failed` that was caused only by the end of its run: the tool had no result yet.
 pub const RUN_ENDED_FIRST: &str = "the run ended before the tool did";
 
+/// The same error if a person interrupted the run.
+pub const RUN_INTERRUPTED_FIRST: &str = "the run was interrupted before the tool ended";
+
+/// Whether the error of a `tool_failed` was caused only by the end of its run.
+pub fn is_left_by_run(error: &str) -> bool {
+    matches!(error, RUN_ENDED_FIRST | RUN_INTERRUPTED_FIRST)
+}
+
+/// The exit code of a command that ran out of time, as the program `timeout` has it.
+pub const TIMED_OUT: i32 = 124;
+
 /// The two ids of a tool call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -64,6 +75,12 @@ impl ToolKind {
             Self::Other => "other",
         }
     }
+}
+
+/// Whether a failed call's exit code tells something. A frame has 1 if the runner gives no code; only commands really exit
+/// with 1.
+pub fn is_own_exit_code(kind: ToolKind, exit_code: i32) -> bool {
+    kind == ToolKind::Shell || exit_code != 1
 }
 
 /// The stream that a task's output came from.

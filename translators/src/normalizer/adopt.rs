@@ -17,6 +17,7 @@
 
 use super::given_ids::GivenIds;
 use super::known_calls::KnownCalls;
+use super::streams::why_left;
 use super::{Block, Normalizer, Target};
 use crate::frame::{
     Body, Frame, RUN_ENDED_FIRST, SessionEnded, Stream, StreamKind, TaskEvent, Tool, ToolCall, ToolKind, is_last,
@@ -321,7 +322,11 @@ impl Normalizer {
         let is_over = is_last(&frame);
         if is_over {
             // Nothing is open if the other proxy closed it.
-            self.close_all(key, RUN_ENDED_FIRST);
+            let why = match &frame.body {
+                Body::SessionEnded(end) => why_left(end.reason, end.error_code.as_deref()),
+                _ => RUN_ENDED_FIRST,
+            };
+            self.close_all(key, why);
             if lacks_texts && let Body::SessionEnded(end) = &mut frame.body {
                 let SessionEnded { final_text, .. } = &mut **end;
                 *final_text =

@@ -6,7 +6,10 @@
 use super::held::HeldEnd;
 use super::stream_state::StreamState;
 use super::{Normalizer, RunEnd, STREAM_ENDED, Target};
-use crate::frame::{Body, EndReason, RUN_ENDED_FIRST, SessionEnded, SharedStr, Stream, StreamKind};
+use crate::frame::{
+    Body, EndReason, RUN_ENDED_FIRST, RUN_INTERRUPTED_FIRST, SessionEnded, SharedStr, Stream, StreamKind,
+    is_interrupted_by_person,
+};
 use crate::sequence::StreamKey;
 use std::sync::Arc;
 use uuid::Uuid;
@@ -98,9 +101,11 @@ impl Normalizer {
         self.runs.last().copied()
     }
 
-    /// Closes everything in a run except its turn, so that the turn can end afterwards with its stop reason.
-    pub fn close_work(&mut self, run: StreamKey) {
-        self.close_open(run, RUN_ENDED_FIRST);
+    /// Closes everything in a run except its turn, so that the turn can end afterwards with its stop reason. `end` is how the
+    /// run is going to end.
+    pub fn close_work(&mut self, run: StreamKey, end: &RunEnd) {
+        let end = self.overridden(end).unwrap_or(end);
+        self.close_open(run, why_left(end.reason, end.error_code.as_deref()));
     }
 
     /// Ends a run: closes everything that is open in it, then emits its end after the records that still belong to it. Does
@@ -118,7 +123,7 @@ impl Normalizer {
         };
         let session = stream.session.clone();
         self.adopted_is_over(run);
-        self.close_work(run);
+        self.close_work(run, &end);
         self.turn_ended(run, None);
         self.total_usage(run);
         // The record that ends the run is part of the run.
@@ -197,15 +202,24 @@ impl Normalizer {
     /// If the run was interrupted, a failure that is only inferred from the end of the input becomes that interruption. If the decoder
     /// knows no more than that the input ended, the reason that the host knows is better.
     pub(super) fn unless_interrupted(&self, end: RunEnd) -> RunEnd {
-        match &self.cut {
-            Some(cut)
-                if self.ending
-                    && (end.error_code.as_deref() == Some(STREAM_ENDED)
-                        || (cut.reason == EndReason::Interrupted && end.reason != EndReason::Completed)) =>
-            {
-                RunEnd { final_text: end.final_text, ..cut.clone() }
-            }
-            _ => end,
+        match self.overridden(&end) {
+            Some(cut) => RunEnd { final_text: end.final_text, ..cut.clone() },
+            None => end,
         }
     }
+
+    /// The end that the host knows, if it replaces this one.
+    fn overridden(&self, end: &RunEnd) -> Option<&RunEnd> {
+        self.cut.as_ref().filter(|cut| {
+            self.ending
+                && (end.error_code.as_deref() == Some(STREAM_ENDED)
+                    || (cut.reason == EndReason::Interrupted && end.reason != EndReason::Completed))
+        })
+    }
+}
+
+/// The error of a tool that is still running when its run ends like this.
+pub(super) fn why_left(reason: EndReason, code: Option<&str>) -> &'static str {
+    let is_interrupted = reason == EndReason::Interrupted && code.is_some_and(is_interrupted_by_person);
+    if is_interrupted { RUN_INTERRUPTED_FIRST } else { RUN_ENDED_FIRST }
 }

@@ -1,7 +1,7 @@
 //! Tools in the normalizer: reported once, closed before their turn ends, with outputs in any order.
 
 use super::*;
-use crate::frame::{OutputStream, Provider, Tool, ToolCall, ToolKind};
+use crate::frame::{OutputStream, Provider, RUN_ENDED_FIRST, RUN_INTERRUPTED_FIRST, Tool, ToolCall, ToolKind};
 
 const PROVIDER: Provider = Provider { name: "test", title: "Test" };
 
@@ -36,7 +36,7 @@ fn a_call_is_running_from_its_start() {
 #[test]
 fn open_work_is_closed_before_a_turn_that_ends_with_a_reason() {
     let (mut normalizer, run, _) = running("a");
-    normalizer.close_work(run);
+    normalizer.close_work(run, &RunEnd::completed());
     normalizer.turn_ended(run, Some(SharedStr::from("completed")));
     normalizer.end_run(run, RunEnd::completed());
     normalizer.release_ends();
@@ -44,6 +44,25 @@ fn open_work_is_closed_before_a_turn_that_ends_with_a_reason() {
         kinds(&mut normalizer),
         ["session_started", "turn_started", "tool_started", "tool_failed", "turn_ended", "session_ended"]
     );
+}
+
+#[test]
+fn a_call_says_whether_a_person_interrupted_its_run() {
+    for (end, error) in [
+        (RunEnd::interrupted("interrupted", "x"), RUN_INTERRUPTED_FIRST),
+        (RunEnd::interrupted("aborted", "x"), RUN_INTERRUPTED_FIRST),
+        (RunEnd::interrupted(STREAM_ENDED, "x"), RUN_ENDED_FIRST),
+        (RunEnd::failed("cancelled", "x"), RUN_ENDED_FIRST),
+        (RunEnd::completed(), RUN_ENDED_FIRST),
+    ] {
+        let (mut normalizer, run, _) = running("a");
+        normalizer.end_run(run, end);
+        let failed = normalizer.take().find_map(|frame| match frame.body {
+            Body::ToolFailed { error, .. } => Some(error),
+            _ => None,
+        });
+        assert_eq!(failed.as_deref(), Some(error));
+    }
 }
 
 #[test]

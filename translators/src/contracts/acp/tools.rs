@@ -9,7 +9,7 @@ use super::encode::AcpRun;
 use super::writer::Nothing;
 use crate::contracts::live_output::Piece;
 use crate::encode::{Events, Word};
-use crate::frame::{FileChangeKind, FileChanged, Frame, RUN_ENDED_FIRST, RawJson, SharedStr, Tool, ToolCall};
+use crate::frame::{FileChangeKind, FileChanged, Frame, RawJson, SharedStr, Tool, ToolCall, is_left_by_run};
 use std::borrow::Cow;
 use uuid::Uuid;
 
@@ -183,7 +183,7 @@ impl AcpRun {
 
     /// A tool never ran, was refused, or was interrupted.
     pub(super) fn tool_failed(&mut self, tool: &Tool, error: &str, out: &mut Events) {
-        let failure = if error == RUN_ENDED_FIRST { Failure::Unfinished } else { Failure::Failed };
+        let failure = if is_left_by_run(error) { Failure::Unfinished } else { Failure::Failed };
         self.fail(&tool.id, failure, some(error).unwrap_or(FAILED), out);
     }
 

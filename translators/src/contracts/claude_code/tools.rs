@@ -6,7 +6,7 @@ use super::encode::ClaudeCode;
 use super::line::{Raw, Text};
 use super::writer::Envelope;
 use crate::encode::{Data, Events, Word, key};
-use crate::frame::{Frame, RUN_ENDED_FIRST, RawJson, Tool, ToolCall, ToolKind};
+use crate::frame::{Frame, RawJson, Tool, ToolCall, ToolKind, is_left_by_run};
 
 /// The error of a tool that failed without one.
 const FAILED: &str = "the tool failed";
@@ -59,7 +59,7 @@ impl ClaudeCode {
         let error = if error.is_empty() { FAILED } else { error };
         let kind = if call.refused {
             "user-rejected"
-        } else if error == RUN_ENDED_FIRST {
+        } else if is_left_by_run(error) {
             "interrupted"
         } else {
             "cancelled"

@@ -12,7 +12,9 @@ use super::turns::Turns;
 use crate::artifacts::OutputRef;
 use crate::contracts::wire::{as_object, rfc3339_millis};
 use crate::encode::{Encoder, EncoderOptions, Events, Pruned, StreamEncoder, Time, Word, data, encoder};
-use crate::frame::{Body, EndReason, Frame, RawJson, SessionEnded, Stream, StreamKind, UserMessage};
+use crate::frame::{
+    Body, EndReason, Frame, RawJson, SessionEnded, Stream, StreamKind, UserMessage, is_interrupted_by_person,
+};
 use crate::normalizer::{PROXY_LOST, PROXY_RESTARTED, STREAM_ENDED};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -133,7 +135,7 @@ data! {
 }
 
 impl StreamEncoder for Hecate {
-    const STATE: &[u32] = &[2];
+    const STATE: &[u32] = &[3];
 
     fn frame(&mut self, frame: &Frame, out: &mut Events) {
         let mut sink = EventSink::new(&mut self.outlet, out, frame);
@@ -147,6 +149,7 @@ impl StreamEncoder for Hecate {
                 sink.emit("run.started", &Started { worker_id: self.provider, lease_until });
             }
             Body::SessionEnded(end) => {
+                self.turns.close(end, sink);
                 let ending = Ending {
                     duration_ms: frame.timestamp_ms.saturating_sub(self.began_ms),
                     turns: &self.turns,
@@ -170,8 +173,11 @@ impl StreamEncoder for Hecate {
                     self.turns.usage(usage);
                 }
             }
-            Body::UserMessage(message) if is_main && self.user_messages => {
-                user(message, self.turns.index_of_input(), sink);
+            Body::UserMessage(message) if is_main => {
+                self.turns.new_input();
+                if self.user_messages {
+                    user(message, self.turns.index_of_input(), sink);
+                }
             }
             Body::OutputTextDelta(block) if is_main => self.blocks.delta(Channel::Text, block, true, sink),
             Body::OutputTextCompleted(block) if is_main => self.blocks.complete(Channel::Text, block, true, sink),
@@ -190,7 +196,9 @@ impl StreamEncoder for Hecate {
                     propose(&tool_call_id, &call.name, &call.args, self.turns.index(), sink);
                 }
             }
-            Body::ToolStarted { call, .. } => self.tools.start(call, self.turns.index(), sink),
+            Body::ToolStarted { call, timeout_ms } => {
+                self.tools.start(call, timeout_ms.is_some(), self.turns.index(), sink);
+            }
             Body::ToolStdout { tool, chunk } | Body::ToolStdoutTail { tool, chunk } => {
                 self.tools.output(tool, "stdout", chunk, false, sink);
             }
@@ -226,7 +234,7 @@ impl StreamEncoder for Hecate {
             }
             Body::ErrorReported(error) => {
                 self.last_error = Some((error.code.clone(), error.retryable));
-                if !(is_main && self.turns.error(error)) {
+                if !(is_main && self.turns.error(error, sink)) {
                     errors::upstream(error, self.provider, sink);
                 }
             }
@@ -334,14 +342,9 @@ impl Ending<'_> {
                 if matches!(code, STREAM_ENDED | PROXY_RESTARTED | PROXY_LOST) {
                     errors::disconnected(code, sink);
                 }
-                sink.emit("run.cancelled", &Cancelled { by: Word(canceller(code)), reason: message });
+                let canceller = if is_interrupted_by_person(code) { "operator" } else { "runtime" };
+                sink.emit("run.cancelled", &Cancelled { by: Word(canceller), reason: message });
             }
         }
     }
-}
-
-/// Who stopped a run: a person if the code says so.
-fn canceller(code: &str) -> &'static str {
-    let is_person = code.starts_with("abort") || code.starts_with("interrupt") || code.starts_with("cancel");
-    if is_person { "operator" } else { "runtime" }
 }

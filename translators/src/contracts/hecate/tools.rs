@@ -11,7 +11,7 @@ use super::results;
 use super::shell::Chunk;
 use crate::artifacts::OutputRef;
 use crate::encode::{Flat, Word, data};
-use crate::frame::{PlanEntry, RawJson, SharedStr, Tool, ToolCall};
+use crate::frame::{PlanEntry, RUN_INTERRUPTED_FIRST, RawJson, SharedStr, TIMED_OUT, Tool, ToolCall};
 use crate::hash::HashMap;
 use crate::json::{Json, Object};
 use serde::{Deserialize, Serialize};
@@ -58,6 +58,8 @@ pub(super) struct RunningCall {
     is_asked: bool,
     /// A person refused it.
     is_refused: bool,
+    /// The runner stops it after some time.
+    is_limited: bool,
     /// Its output is incomplete.
     pub(super) is_cut: bool,
     edits: Vec<Edit>,
@@ -147,8 +149,11 @@ impl RunningCall {
     fn over<'a>(&'a self, outcome: Outcome<'a>, duration_ms: Option<u64>, sink: &mut EventSink<'_>) {
         let (event, message) = match outcome {
             Outcome::Exited(0) => ("tool.completed", None),
+            Outcome::Exited(TIMED_OUT) if self.is_limited => ("tool.timed_out", results::complaint(self)),
             Outcome::Exited(_) => ("tool.failed", results::complaint(self)),
-            Outcome::Failed(error) if self.is_refused => ("tool.cancelled", Some(error)),
+            Outcome::Failed(error) if self.is_refused || error == RUN_INTERRUPTED_FIRST => {
+                ("tool.cancelled", Some(error))
+            }
             Outcome::Failed(error) if is_timeout(error) => ("tool.timed_out", Some(error)),
             Outcome::Failed(error) => ("tool.failed", Some(error)),
         };
@@ -220,7 +225,8 @@ impl Tools {
         (!was_told).then(|| proposal.call_id.clone())
     }
 
-    pub(super) fn start(&mut self, call: &ToolCall, turn_index: u32, sink: &mut EventSink<'_>) {
+    /// A call starts. `is_limited` is whether the runner stops it after some time.
+    pub(super) fn start(&mut self, call: &ToolCall, is_limited: bool, turn_index: u32, sink: &mut EventSink<'_>) {
         let proposal = self.proposed.remove(&call.tool.id);
         self.started += 1;
         let running = RunningCall {
@@ -235,6 +241,7 @@ impl Tools {
             stderr: OutputPrefix::default(),
             is_asked: false,
             is_refused: false,
+            is_limited,
             is_cut: false,
             edits: Vec::new(),
             result_artifact_id: None,
@@ -324,7 +331,7 @@ impl Tools {
             kind: crate::frame::ToolKind::Plan,
             args: crate::json::empty_object(),
         };
-        self.start(&call, turn_index, sink);
+        self.start(&call, false, turn_index, sink);
         results::todos(&tool.call_id, &name, entries, sink);
         self.end(&tool, Outcome::Exited(0), None, sink);
     }

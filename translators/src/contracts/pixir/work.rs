@@ -9,7 +9,7 @@ use super::subagents::{Subagent, child_session_id};
 use crate::contracts::tool_output::ToolOutput;
 use crate::contracts::wire::as_object;
 use crate::encode::{Events, Word};
-use crate::frame::{ApprovalResolved, Body, Decision, Frame, RUN_ENDED_FIRST, ToolCall, Usage, UsageScope};
+use crate::frame::{ApprovalResolved, Body, Decision, Frame, ToolCall, Usage, UsageScope, is_left_by_run};
 
 impl Pixir {
     pub(super) fn call(&mut self, call: &ToolCall, frame: &Frame, out: &mut Events) {
@@ -40,7 +40,7 @@ impl Pixir {
                 artifacts = stored.as_deref();
             }
             _ if call.denied => kind = Word("permission_denied"),
-            _ if error == RUN_ENDED_FIRST => (kind, details) = (Word("orphan_tool_call"), orphan(call, details)),
+            _ if is_left_by_run(error) => (kind, details) = (Word("orphan_tool_call"), orphan(call, details)),
             _ => {}
         }
         let data = ToolResult {

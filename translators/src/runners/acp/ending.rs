@@ -150,7 +150,7 @@ impl Acp {
         }
         session.total(run, answer, counting, normalizer);
         session.turn = super::sessions::Turn::default();
-        normalizer.close_work(run);
+        normalizer.close_work(run, &end);
         normalizer.turn_ended(run, stop_reason);
         normalizer.end_run(run, end);
         if let Some(next) = session.queue.pop_front() {

@@ -175,7 +175,7 @@ impl Exec {
 
     fn end(&mut self, run: StreamKey, end: RunEnd, stop_reason: &str, normalizer: &mut Normalizer) {
         self.context(run, normalizer).end_of_turn();
-        normalizer.close_work(run);
+        normalizer.close_work(run, &end);
         normalizer.turn_ended(run, (!stop_reason.is_empty()).then(|| SharedStr::from(stop_reason)));
         normalizer.end_run(run, end);
         self.run = State::Over;

@@ -219,7 +219,7 @@ impl Copilot {
         let key = run.key;
         let other = self.run.replace(run);
         self.abandon_all(normalizer);
-        normalizer.close_work(key);
+        normalizer.close_work(key, &end);
         self.end_turn(normalizer);
         self.run = other;
         normalizer.end_run(key, end);

@@ -3,6 +3,8 @@
 //! Input: whether the runner calls the result an error, and its text. Output: a verdict. The runner has no field for an exit code: its
 //! own sentences at the end of the text are the only mark. Never: an error reported as exit code 0.
 
+use crate::frame::TIMED_OUT;
+
 /// The verdict on a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
@@ -15,9 +17,6 @@ pub(super) enum Verdict {
     /// The call never ran.
     Refused,
 }
-
-/// The exit code of a command that ran out of time, as `timeout` has it.
-const TIMED_OUT: i32 = 124;
 
 /// The tool that runs commands.
 const SHELL: &str = "bash";

@@ -48,7 +48,8 @@ impl Decoder for Qwen {
             if self.runs.run(key).is_some_and(|run| run.file.is_some()) {
                 self.end_file_run(key, normalizer);
             } else {
-                self.close(key, Fate::Cut, normalizer);
+                let unknown = super::runs::lost("the stream ended before the runner said how the run ended");
+                self.close(key, Fate::Cut, &unknown, normalizer);
             }
         }
     }
@@ -122,16 +123,16 @@ impl Qwen {
         self.end_run(before, end, Fate::Cut, normalizer);
     }
 
-    /// Closes everything that is open in a run, then its turn.
-    pub(super) fn close(&mut self, key: StreamKey, fate: Fate<'_>, normalizer: &mut Normalizer) {
+    /// Closes everything that is open in a run, then its turn. `end` is how the run is going to end.
+    pub(super) fn close(&mut self, key: StreamKey, fate: Fate<'_>, end: &RunEnd, normalizer: &mut Normalizer) {
         self.leave_all(key, fate, normalizer);
-        normalizer.close_work(key);
+        normalizer.close_work(key, end);
         self.runs.end_turn(normalizer, key);
     }
 
     /// Ends a run and forgets its state.
     pub(super) fn end_run(&mut self, key: StreamKey, end: RunEnd, fate: Fate<'_>, normalizer: &mut Normalizer) {
-        self.close(key, fate, normalizer);
+        self.close(key, fate, &end, normalizer);
         let is_totalled = self.runs.run(key).is_none_or(|run| run.is_totalled);
         let spent = normalizer.reported_usage(key).filter(|_| !is_totalled);
         if let (Some(session), Some(spent)) = (self.runs.remove(key), spent) {

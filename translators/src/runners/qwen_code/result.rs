@@ -36,23 +36,24 @@ impl Qwen {
             true if is_interrupted => Fate::Cut,
             true => Fate::Failed(&error),
         };
+        let failure = (is_error && !is_interrupted)
+            .then(|| failure::of_result(&error, &fields.str("subtype").unwrap_or_default()));
+        let end = match &failure {
+            Some(failure) => failure.clone().run_end(),
+            None if is_interrupted => RunEnd::interrupted("interrupted", error.as_str()),
+            None => RunEnd::completed(),
+        };
         // The turn must end before the run's usage is reported.
-        self.close(key, fate, normalizer);
+        self.close(key, fate, &end, normalizer);
         let text = fields.str("result").filter(|text| !text.is_empty() && !is_error);
         if let Some(text) = text.as_deref().filter(|_| is_alone) {
             let id = fields.str("uuid").unwrap_or_default();
             normalizer.complete(target, Block::text(if id.is_empty() { "result" } else { &id }, 0), Some(text), None);
         }
         self.run_usage(key, fields, normalizer);
-        let end = if is_interrupted {
-            RunEnd::interrupted("interrupted", error.as_str())
-        } else if is_error {
-            let failure = failure::of_result(&error, &fields.str("subtype").unwrap_or_default());
+        if let Some(failure) = &failure {
             normalizer.push(target, failure.body(ErrorScope::Run));
-            failure.run_end()
-        } else {
-            RunEnd::completed()
-        };
+        }
         // The result repeats the last text. The exception is a text found nowhere else: output that follows a schema.
         let is_said = |text: &str| normalizer.last_text(key) == Some(text);
         let final_text = text.filter(|text| !is_said(text)).map(|text| text.into_owned());

@@ -1,6 +1,6 @@
 //! What a run's frames say, as far as the CLI's messages can express it.
 
-use framegate_translators::frame::{Body, EndReason, Figures, Frame, RUN_ENDED_FIRST, UsageScope};
+use framegate_translators::frame::{Body, EndReason, Figures, Frame, UsageScope, is_left_by_run};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use uuid::Uuid;
@@ -91,7 +91,7 @@ impl Facts {
                     let error = [&*stdout, &*stderr, error].join("\n");
                     let error = error.split_whitespace().collect::<Vec<_>>().join(" ");
                     // A call that is closed by the end of its run has no result.
-                    let result = if error == RUN_ENDED_FIRST { CallResult::None } else { CallResult::Failed(error) };
+                    let result = if is_left_by_run(&error) { CallResult::None } else { CallResult::Failed(error) };
                     this.result(calls.get(&tool.id), result);
                 }
                 Body::UsageReported(usage) if usage.scope == UsageScope::Run => total = Some(usage.figures()),

@@ -271,7 +271,53 @@ fn errors_belong_to_a_turn_or_to_the_upstream() {
         run.one("error.upstream", error(ErrorScope::Run, "x", None, None));
         run.one(kind, turn_ended(0, stop_reason));
     }
-    assert_eq!(Run::core().in_turn().one("turn.failed", turn_ended(0, Some("failed")))["code"], "execution_error");
+}
+
+#[test]
+fn a_failed_turn_waits_for_its_error() {
+    let started = |turn_index| Body::TurnStarted { turn_index, model: None };
+    let failed = || {
+        let mut run = Run::core().in_turn();
+        assert_eq!(run.encode(turn_ended(0, Some("error"))), []);
+        run
+    };
+    let told = |events: Vec<(String, Value)>| {
+        let (kind, data) = events.into_iter().next().unwrap();
+        assert_eq!(kind, "turn.failed");
+        (data["code"].as_str().unwrap().to_owned(), data["message"].clone(), data["will_retry"].as_bool().unwrap())
+    };
+    let x = |will_retry: bool| ("x".to_owned(), json!("no"), will_retry);
+    // The runner counts attempts, so it makes another one, even the last.
+    let mut run = failed();
+    assert_eq!(told(run.encode(error(ErrorScope::Turn, "x", Some(1), Some(1)))), x(true));
+    assert_eq!(run.kinds(started(1)), ["turn.started"]);
+    // The run's error is final.
+    assert_eq!(told(failed().encode(error(ErrorScope::Run, "x", None, None))), x(false));
+    // The next turn shows that the runner tries again, unless a person wrote.
+    for (is_answer, will_retry) in [(false, true), (true, false)] {
+        let mut run = failed();
+        assert_eq!(run.kinds(error(ErrorScope::Turn, "x", None, None)), ["error.upstream"]);
+        if is_answer {
+            let message_id = SharedStr::from("m");
+            let message = UserMessage { message_id, text: "go on".to_owned(), attachments: vec![] };
+            run.encode(Body::UserMessage(Box::new(message)));
+        }
+        assert_eq!(told(run.encode(started(1))), x(will_retry));
+    }
+    // The run's end has the error, or else the provider's error before the end of the turn.
+    let end = |reason, code| ended(reason, Some(code), Some("no"), None);
+    assert_eq!(told(failed().encode(end(EndReason::Failed, "x"))), x(false));
+    assert_eq!(
+        told(failed().encode(end(EndReason::Interrupted, "aborted"))),
+        ("aborted".to_owned(), json!("no"), false)
+    );
+    let mut run = Run::core().in_turn();
+    run.one("error.upstream", error(ErrorScope::Provider, "x", None, None));
+    run.encode(turn_ended(0, Some("failed")));
+    assert_eq!(told(run.encode(started(1))), x(false));
+    // Losing contact with the run is not why the turn failed.
+    let unknown = ("execution_error".to_owned(), json!("the runner gave no reason"), false);
+    assert_eq!(told(failed().encode(end(EndReason::Interrupted, "stream_ended"))), unknown);
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! The mapping of calls, approvals, plans and edits.
 
 use super::harness::*;
-use framegate_translators::frame::{Body, Decision, FileChangeKind, FileChanged, PlanEntry, SharedStr, ToolKind};
+use framegate_translators::frame::{
+    Body, Decision, FileChangeKind, FileChanged, PlanEntry, RUN_ENDED_FIRST, RUN_INTERRUPTED_FIRST, SharedStr, ToolKind,
+};
 use serde_json::{Value, json};
 
 #[test]
@@ -38,6 +40,21 @@ fn a_call_is_proposed_started_and_ended() {
     );
     assert_eq!(run.encode(exited("c", 0)), [], "a call ends once");
     assert_eq!(run.encode(turn_ended(0, None))[0].1["tool_calls"], 1);
+}
+
+#[test]
+fn a_call_that_ran_out_of_time_or_was_interrupted_did_not_fail() {
+    let bash = || call("c", "bash", ToolKind::Shell, &json!({"command": "sleep 9"}));
+    let end = |timeout_ms, body| {
+        let mut run = Run::core().in_turn();
+        run.encode(Body::ToolStarted { call: Box::new(bash()), timeout_ms });
+        run.kinds(body).pop().unwrap()
+    };
+    assert_eq!(end(Some(1000), exited("c", 124)), "tool.timed_out");
+    assert_eq!(end(None, exited("c", 124)), "tool.failed", "the command itself may give this code");
+    assert_eq!(end(Some(1000), exited("c", 1)), "tool.failed");
+    assert_eq!(end(None, refused("c", RUN_INTERRUPTED_FIRST)), "tool.cancelled");
+    assert_eq!(end(None, refused("c", RUN_ENDED_FIRST)), "tool.failed");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The items in the manifest, and the frames that each kind must yield.
 
 use super::frame_facts::{FrameFacts, Outcome, ThreadFacts, Tool};
-use framegate_translators::frame::{Body, LogLevel};
+use framegate_translators::frame::{Body, LogLevel, RUN_ENDED_FIRST, RUN_INTERRUPTED_FIRST};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
@@ -21,6 +21,9 @@ pub(crate) fn text_is(text: Option<&str>, fact: &Value, what: &str) {
 /// record, and the command is aborted, with the output from before the turn's end.
 const LATE_END: &str = "rollout-exec-sigint-command.jsonl";
 
+/// In this file, a person interrupts the run while a command works.
+const INTERRUPTED: &str = "appserver-interrupt-command.ndjson";
+
 fn outcome(tool: &Tool, item: &Value, what: &str, file: &str) {
     let failed = |tool: &Tool| matches!(&tool.outcome, Some(Outcome::Failed(error)) if !error.is_empty());
     match item["status"].as_str() {
@@ -29,8 +32,8 @@ fn outcome(tool: &Tool, item: &Value, what: &str, file: &str) {
             return;
         }
         Some("in_progress") => {
-            let never = "the run ended before the tool did".to_owned();
-            assert_eq!(tool.outcome, Some(Outcome::Failed(never)), "{what}");
+            let never = if file == INTERRUPTED { RUN_INTERRUPTED_FIRST } else { RUN_ENDED_FIRST };
+            assert_eq!(tool.outcome, Some(Outcome::Failed(never.to_owned())), "{what}");
         }
         Some("declined") => assert!(failed(tool), "{what}: {:?}", tool.outcome),
         status => {

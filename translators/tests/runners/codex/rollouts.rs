@@ -168,7 +168,7 @@ fn a_command_that_outlives_its_call_ends_with_all_of_its_output() {
             "session_started ",
             r#"tool_started bash {"command":"make"}"#,
             "tool_stdout one\n",
-            "tool_failed the run ended before the tool did",
+            "tool_failed the run was interrupted before the tool ended",
             "session_ended interrupted interrupted",
         ],
     );

@@ -331,7 +331,7 @@ impl Threads {
                 normalizer.subagent_outlives(target.stream, &child);
             }
         }
-        normalizer.close_work(target.stream);
+        normalizer.close_work(target.stream, &end);
         normalizer.turn_ended(target.stream, Some(SharedStr::from(status)));
         normalizer.end_run(target.stream, end);
     }

@@ -437,7 +437,7 @@ impl Rollout {
             }
         });
         if let Some(running) = self.running.take() {
-            normalizer.close_work(running.run);
+            normalizer.close_work(running.run, &end);
             normalizer.turn_ended(running.run, (!stop_reason.is_empty()).then(|| SharedStr::from(stop_reason)));
             normalizer.end_run(running.run, end);
             self.ended = Some(running.turn_id);
