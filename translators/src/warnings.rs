@@ -3,7 +3,7 @@
 //! Input: the frames of one run. Output: warnings, each at most once for one call, result, message or metric. Never: a changed
 //! or withheld event. Warnings only help to detect parsing problems.
 
-use crate::frame::{Body, Frame, ToolCall};
+use crate::frame::{Body, Frame, ToolCall, ToolKind, is_own_exit_code};
 use crate::hash::HashSet;
 use uuid::Uuid;
 
@@ -14,7 +14,7 @@ pub enum Warning {
     ToolCallName,
     /// A tool call with empty input.
     ToolCallInput,
-    /// A failed tool result with neither output nor error.
+    /// A failed tool result with neither output nor error. The exit code of a command counts as an error.
     ToolResultDetails,
     /// A message with empty content.
     MessageContent,
@@ -62,6 +62,8 @@ pub struct Watch {
     proposed: HashSet<Uuid>,
     /// Running calls that have produced output.
     spoken: HashSet<Uuid>,
+    /// Running commands.
+    commands: HashSet<Uuid>,
 }
 
 impl Watch {
@@ -73,7 +75,14 @@ impl Watch {
                 self.proposed.insert(call.tool.id);
                 found = of_call(call);
             }
-            Body::ToolStarted { call, .. } if !self.proposed.remove(&call.tool.id) => found = of_call(call),
+            Body::ToolStarted { call, .. } => {
+                if call.kind == ToolKind::Shell {
+                    self.commands.insert(call.tool.id);
+                }
+                if !self.proposed.remove(&call.tool.id) {
+                    found = of_call(call);
+                }
+            }
             Body::ToolStdout { tool, chunk }
             | Body::ToolStdoutTail { tool, chunk }
             | Body::ToolStdoutFront { tool, chunk }
@@ -84,10 +93,13 @@ impl Watch {
             }
             Body::ToolEnded { tool, exit_code, .. } => {
                 let spoke = self.spoken.remove(&tool.id);
-                found = [(*exit_code != 0 && !spoke).then_some(Warning::ToolResultDetails), None];
+                let kind = if self.commands.remove(&tool.id) { ToolKind::Shell } else { ToolKind::Other };
+                let is_silent = *exit_code != 0 && !spoke && !is_own_exit_code(kind, *exit_code);
+                found = [is_silent.then_some(Warning::ToolResultDetails), None];
             }
             Body::ToolFailed { tool, error } => {
                 let spoke = self.spoken.remove(&tool.id);
+                self.commands.remove(&tool.id);
                 found = [(error.is_empty() && !spoke).then_some(Warning::ToolResultDetails), None];
             }
             Body::OutputTextCompleted(block) => {
@@ -124,6 +136,8 @@ fn is_empty_input(args: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::frame::{Provider, Session, SharedStr, Stream, StreamKind, Tool};
+    use std::sync::Arc;
 
     #[test]
     fn empty_input_is_recognised_from_its_text() {
@@ -131,6 +145,34 @@ mod tests {
             [("{}", true), ("{ }", true), ("\"\"", true), ("null", true), ("{\"a\":1}", false), ("\"x\"", false)]
         {
             assert_eq!(is_empty_input(args), expected, "{args}");
+        }
+    }
+
+    #[test]
+    fn the_exit_code_of_a_command_counts_as_details() {
+        let session = Arc::new(Session { id: Uuid::nil(), name: SharedStr::from("s") });
+        let provider = Provider { name: "test", title: "Test" };
+        let stream =
+            Arc::new(Stream { kind: StreamKind::Session, id: Uuid::nil(), session, origin_run: None, provider });
+        let frame = |body| Frame {
+            stream: stream.clone(),
+            seq: 0,
+            timestamp_ms: 0,
+            parent_tool_id: None,
+            given_id: None,
+            body,
+        };
+        let tool = Tool { id: Uuid::nil(), call_id: SharedStr::from("c") };
+        for (kind, exit_code, expected) in
+            [(ToolKind::Shell, 1, 0), (ToolKind::Read, 1, 1), (ToolKind::Read, 2, 0), (ToolKind::Read, 0, 0)]
+        {
+            let mut watch = Watch::default();
+            let args = crate::json::to_raw(&serde_json::json!({"a": 1}));
+            let call = ToolCall { tool: tool.clone(), name: SharedStr::from("x"), kind, args };
+            let started = Body::ToolStarted { call: Box::new(call), timeout_ms: None };
+            assert_eq!(watch.frame(&frame(started)).count(), 0);
+            let ended = Body::ToolEnded { tool: tool.clone(), exit_code, duration_ms: 0, artifacts: None };
+            assert_eq!(watch.frame(&frame(ended)).count(), expected, "{kind:?} {exit_code}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Collects a tool's output for contracts that emit it when the tool is over.
 
 use crate::artifacts::OutputRef;
-use crate::frame::{Body, SharedStr};
+use crate::frame::{Body, SharedStr, ToolKind, is_own_exit_code};
 use crate::hash::HashMap;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -21,6 +21,7 @@ pub(crate) struct ToolOutputs {
 struct Running {
     name: SharedStr,
     call_id: SharedStr,
+    kind: ToolKind,
     output: String,
     errors: String,
     left_out: u64,
@@ -38,7 +39,7 @@ pub(crate) struct ToolOutput {
     pub(crate) call_id: SharedStr,
     /// Standard output, then standard error.
     pub(crate) output: String,
-    /// What went wrong; `None` if nothing did.
+    /// What went wrong; `None` if nothing did, "" if nothing is known about it.
     pub(crate) error: Option<String>,
     /// Whether the tool succeeded.
     pub(crate) success: bool,
@@ -57,6 +58,7 @@ impl ToolOutputs {
                 let running = Running {
                     name: call.name.clone(),
                     call_id: call.tool.call_id.clone(),
+                    kind: call.kind,
                     output: String::new(),
                     errors: String::new(),
                     left_out: 0,
@@ -89,7 +91,10 @@ impl ToolOutputs {
                 let error = (!success).then(|| match (running.errors.is_empty(), running.output.is_empty()) {
                     (false, _) => running.errors.clone(),
                     (true, false) => running.output.clone(),
-                    (true, true) => format!("exited with code {exit_code}"),
+                    (true, true) if is_own_exit_code(running.kind, *exit_code) => {
+                        format!("exited with code {exit_code}")
+                    }
+                    (true, true) => String::new(),
                 });
                 Some(running.into_output(success, error))
             }
@@ -147,5 +152,22 @@ mod tests {
         outputs.frame(&Body::ToolStdoutFront { tool: tool.clone(), chunk: chunk("a") });
         let end = Body::ToolEnded { tool, exit_code: 0, duration_ms: 0, artifacts: None };
         assert_eq!(outputs.frame(&end).unwrap().output, "abc");
+    }
+
+    #[test]
+    fn only_an_exit_code_of_the_runner_is_an_error_text() {
+        for (kind, exit_code, error) in [
+            (ToolKind::Shell, 1, "exited with code 1"),
+            (ToolKind::Other, 2, "exited with code 2"),
+            (ToolKind::Other, 1, ""),
+        ] {
+            let tool = Tool { id: Uuid::nil(), call_id: SharedStr::from("c") };
+            let args = crate::json::empty_object();
+            let call = ToolCall { tool: tool.clone(), name: SharedStr::from("x"), kind, args };
+            let mut outputs = ToolOutputs::default();
+            outputs.frame(&Body::ToolStarted { call: Box::new(call), timeout_ms: None });
+            let end = Body::ToolEnded { tool, exit_code, duration_ms: 0, artifacts: None };
+            assert_eq!(outputs.frame(&end).unwrap().error.as_deref(), Some(error), "{kind:?} {exit_code}");
+        }
     }
 }

@@ -130,7 +130,7 @@ pub(super) fn write(
 }
 
 impl StreamEncoder for AgentManager {
-    const STATE: &[u32] = &[1];
+    const STATE: &[u32] = &[2];
 
     fn frame(&mut self, frame: &Frame, out: &mut Events) {
         match &frame.body {
@@ -201,7 +201,7 @@ impl StreamEncoder for AgentManager {
                         tool_name: &result.name,
                         tool_call_id: self.call_id(&result.call_id),
                         output: (result.success || !result.output.is_empty()).then_some(&*result.output),
-                        error: result.error.as_deref(),
+                        error: result.error.as_deref().filter(|error| !error.is_empty()),
                         success: result.success,
                     };
                     self.event(frame, "tool_result", &data, out);

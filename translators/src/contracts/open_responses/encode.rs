@@ -50,7 +50,7 @@ pub(super) struct Response {
 }
 
 impl StreamEncoder for Response {
-    const STATE: &[u32] = &[1];
+    const STATE: &[u32] = &[2];
 
     fn frame(&mut self, frame: &Frame, out: &mut Events) {
         self.created_at.get_or_insert(frame.timestamp_ms / 1000);

@@ -47,7 +47,7 @@ pub(super) struct Pixir {
 }
 
 impl StreamEncoder for Pixir {
-    const STATE: &[u32] = &[1];
+    const STATE: &[u32] = &[2];
 
     fn frame(&mut self, frame: &Frame, out: &mut Events) {
         if !matches!(frame.body, Body::ProviderEvent(_)) {

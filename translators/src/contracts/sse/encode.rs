@@ -118,7 +118,7 @@ pub(super) fn write(
 }
 
 impl StreamEncoder for Sse {
-    const STATE: &[u32] = &[1];
+    const STATE: &[u32] = &[2];
 
     fn frame(&mut self, frame: &Frame, out: &mut Events) {
         match &frame.body {
