@@ -172,7 +172,22 @@ const FRAMES_V2: &[Case] = &[
         },
         &[(12, "tool_call.empty_name"), (12, "tool_call.empty_input")],
     ),
-    case(|events| drop_kind(events, "tool_stdout"), &[(14, "tool_result.no_error_details")]),
+    // The exit code of a command says what went wrong.
+    case(|events| drop_kind(events, "tool_stdout"), &[]),
+    case(
+        |events| {
+            drop_kind(events, "tool_stdout");
+            set(events, "tool_started", "/kind", json!("mcp"));
+        },
+        &[(14, "tool_result.no_error_details")],
+    ),
+    case(
+        |events| {
+            let failed = json!({"type": "tool_failed", "tool_id": TOOL, "call_id": "c", "error": "x"});
+            events.insert(at(events, "tool_ended") + 1, v2("session", RUN, &failed));
+        },
+        &[(16, "pair.not_open")],
+    ),
     case(
         |events| {
             drop_kind(events, "tool_stdout");
@@ -274,5 +289,27 @@ const FRAMES_V1: &[Case] = &[
     ),
     case(|events| set(events, "tool_started", "/name", json!("unknown_tool")), &[(4, "tool_call.empty_name")]),
     case(|events| set(events, "tool_started", "/args", json!({})), &[(4, "tool_call.empty_input")]),
+    case(
+        |events| {
+            let of = |files: &Value| {
+                v1(&json!({"type": "checkpoint_created", "checkpoint_id": TOOL, "label": "l", "created_at_ms": 1,
+                    "files": files, "auto": false, "tool_name": null}))
+            };
+            events.insert(1, of(&json!(["a/b", "/etc/passwd"])));
+            events.insert(1, of(&json!(["a/b"])));
+        },
+        &[(3, "path.absolute")],
+    ),
+    case(
+        |events| {
+            let at = at(events, "tool_task_status");
+            let written = |chunk: &str| {
+                of(TASK, &json!({"type": "tool_task_stdin_written", "task_id": TASK, "chunk_b64": chunk}))
+            };
+            events.insert(at, written("not base64!"));
+            events.insert(at, written("aGkK"));
+        },
+        &[(11, "chunk.base64")],
+    ),
     case(|events| drop_kind(events, "tool_stderr"), &[(5, "tool_result.no_error_details")]),
 ];

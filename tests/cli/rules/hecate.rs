@@ -220,10 +220,18 @@ const HECATE_V1: &[Case] = &[
     ),
     case(
         |events| {
+            events.retain(|event| event["type"] != "tool.shell.output_chunk" && event["type"] != "tool.shell.exited");
+            set(events, "tool.failed", "/data/message", json!(""));
+        },
+        &[(16, "tool_result.no_error_details")],
+    ),
+    // The exit code of a command says what went wrong.
+    case(
+        |events| {
             events.retain(|event| event["type"] != "tool.shell.output_chunk");
             set(events, "tool.failed", "/data/message", json!(""));
         },
-        &[(17, "tool_result.no_error_details")],
+        &[],
     ),
     case(|events| set(events, "user.message", "/data/text", json!("")), &[(3, "message.empty_content")]),
     case(|events| events[10]["data"]["text"] = json!(""), &[(11, "message.empty_content")]),

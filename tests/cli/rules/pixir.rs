@@ -82,6 +82,10 @@ const PIXIR_V1: &[Case] = &[
         &[(1, "resource.inline")],
     ),
     case(
+        |events| set(events, "user_message", "/data/resources/0", json!({"kind": "image", "source": {"data": "aGk="}})),
+        &[(1, "resource.inline")],
+    ),
+    case(
         |events| set(events, "user_message", "/data/resources/0/hash", json!("A".repeat(8193))),
         &[(1, "resource.inline")],
     ),

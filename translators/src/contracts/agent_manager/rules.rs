@@ -18,6 +18,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule::of_event("id.repeat"),
     Rule::between_events("status.chain"),
     Rule::between_events("pair.not_open"),
+    Rule::of_event("form.other"),
     Rule::of_event("end.not_last"),
     Rule::of_event("end.missing"),
     Rule::of_event("tool_call.empty_name"),
@@ -66,6 +67,22 @@ impl Run {
     }
 }
 
+/// A form that the contract's first writer has, but its document does not: readers of the document do not know it.
+fn form(kind: &str, event: &Value, findings: &mut Vec<Finding>) {
+    let has = |key: &str| event.get("data").is_some_and(|data| data.get(key).is_some());
+    let (is_other, pointer) = match kind {
+        "artifact" => (true, "/eventType"),
+        "metric" => (has("name"), "/data"),
+        "status" => (has("phase"), "/data"),
+        "error" => (has("limitType"), "/data"),
+        _ => return,
+    };
+    if is_other {
+        let message = "a form that the document does not name: readers may not know it";
+        findings.push(Finding::error("form.other", pointer, message).on(Basis::Usual));
+    }
+}
+
 fn after_end(basis: Basis) -> Finding {
     let message = "event after the end: no event may follow the status complete, failed or cancelled";
     Finding::error("end.not_last", "", message).on(basis)
@@ -81,6 +98,7 @@ impl Verifier for AgentManagerRules {
             run.begin(&self.begin.next_stream(), text("/data/message"), sequence);
         }
         run.numbering.take("sequence", sequence, findings);
+        form(text("/eventType"), event, findings);
         let (old, new) = (text("/data/oldStatus"), text("/data/newStatus"));
         // A run that is continued starts again.
         let is_continued = matches!(old, "pending" | "starting");

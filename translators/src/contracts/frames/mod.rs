@@ -9,6 +9,7 @@ mod checkpoints;
 mod dropped;
 mod rules;
 mod tails;
+mod values;
 mod wire;
 mod withheld;
 

@@ -3,6 +3,7 @@
 //! A stream may begin with a gap that represents all frames that are no longer kept. Then it is unknown what was opened before.
 
 use super::checkpoints::Checkpoints;
+use super::values;
 use super::wire::Version;
 use crate::verify::{Basis, Begin, Finding, Ids, Numbering, OneEnd, Pairs, Rule, Verifier};
 use crate::warnings::{Warning, is_unnamed};
@@ -27,6 +28,8 @@ pub(super) const RULES: &[Rule] = &[
     Rule::between_events("pair.left_open"),
     Rule::between_events("text.differs"),
     Rule::of_event("checkpoint.late"),
+    Rule::of_event("path.absolute"),
+    Rule::of_event("chunk.base64"),
     Rule::of_event("provider_event.raw"),
     Rule::of_event("provider_event.data"),
     Rule::of_event("type.legacy"),
@@ -91,6 +94,10 @@ struct Stream {
     is_cut: bool,
     proposed: HashSet<String>,
     spoken: HashSet<String>,
+    /// Running commands.
+    commands: HashSet<String>,
+    /// Calls that have ended.
+    over: HashSet<String>,
     /// The deltas of each open block, by kind, parent, message and index.
     blocks: HashMap<(bool, String, String, u64), String>,
     checkpoints: Checkpoints,
@@ -118,6 +125,8 @@ impl Stream {
             is_cut: false,
             proposed: HashSet::new(),
             spoken: HashSet::new(),
+            commands: HashSet::new(),
+            over: HashSet::new(),
             blocks: HashMap::new(),
             checkpoints: Checkpoints::default(),
         }
@@ -194,6 +203,11 @@ impl Stream {
         }
     }
 
+    /// Whether a tool call neither runs nor has ended.
+    fn is_unknown(&self, tool_id: &str) -> bool {
+        !self.is_cut && !self.tools.is_open(tool_id) && !self.over.contains(tool_id)
+    }
+
     fn frame(&mut self, kind: &str, frame: &Value, findings: &mut Vec<Finding>) {
         let text = |key: &str| frame.get(key).and_then(Value::as_str).unwrap_or_default();
         match kind {
@@ -209,10 +223,19 @@ impl Stream {
                 let message = "type of older writers: it is now called output_text_delta";
                 findings.push(Finding::error("type.legacy", "/type", message).on(Basis::Usual));
             }
-            "checkpoint_created" | "checkpoint_failed" => self.checkpoints.checkpoint(frame, findings),
+            "checkpoint_created" | "checkpoint_failed" => {
+                self.checkpoints.checkpoint(frame, findings);
+                values::relative_paths(frame, findings);
+            }
+            "checkpoint_rewound" => values::relative_paths(frame, findings),
+            "tool_task_stdin_written" => values::base64(text("chunk_b64"), findings),
             "tool_started" => {
                 self.checkpoints.tool_started(text("tool_id"), text("name"));
                 self.tools.open(text("tool_id"), findings);
+                if text("kind") == "shell" {
+                    self.commands.insert(text("tool_id").to_owned());
+                }
+                self.over.remove(text("tool_id"));
                 if !self.proposed.remove(text("tool_id")) {
                     warn_of_call(frame, findings);
                 }
@@ -223,17 +246,25 @@ impl Stream {
                     self.spoken.insert(text("tool_id").to_owned());
                 }
             }
-            // A tool that does not exist fails without a start.
-            "tool_failed" if !self.is_cut && !self.tools.is_open(text("tool_id")) => {
+            // A tool that does not exist fails without a start, but only once.
+            "tool_failed" if self.is_unknown(text("tool_id")) => {
                 let message = "this tool call is not open: it must begin with tool_started";
                 findings.push(Finding::error("pair.not_open", "/tool_id", message).on(Basis::Usual));
+                self.over.insert(text("tool_id").to_owned());
             }
             "tool_ended" | "tool_failed" => {
+                self.over.insert(text("tool_id").to_owned());
                 self.checkpoints.tool_ended(text("tool_id"));
                 self.tools.close(text("tool_id"), findings);
                 let spoke = self.spoken.remove(text("tool_id"));
+                let is_command = self.commands.remove(text("tool_id"));
                 let silent = match kind {
-                    "tool_ended" => frame.get("exit_code").and_then(Value::as_i64).is_some_and(|code| code != 0),
+                    // Other tools than commands have 1 if their runner gives no exit code. In v1, tools have no kind.
+                    "tool_ended" => {
+                        let is_own = |code| is_command || code != 1 && self.version == Version::V2;
+                        let code = frame.get("exit_code").and_then(Value::as_i64);
+                        code.is_some_and(|code| code != 0 && !is_own(code))
+                    }
                     _ => text("error").is_empty(),
                 };
                 if silent && !spoke {

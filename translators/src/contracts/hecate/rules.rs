@@ -29,6 +29,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule::between_events("pair.not_open"),
     Rule::between_events("pair.left_open"),
     Rule::of_event("type.legacy"),
+    Rule::of_event("end.status"),
     Rule::of_event("end.repeat"),
     Rule::of_event("end.not_last"),
     Rule::of_event("end.missing"),
@@ -72,6 +73,8 @@ struct Run {
     /// Calls that were proposed or invoked.
     known: HashSet<String>,
     over: HashSet<String>,
+    /// Running commands whose exit code is known.
+    exited: HashSet<String>,
     /// How many bytes each stream of a running call has emitted.
     offsets: HashMap<String, [Option<u64>; 2]>,
     /// Running calls with output that was not valid text: its bytes cannot be counted.
@@ -114,6 +117,7 @@ impl Run {
             proposed: HashSet::new(),
             known: HashSet::new(),
             over: HashSet::new(),
+            exited: HashSet::new(),
             offsets: HashMap::new(),
             uncounted: HashSet::new(),
             approvals: Pairs::new("approval", "/data/approval_id"),
@@ -268,7 +272,13 @@ impl Run {
                 }
             }
             "approval.resolved" | "approval.timed_out" => self.approvals.close(text("approval_id"), findings),
-            "run.finished" | "run.failed" | "run.cancelled" => self.close(kind, findings),
+            "run.finished" | "run.failed" | "run.cancelled" => {
+                self.close(kind, findings);
+                if kind == "run.finished" && !matches!(text("final_status"), "" | "completed") {
+                    let message = "final_status must be completed: run.finished is the end of a run that succeeded";
+                    findings.push(Finding::error("end.status", "/data/final_status", message));
+                }
+            }
             _ if kind.starts_with("tool.") => self.tool(kind, data, findings),
             _ => {}
         }
@@ -297,7 +307,11 @@ impl Run {
                 self.tools.within(call, findings);
                 self.chunk(call, data, findings);
             }
-            "tool.started" | "tool.shell.command" | "tool.shell.exited" => self.tools.within(call, findings),
+            "tool.started" | "tool.shell.command" => self.tools.within(call, findings),
+            "tool.shell.exited" => {
+                self.tools.within(call, findings);
+                self.exited.insert(call.to_owned());
+            }
             // A patch may be handled long after its call. Other types are opaque, or the only event about their call.
             _ if is_patch(kind) || !super::V1.schemas.iter().any(|file| file.kind == kind) => {}
             _ if !self.tools.is_open(call) && !self.is_cut => {
@@ -315,7 +329,9 @@ impl Run {
         self.over.insert(call.to_owned());
         let spoke = self.offsets.remove(call).is_some();
         let is_silent = |key: &str| data.get(key).and_then(Value::as_str).unwrap_or_default().is_empty();
-        if kind == "tool.failed" && !spoke && is_silent("message") {
+        // The exit code of a command says what went wrong.
+        let has_exited = self.exited.remove(call);
+        if kind == "tool.failed" && !spoke && !has_exited && is_silent("message") {
             findings.push(Finding::of(Warning::ToolResultDetails, "/data"));
         }
     }

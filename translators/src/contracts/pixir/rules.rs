@@ -8,7 +8,7 @@ use super::{is_ephemeral, is_session_id, is_terminal};
 use crate::encode::Pruned;
 use crate::verify::{Basis, Begin, Finding, Ids, Numbering, Pairs, Rule, Verifier};
 use crate::warnings::{Warning, is_unnamed};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::collections::HashMap;
 
 /// Every rule that is checked here.
@@ -255,12 +255,22 @@ fn resources(event: &Value, findings: &mut Vec<Finding>) {
     for (at, resource) in list.iter().enumerate() {
         let is_content =
             |value: &Value| value.as_str().is_some_and(|text| text.starts_with("data:") || text.len() > MAX_IDENTITY);
-        if resource.as_object().is_some_and(|fields| fields.values().any(is_content)) {
+        let has_content = |fields: &Map<String, Value>| {
+            fields.values().any(is_content)
+                || CONTENT
+                    .iter()
+                    .any(|key| fields.get(*key).and_then(Value::as_str).is_some_and(|text| !text.is_empty()))
+        };
+        let has_nested = |fields: &Map<String, Value>| fields.values().filter_map(Value::as_object).any(has_content);
+        if resource.as_object().is_some_and(|fields| has_content(fields) || has_nested(fields)) {
             let message = "a resource contains its own content: it must be identified by name and hash";
             findings.push(Finding::error("resource.inline", format!("/data/resources/{at}"), message));
         }
     }
 }
+
+/// Fields in which descriptors of other protocols have the content itself.
+const CONTENT: &[&str] = &["data", "base64", "b64", "blob", "bytes", "content", "payload"];
 
 /// Maximum length of a name, path or hash, in bytes.
 const MAX_IDENTITY: usize = 8192;
