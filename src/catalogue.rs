@@ -76,7 +76,7 @@ pub fn contracts() -> Vec<ContractEntry> {
 fn contract(contract: &Contract) -> ContractEntry {
     let Contract { name, about, document, type_key, .. } = *contract;
     let (sse, forms): (_, &[&str]) = match contract.sse {
-        SseStyle::Bare => ("bare", &["text/event-stream", "application/x-ndjson", "application/json"]),
+        SseStyle::Bare | SseStyle::Open => ("bare", &["text/event-stream", "application/x-ndjson", "application/json"]),
         SseStyle::Named => ("named", &["text/event-stream", "application/x-ndjson", "application/json"]),
         // Raw bytes, or numbered objects in the other media types.
         SseStyle::Raw => {

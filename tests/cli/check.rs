@@ -178,14 +178,20 @@ fn an_event_name_in_a_contract_without_names_is_a_finding() {
         "stream_kind": "thread", "stream_id": "00000000-0000-5000-8000-000000000000", "timestamp_ms": 0, "seq": 0,
         "type": "log_emitted", "level": "info", "message": "x",
     });
-    let check = |lead: &str| {
-        let report = run(&["check", "--contract", "frames.v2", "--format", "json"], format!("{lead}data: {frame}\n\n"));
-        report.json()["findings"].as_array().unwrap().iter().map(|finding| finding["rule"].clone()).collect::<Vec<_>>()
+    let check = |lead: &str, more: &[&str]| {
+        let args = [&["check", "--contract", "frames.v2", "--format", "json"], more].concat();
+        let report = run(&args, format!("{lead}data: {frame}\n\n")).json();
+        let findings = report["findings"].as_array().unwrap().iter();
+        findings.map(|finding| (finding["rule"].clone(), finding["severity"].clone())).collect::<Vec<_>>()
     };
-    assert_eq!(check("id: 0\n"), Vec::<Value>::new());
-    assert_eq!(check("id: 0\nevent: message\n"), Vec::<Value>::new());
-    assert_eq!(check("id: 0\nevent: log_emitted\n"), ["sse.event"]);
-    assert_eq!(check("id: 1\n"), ["sse.id"]);
+    let found = |rule: &str, severity: &str| vec![(json!(rule), json!(severity))];
+    assert_eq!(check("id: 0\n", &[]), []);
+    assert_eq!(check("id: 0\nevent: message\n", &[]), []);
+    // The contract's document leaves the form of streams open.
+    assert_eq!(check("id: 0\nevent: log_emitted\n", &[]), found("sse.event", "warning"));
+    assert_eq!(check("id: 0\nevent: log_emitted\n", &["--strict"]), found("sse.event", "error"));
+    assert_eq!(check("id: 0\nevent: session_started\n", &[]), found("sse.event", "error"));
+    assert_eq!(check("id: 1\n", &[]), found("sse.id", "error"));
 }
 
 #[test]

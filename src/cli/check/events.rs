@@ -51,11 +51,12 @@ struct Check<'c> {
 impl<'c> EventReader<'c> {
     /// Creates a reader at the start of its file.
     pub(super) fn new(contract: &'c Contract, standard: Standard<'c>) -> Self {
+        let is_strict = matches!(standard, Standard::Emitted(_));
         let check = Check {
             contract,
             checker: Checker::by(contract, standard),
-            is_strict: matches!(standard, Standard::Emitted(_)),
-            sse: SseRules::new(contract),
+            is_strict,
+            sse: SseRules::new(contract, is_strict),
             line: Some(1),
             is_familiar: false,
             at_start: true,

@@ -2,18 +2,20 @@
 //! requires that line.
 //!
 //! A wrong line is an error: a client would resume from the wrong position, or never see the event. A missing line is a
-//! warning, since no contract's document requires it explicitly.
+//! warning, since no contract's document requires it explicitly. So is a correct `event:` line if the contract's document leaves
+//! the form of streams open.
 
 use framegate_translators::contracts::{Contract, SseStyle};
 use framegate_translators::encode::EventId;
 use framegate_translators::event_kind::kind_in;
 use framegate_translators::framing::Unit;
 use framegate_translators::json::{Json, Object};
-use framegate_translators::verify::Finding;
+use framegate_translators::verify::{Finding, Severity};
 
 /// The rules for one stream.
 pub(super) struct SseRules {
-    named: bool,
+    style: SseStyle,
+    is_strict: bool,
     type_key: &'static str,
     cursor_key: Option<&'static str>,
     /// The type of the last event.
@@ -21,10 +23,11 @@ pub(super) struct SseRules {
 }
 
 impl SseRules {
-    /// Creates the rules of a contract.
-    pub(super) fn new(contract: &Contract) -> Self {
+    /// Creates the rules of a contract. With `is_strict`, framegate is the writer.
+    pub(super) fn new(contract: &Contract, is_strict: bool) -> Self {
         Self {
-            named: contract.sse == SseStyle::Named,
+            style: contract.sse,
+            is_strict,
             type_key: contract.type_key,
             cursor_key: (contract.verifier)().cursor_key(),
             kind: None,
@@ -51,19 +54,24 @@ impl SseRules {
         let name = unit.event_name;
         // Of several places, the first one.
         let pointer = |key: &str| format!("/{}", key.split('|').next().unwrap_or_default().replace('.', "/"));
+        let is_named = self.style == SseStyle::Named;
+        let is_open = self.style == SseStyle::Open && !self.is_strict;
         match name {
-            Some(name) if self.named && kind.as_deref().is_some_and(|kind| kind != name) => {
+            Some("message") if is_open => {}
+            Some("event") if is_open && is_wrapped => {}
+            Some(name) if (is_named || is_open) && kind.as_deref().is_some_and(|kind| kind != name) => {
                 let message = format!("the event: line differs from the event's own {}", self.type_key);
                 findings.push(Finding::error("sse.event", pointer(self.type_key), message));
             }
-            None if self.named => {
+            None if is_named => {
                 let message = format!("no event: line; it should repeat the event's own {}", self.type_key);
                 findings.push(warning("sse.event", pointer(self.type_key), message));
             }
             Some("event") if is_wrapped => {}
-            Some(name) if !self.named && name != "message" => {
+            Some(name) if !is_named && name != "message" => {
                 let message = "there is an event: line: clients that listen for plain messages never see this event";
-                findings.push(Finding::error("sse.event", "", message));
+                let severity = if is_open { Severity::Warning } else { Severity::Error };
+                findings.push(Finding { severity, ..Finding::error("sse.event", "", message) });
             }
             _ => {}
         }

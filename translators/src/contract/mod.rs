@@ -71,8 +71,10 @@ impl Contract {
 /// The form of events on an SSE stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SseStyle {
-    /// Only `data:`, and `id:` if the event has a cursor.
+    /// Only `data:`, and `id:` if the event has a cursor. The contract's document requires it.
     Bare,
+    /// The same, but the document leaves the form open: other writers may name their events.
+    Open,
     /// Also `event:` with the event's type.
     Named,
     /// The runner's own bytes.

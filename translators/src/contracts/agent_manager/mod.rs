@@ -16,7 +16,7 @@ pub(super) const V1: Contract = Contract {
     name: "agent-manager.v1",
     about: "run events for managers and audits: messages, tool calls, metrics, status",
     document: Some("Agent-Manager Event Schemas"),
-    sse: SseStyle::Bare,
+    sse: SseStyle::Open,
     type_key: "eventType",
     log: None,
     schemas: schemas!("agent-manager/v1": "tool_call", "tool_result", "message", "metric", "status", "log", "error"),

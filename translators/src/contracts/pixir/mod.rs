@@ -58,7 +58,7 @@ pub(super) const V1: Contract = Contract {
     name: "pixir.v1",
     about: "session events with a durable log: canonical history, ephemeral live display",
     document: Some("Pixir.Event (ADR 0004)"),
-    sse: SseStyle::Bare,
+    sse: SseStyle::Open,
     type_key: "type",
     // Only canonical events have a cursor.
     log: Some(|event| event.id.is_logged()),
