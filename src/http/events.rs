@@ -7,6 +7,7 @@ use super::problem::Problem;
 use super::query::Query;
 use super::reply::{Body, json_response, no_content};
 use super::route::Call;
+use super::sdk_errors;
 use super::shared::Shared;
 use crate::log::LogError;
 use crate::runs::{Ask, Entry, Follower, Reader, RunStatus, Wire};
@@ -21,6 +22,9 @@ use serde_json::value::RawValue;
 use std::sync::Arc;
 use std::time::Duration;
 use uuid::Uuid;
+
+/// How much of a run's end is read at once, in bytes, to find its last event.
+const ENDING_BYTES: usize = 64 << 10;
 
 /// Every form of events.
 const FORMS: &[Form] = &[Form::Sse, Form::Ndjson, Form::Json, Form::Bytes];
@@ -116,17 +120,24 @@ pub(super) async fn native_sse(call: Call) -> Result<Response<Body>, Problem> {
         }
         Some(entry) => entry,
     };
-    let answer = async {
-        let query = query?;
-        let wanted =
-            Wanted { default: &sse::V1, native: true, forms: &[Form::Sse], ..wanted_of(&request, &query, &shared) };
-        let negotiated = negotiate(wanted).map_err(|detail| Problem::new(StatusCode::NOT_ACCEPTABLE, detail))?;
-        events_of(&request, &query, entry, negotiated, shared.clone()).await
+    let query = query?;
+    let wanted =
+        Wanted { default: &sse::V1, native: true, forms: &[Form::Sse], ..wanted_of(&request, &query, &shared) };
+    let negotiated = negotiate(wanted).map_err(|detail| Problem::new(StatusCode::NOT_ACCEPTABLE, detail))?;
+    events_of(&request, &query, entry, negotiated, shared.clone()).await
+}
+
+/// A problem in the error form of the document of `sse.v1`.
+pub(super) fn native_refused(mut problem: Problem) -> Response<Body> {
+    let code = match problem.status() {
+        StatusCode::GONE => "REPLAY_UNAVAILABLE".to_owned(),
+        status => sdk_errors::code_of(status).to_uppercase(),
     };
-    answer.await.or_else(|problem| match problem.status() {
-        StatusCode::GONE => Ok(native_error(StatusCode::GONE, "REPLAY_UNAVAILABLE", problem.detail())),
-        _ => Err(problem),
-    })
+    let mut response =
+        json_response(&json!({"error": {"code": code, "message": problem.detail(), "details": problem.members()}}));
+    *response.status_mut() = problem.status();
+    problem.extend(&mut response);
+    response
 }
 
 pub(super) fn native_error(status: StatusCode, code: &str, message: &str) -> Response<Body> {
@@ -145,11 +156,14 @@ pub(super) async fn events_of(
     let contract = negotiated.contract;
     let mut reader = reader_of(&entry, &negotiated, &shared)?;
     let cursor = cursor_of(request, query, contract)?;
-    if matches!(cursor, Some(EventId::Closing(_))) && negotiated.form != Form::Json && entry.tail().borrow().ended {
-        return Ok(no_content());
-    }
     let types = query.event_types(contract)?;
     let from = first_event(&cursor, &mut reader, &shared).await?;
+    if let Some(EventId::Closing(number)) = cursor
+        && negotiated.form != Form::Json
+        && ends_after(number, from, &mut reader, &shared).await?
+    {
+        return Ok(no_content());
+    }
     match negotiated.form {
         Form::Json => page(query, &mut reader, from, &negotiated, &shared).await,
         Form::Sse | Form::Ndjson | Form::Bytes => {
@@ -235,20 +249,51 @@ pub(super) fn cursor_of(
     if (contract.verifier)().has_text_cursors() {
         return Ok(header.or(query.after.as_deref()).map(|id| EventId::Text(id.to_owned())));
     }
-    let after = match query.after.as_deref().map(str::parse::<i64>) {
-        None | Some(Ok(-1)) => None,
-        Some(Ok(number)) if number >= 0 => Some(number.unsigned_abs()),
-        Some(_) => {
-            let detail = "after must be the number of the last received event, or -1 for none";
-            return Err(Problem::bad_request(detail));
-        }
+    // Each with whether it is the cursor of a run's end, which comes after the event with the same number.
+    let closing = |id| EventId::closing(id).map(|number| (number, true));
+    let after = match query.after.as_deref().map(|after| (after.parse::<i64>(), after)) {
+        None | Some((Ok(-1), _)) => None,
+        Some((Ok(number), _)) if number >= 0 => Some((number.unsigned_abs(), false)),
+        // Only a contract with a log leaves the run's end without a number.
+        Some((_, after)) => match closing(after).filter(|_| contract.log.is_some()) {
+            Some(closing) => Some(closing),
+            None => {
+                let detail = "after must be the cursor of the last received event, or -1 for none";
+                return Err(Problem::bad_request(detail));
+            }
+        },
     };
     // A browser returns an id that it received here. Any other text belongs to another stream and is ignored.
-    if let Some(number) = header.and_then(EventId::closing) {
-        return Ok(Some(EventId::Closing(number)));
+    let seen = header.and_then(|id| closing(id).or_else(|| Some((id.parse().ok()?, false))));
+    Ok(after.max(seen).map(|(number, is_end)| if is_end { EventId::Closing(number) } else { EventId::Number(number) }))
+}
+
+/// Whether the run is over and its last event is the one after `number`. `from` is the number of the first event to send.
+async fn ends_after(number: u64, from: u64, reader: &mut Reader, shared: &Shared) -> Result<bool, Problem> {
+    let tail = *reader.entry().tail().borrow();
+    if !tail.ended {
+        return Ok(false);
     }
-    let seen = header.and_then(|id| id.parse().ok());
-    Ok(after.max(seen).map(EventId::Number))
+    let (mut at, mut last) = (from, None);
+    loop {
+        let ask = Ask {
+            from: at,
+            frames: tail.frames,
+            wire: Wire::Ndjson,
+            max_bytes: ENDING_BYTES,
+            max_events: usize::MAX,
+            types: None,
+        };
+        let batch = reader.read(&shared.runs, ask).await.map_err(|error| unreadable(&error))?;
+        if matches!(batch.last_id, Some(EventId::Number(_))) {
+            return Ok(false);
+        }
+        last = batch.last_id.or(last);
+        if batch.next == at {
+            return Ok(last == Some(EventId::Closing(number)));
+        }
+        at = batch.next;
+    }
 }
 
 /// The number of the first event to send. An unknown text cursor means all events, as in `sse.v1`. If the event is no longer

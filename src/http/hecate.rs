@@ -24,30 +24,12 @@ use hyper::{Request, Response, StatusCode};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-/// `GET /hecate/v1/tasks/{task_id}/runs/{run_id}/events`.
-pub(super) async fn of_run(call: Call) -> Result<Response<Body>, Problem> {
-    Ok(answered(run_events(call).await))
-}
-
-/// `GET /hecate/v1/events/stream`: the events of all runs. Sequences count within a run, so this path uses the feed's cursor.
-pub(super) async fn of_all(call: Call) -> Result<Response<Body>, Problem> {
-    Ok(answered(all_events(call).await))
-}
-
-/// `GET /hecate/v1/artifacts/{artifact_id}`: the object of an artifact. A patch is included in it. Other content is available
-/// under the same id at `/v1/artifacts/{artifact_id}`.
-pub(super) async fn artifact(call: Call) -> Result<Response<Body>, Problem> {
-    Ok(answered(artifact_object(call).await))
-}
-
-/// Turns an error into a response in the form of Hecate's document.
-fn answered(answer: Result<Response<Body>, Problem>) -> Response<Body> {
-    answer.unwrap_or_else(|mut problem| {
-        let mut response = json_response(&json!({"error": {"message": problem.detail()}}));
-        *response.status_mut() = problem.status();
-        problem.extend(&mut response);
-        response
-    })
+/// A problem in the form of Hecate's document.
+pub(super) fn refused(mut problem: Problem) -> Response<Body> {
+    let mut response = json_response(&json!({"error": {"message": problem.detail()}}));
+    *response.status_mut() = problem.status();
+    problem.extend(&mut response);
+    response
 }
 
 /// Parses a UUID, or an id that encodes one after `prefix`.
@@ -65,7 +47,8 @@ fn negotiated(request: &Request<Incoming>, query: &Query, shared: &Shared) -> Re
     negotiate(wanted).map_err(|detail| Problem::new(StatusCode::NOT_ACCEPTABLE, detail))
 }
 
-async fn run_events(call: Call) -> Result<Response<Body>, Problem> {
+/// `GET /hecate/v1/tasks/{task_id}/runs/{run_id}/events`.
+pub(super) async fn of_run(call: Call) -> Result<Response<Body>, Problem> {
     let query = call.query();
     let Call { request, path, shared, .. } = call;
     let [task_id, run_id] = path.get()?;
@@ -95,7 +78,8 @@ struct List {
     data: Vec<Box<serde_json::value::RawValue>>,
 }
 
-async fn all_events(call: Call) -> Result<Response<Body>, Problem> {
+/// `GET /hecate/v1/events/stream`: the events of all runs. Sequences count within a run, so this path uses the feed's cursor.
+pub(super) async fn of_all(call: Call) -> Result<Response<Body>, Problem> {
     let query = call.query()?;
     let (request, shared) = (&call.request, &*call.shared);
     let session = match query.task_id.as_deref() {
@@ -115,7 +99,10 @@ async fn all_events(call: Call) -> Result<Response<Body>, Problem> {
     feeds::stream(follower.within(query.limit), &negotiated, shared).await
 }
 
-async fn artifact_object(call: Call) -> Result<Response<Body>, Problem> {
+/// `GET /hecate/v1/artifacts/{artifact_id}`: the object of an artifact. A patch is included in it. Other content is available
+/// under the same id at `/v1/artifacts/{artifact_id}`.
+pub(super) async fn artifact(call: Call) -> Result<Response<Body>, Problem> {
+    call.query()?;
     let ([artifact_id], shared) = (call.path.get()?, &call.shared);
     let found = match Key::parse(artifact_id) {
         Some(key) => artifacts::find(key, shared).await.map_err(|error| artifacts::unreadable(&error))?,

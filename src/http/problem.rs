@@ -86,6 +86,11 @@ impl Problem {
         self.members.get(name)
     }
 
+    /// All extension members.
+    pub(super) fn members(&self) -> &Map<String, Value> {
+        &self.members
+    }
+
     /// The response.
     pub(super) fn into_response(mut self) -> Response<Body> {
         let text = serde_json::to_vec(&self).unwrap_or_default();

@@ -8,7 +8,7 @@ use super::route::{Call, PathValues};
 use super::routes::{Found, all_methods, allowed, find};
 use super::shared::Shared;
 use super::visit::Visit;
-use super::{access, cors, guard, responses, responses_api, sdk_errors, security_headers};
+use super::{access, cors, events, guard, hecate, responses, responses_api, sdk_errors, security_headers};
 use crate::auth::Caller;
 use crate::telemetry::metrics;
 use hyper::body::Incoming;
@@ -34,7 +34,12 @@ pub(super) async fn answer(
     let live = shared.control.live();
     let origin = cors::origin_of(request.headers(), &live);
     let is_http1 = request.version() < Version::HTTP_2;
-    let refused = if sdk_errors::is_of_sdks(&path) { sdk_errors::refused } else { Problem::into_response };
+    let refused = match &path {
+        path if sdk_errors::is_of_sdks(path) => sdk_errors::refused,
+        path if path.starts_with("/api/v1/") => events::native_refused,
+        path if path.starts_with("/hecate/v1/") => hecate::refused,
+        _ => Problem::into_response,
+    };
     let mut response = match admit(&request, visit, &found, &shared, &live) {
         Ok(Admitted::Preflight(response)) => response,
         Ok(Admitted::Caller(caller)) => {

@@ -33,6 +33,7 @@ struct Status {
 
 /// Responds with the status. An unknown run has the error form of the document.
 pub(super) async fn of_run(call: Call) -> Result<Response<Body>, Problem> {
+    call.query()?;
     let [run_id] = call.path.get()?;
     let run = Uuid::try_parse(run_id).ok().and_then(|id| call.shared.find(StreamKind::Session, id));
     Ok(match run {

@@ -146,6 +146,20 @@ fn a_cursor_is_followed_by_all_later_events_with_or_without_numbers() {
     // The terminal marker has no number, but its own cursor after the last numbered event.
     let [.., before, last] = &all[..] else { panic!() };
     assert_eq!(last.id.as_deref(), Some(&*format!("{}.end", before.id.as_deref().unwrap())));
+    // The query takes that cursor too. Only the run's own one means that the client has everything.
+    let end = last.id.as_deref().unwrap();
+    assert_eq!(get(proxy.address, &format!("{path}&after={end}"), &[]).status, 204);
+    let first: Vec<_> = all.iter().skip(1).cloned().collect();
+    assert_eq!(all[0].id.as_deref(), Some("0"));
+    assert_eq!(get(proxy.address, &path, &[("last-event-id", "0.end")]).events(), first);
+    let beyond = format!("{}.end", before.id.as_deref().unwrap().parse::<u64>().unwrap() + 1);
+    for answer in [
+        get(proxy.address, &path, &[("last-event-id", &beyond)]),
+        get(proxy.address, &format!("{path}&after={beyond}"), &[]),
+    ] {
+        assert_eq!(answer.events(), [last.clone()], "{beyond}");
+    }
+    assert_eq!(get(proxy.address, &format!("{path}&after=x.end"), &[]).status, 400);
     // Pages end at an event with a cursor.
     let (mut by_page, mut after) = (Vec::new(), -1);
     loop {
@@ -221,12 +235,14 @@ fn a_406_names_what_is_acceptable() {
     for (path, headers) in [
         (format!("/v1/runs/{run}/events?contract=hecate.v9"), vec![]),
         (format!("/v1/runs/{run}/events"), vec![("accept", "text/html")]),
-        (format!("/api/v1/sessions/{session}/runs/{run}/stream?contract=raw"), vec![]),
     ] {
         let answer = get(proxy.address, &path, &headers);
         assert_eq!(answer.status, 406, "{path}");
         assert!(answer.json()["detail"].as_str().unwrap().contains("sse.v1"), "{path}");
     }
+    let native = get(proxy.address, &format!("/api/v1/sessions/{session}/runs/{run}/stream?contract=raw"), &[]);
+    assert_eq!((native.status, native.json()["error"]["code"].as_str()), (406, Some("NOT_ACCEPTABLE")));
+    assert!(native.json()["error"]["message"].as_str().unwrap().contains("sse.v1"));
     let unknown = "00000000-0000-7000-8000-000000000000";
     assert_eq!(get(proxy.address, &format!("/v1/runs/{unknown}/events"), &[]).status, 404);
     assert_eq!(get(proxy.address, "/v1/runs/run_1/events", &[]).status, 400);

@@ -143,6 +143,29 @@ fn budget_and_thinking_events_follow_the_settings() {
 }
 
 #[test]
+fn errors_on_native_paths_have_the_form_of_the_document() {
+    let proxy = Proxy::start();
+    let (run, session) = ingested(&proxy, "text_plain.ndjson");
+    let stream = format!("/api/v1/sessions/{session}/runs/{run}/stream");
+    for (path, status, code) in [
+        (format!("{stream}?foo=1"), 400, "BAD_REQUEST"),
+        (format!("/api/v1/runs/{run}?foo=1"), 400, "BAD_REQUEST"),
+        ("/api/v1/nothing".to_owned(), 404, "NOT_FOUND"),
+    ] {
+        let answer = get(proxy.address, &path, &[]);
+        assert_eq!((answer.status, answer.header("content-type")), (status, "application/json"), "{path}");
+        assert_eq!(answer.json()["error"]["code"], code, "{path}");
+    }
+    let wrong = post(proxy.address, &stream, &[], b"");
+    assert_eq!((wrong.status, wrong.json()["error"]["code"].as_str()), (405, Some("METHOD_NOT_ALLOWED")));
+    for (path, status) in [("/hecate/v1/events/stream?foo=1", 400), ("/hecate/v1/nothing", 404)] {
+        let answer = get(proxy.address, path, &[]);
+        assert_eq!((answer.status, answer.header("content-type")), (status, "application/json"), "{path}");
+        assert!(answer.json()["error"]["message"].is_string(), "{path}");
+    }
+}
+
+#[test]
 fn the_status_of_a_run_matches_its_terminal_event() {
     let proxy = Proxy::start();
     let (run, session) = ingested(&proxy, "text_plain.ndjson");

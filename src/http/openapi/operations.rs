@@ -151,8 +151,7 @@ pub(in crate::http) fn native_sse_stream() -> Value {
         "A run's events in `sse.v1`.",
         merged(&[
             json!({"200": native_stream("sse.v1"), "204": {"description": "The run has ended and was read completely."}}),
-            problems(&[404, 410], "SseError"),
-            problems(&[400, 406, 500], "Problem"),
+            problems(&[400, 404, 406, 410, 500], "SseError"),
         ]),
         &["after", "last_event_id"],
     )
@@ -163,7 +162,7 @@ pub(in crate::http) fn native_sse_run() -> Value {
     described(
         "getRunAsSseV1",
         "A run's status in the form of `sse.v1`.",
-        merged(&[json!({"200": body("The status.", "application/json", "SseRun")}), problems(&[404], "SseError")]),
+        merged(&[json!({"200": body("The status.", "application/json", "SseRun")}), problems(&[400, 404], "SseError")]),
         &[],
     )
 }
@@ -198,7 +197,7 @@ pub(in crate::http) fn hecate_artifact() -> Value {
         "An artifact as Hecate describes it.",
         merged(&[
             json!({"200": body("The artifact.", "application/json", "HecateArtifact")}),
-            problems(&[404], "HecateError"),
+            problems(&[400, 404], "HecateError"),
         ]),
         &[],
     )
