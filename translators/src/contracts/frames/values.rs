@@ -24,7 +24,7 @@ fn is_absolute(path: &str) -> bool {
 pub(super) fn base64(text: &str, findings: &mut Vec<Finding>) {
     let letters = text.strip_suffix("==").or_else(|| text.strip_suffix('=')).unwrap_or(text);
     let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
-    if text.len() % 4 != 0 || !letters.bytes().all(is_letter) {
+    if !text.len().is_multiple_of(4) || !letters.bytes().all(is_letter) {
         let message = "not base64: the bytes must be in the standard alphabet, with padding";
         findings.push(Finding::error("chunk.base64", "/chunk_b64", message));
     }
