@@ -225,6 +225,11 @@ const HECATE_V1: &[Case] = &[
         },
         &[(16, "tool_result.no_error_details")],
     ),
+    case(
+        |events| set(events, "run.finished", "/data/final_status", json!("failed")),
+        &[(22, "schema"), (22, "end.status")],
+    )
+    .but(&[(22, "end.status")]),
     // The exit code of a command says what went wrong.
     case(
         |events| {
