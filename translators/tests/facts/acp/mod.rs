@@ -9,7 +9,7 @@ use cases::{Case, cases};
 use framegate_translators::frame::{Decision, EndReason};
 use framegate_translators::framing::Limits;
 use framegate_translators::recognise::{Recogniser, Verdict, Window};
-use runs::{Run, ToolEnd, runs_of, thread_texts};
+use runs::{Run, ToolEnd, ToolFacts, runs_of, thread_texts};
 use serde_json::Value;
 
 /// Mismatches of all recordings, so that a failure shows all of them.
@@ -299,6 +299,14 @@ fn what_is_told_between_turns_is_in_the_thread() {
     }
 }
 
+/// The text of a call. It is an error if the call never ran, which may be known only from the client's lines.
+fn told(tool: &ToolFacts) -> String {
+    match &tool.end {
+        Some(ToolEnd::Failed(error)) if !tool.output.contains(error.as_str()) => format!("{}{error}", tool.output),
+        _ => tool.output.clone(),
+    }
+}
+
 #[test]
 fn an_agent_alone_says_the_same_except_for_what_only_its_client_says() {
     let mut findings = Findings::default();
@@ -310,7 +318,7 @@ fn an_agent_alone_says_the_same_except_for_what_only_its_client_says() {
         let view = |runs: &[Run]| -> Vec<_> {
             runs.iter()
                 .map(|run| {
-                    let tools: Vec<_> = run.tools.iter().map(|tool| (tool.name.clone(), tool.output.clone())).collect();
+                    let tools: Vec<_> = run.tools.iter().map(|tool| (tool.name.clone(), told(tool))).collect();
                     let end = run.end.as_ref().map(|end| (end.reason, end.final_text.clone()));
                     (run.texts.clone(), run.thoughts.clone(), tools, end)
                 })
