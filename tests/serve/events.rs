@@ -241,8 +241,9 @@ fn a_406_names_what_is_acceptable() {
         assert!(answer.json()["detail"].as_str().unwrap().contains("sse.v1"), "{path}");
     }
     let native = get(proxy.address, &format!("/api/v1/sessions/{session}/runs/{run}/stream?contract=raw"), &[]);
-    assert_eq!((native.status, native.json()["error"]["code"].as_str()), (406, Some("NOT_ACCEPTABLE")));
-    assert!(native.json()["error"]["message"].as_str().unwrap().contains("sse.v1"));
+    let (status, error) = (native.status, native.json()["error"].clone());
+    assert_eq!((status, error["code"].as_str()), (406, Some("NOT_ACCEPTABLE")));
+    assert!(error["message"].as_str().unwrap().contains("sse.v1"), "{error}");
     let unknown = "00000000-0000-7000-8000-000000000000";
     assert_eq!(get(proxy.address, &format!("/v1/runs/{unknown}/events"), &[]).status, 404);
     assert_eq!(get(proxy.address, "/v1/runs/run_1/events", &[]).status, 400);
