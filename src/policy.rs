@@ -133,7 +133,7 @@ fn text_of(value: Json<'_>) -> Cow<'_, str> {
 pub struct Policy {
     /// The rules, in order. The first that applies decides; if none applies, a person is asked.
     pub rules: Vec<Rule>,
-    /// How long an answer may take, in milliseconds; 0 if nobody can answer.
+    /// How long an answer may take, in milliseconds; 0 if no client can answer.
     pub timeout_ms: u64,
     /// Whether a question is approved if it is not answered in time. A question that asks for a choice or a text never is.
     pub allow_unanswered: bool,

@@ -94,7 +94,7 @@ fn without_a_terminal_questions_are_decided_at_once() {
     let prompt = "Write a note and run a command";
     let ended = |out: &str| out.contains("\"type\":\"approval_resolved\"") && out.contains("session_ended");
     let (code, out, _) = piped(&["run", "demo", prompt], b"", &[]);
-    assert!(ended(&out) && out.contains("nobody can answer here") && out.contains("timed_out"), "{out}");
+    assert!(ended(&out) && out.contains("no client can answer here") && out.contains("timed_out"), "{out}");
     assert_eq!(code, Some(0), "{out}");
     // What the settings say about unanswered questions holds here too.
     let (_, out, _) = piped(&["run", "demo", prompt], b"", &[("FRAMEGATE__APPROVALS__UNANSWERED", "allow")]);

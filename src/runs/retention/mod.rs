@@ -22,7 +22,7 @@ impl Runs {
     /// # Errors
     /// The log's error; the stream is still there.
     pub async fn drop_stream(&self, entry: &Entry) -> Result<(), LogError> {
-        // Held while the log drops it, so that nobody else finds it among the streams that were dropped for room.
+        // Held while the log drops it, so that no other task finds it among the streams that were dropped for room.
         let turn = self.forgetting.lock().await;
         self.log.drop_stream(entry.id()).await?;
         self.forget_all(&turn, Some(entry.id())).await;

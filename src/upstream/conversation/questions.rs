@@ -53,8 +53,8 @@ impl Own {
         let is_yes = policy.allow_unanswered && !wants_answers;
         let decision = if is_yes { Decision::Approved } else { Decision::TimedOut };
         let reason = match policy.timeout_ms {
-            0 => "nobody can answer here".to_owned(),
-            ms => format!("nobody answered within {ms} ms"),
+            0 => "no client can answer here".to_owned(),
+            _ => format!("nobody answered within {} ms", policy.timeout_ms),
         };
         Self { decision, by: "policy:timeout".to_owned(), reason: Some(reason) }
     }

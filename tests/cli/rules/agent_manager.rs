@@ -53,11 +53,14 @@ const AGENT_MANAGER_V1: &[Case] = &[
     case(|events| double(events, "tool_result"), &[(5, "pair.not_open")]),
     case(|events| events[7]["data"]["oldStatus"] = json!("paused"), &[(8, "status.chain")]),
     // Forms of the contract's first writer.
-    case(|events| events[4]["data"] = json!({"name": "tokens", "value": 1}), &[(5, "schema"), (5, "form.other")])
-        .but(&[(5, "form.other")]),
+    case(
+        |events| events[4]["data"] = json!({"name": "tokens", "value": 1}),
+        &[(5, "schema"), (5, "schema"), (5, "schema"), (5, "form.other")],
+    )
+    .but(&[(5, "form.other")]),
     case(
         |events| events[6]["data"] = json!({"limitType": "5_hour", "message": "x"}),
-        &[(7, "schema"), (7, "form.other")],
+        &[(7, "schema"), (7, "schema"), (7, "form.other")],
     )
     .but(&[(7, "form.other")]),
     case(

@@ -83,7 +83,7 @@ pub(super) struct Session {
     pub(super) is_new: bool,
     /// The client has it: it is new, or the answer to its loading was seen.
     pub(super) is_open: bool,
-    /// Its history was told before the answer to its loading.
+    /// Its history came before the answer to its loading.
     pub(super) has_history: bool,
     /// The messages of its history have ids.
     pub(super) has_ids: bool,

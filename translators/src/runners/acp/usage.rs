@@ -50,7 +50,7 @@ impl Cost {
         Self { now: None, before: Some(0.0), had_run: false }
     }
 
-    /// Notes the cost so far. What is told before the first run is of earlier runs; what is told after a run may be its own, and is
+    /// Notes the cost so far. A figure before the first run is of earlier runs; one after a run may be its own, and is
     /// reported with the next one.
     pub(super) fn note(&mut self, update: &Object<'_>, is_in_run: bool) {
         let Some(cost) = update.object("cost").filter(|cost| cost.str("currency").is_none_or(|word| word == "USD"))
