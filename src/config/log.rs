@@ -145,7 +145,7 @@ mod tests {
     fn errors_name_the_setting_and_what_would_be_right() {
         type Change = fn(&mut Log);
         let cases: [(Change, &str); 12] = [
-            (|log| log.max_bytes = 1000, "log.max_bytes: 1000 is too small: use at least 1048576, or 0"),
+            (|log| log.max_bytes = LEAST_BYTES - 1, "log.max_bytes: 1048575 is too small: use at least 1048576, or 0"),
             (|log| log.path.clear(), "log.path: is empty; set it to the path of the database file"),
             (|log| log.servers.clear(), "log.servers: is empty; name at least one server, such as"),
             (|log| log.servers = vec!["tls://c".to_owned(); 33], "log.servers: has 33 servers; name at most 32"),
@@ -172,12 +172,22 @@ mod tests {
             assert!(message.contains(expected) && message.lines().count() == 1, "{expected:?}: {message}");
         }
         let at_the_limits = |log: &mut Log| {
+            log.max_bytes = LEAST_BYTES;
             log.servers = vec!["tls://c".to_owned(); 32];
             (log.prefix, log.replicas) = ("a_b-9".to_owned() + &"z".repeat(27), 5);
             (log.patience_ms, log.max_stream_bytes) = (log.timeout_ms, log.bytes_in(LogKind::Jetstream));
             (log.tls_cert_file, log.tls_key_file, log.nkey_file) = ("a".into(), "b".into(), "c".into());
         };
         assert_eq!(wrong(at_the_limits), "");
+    }
+
+    #[test]
+    fn a_log_in_a_file_keeps_more_than_one_in_memory_unless_the_settings_say_how_much() {
+        let mut log = Log::default();
+        let bytes = |log: &Log| [LogKind::Sqlite, LogKind::Memory, LogKind::Jetstream].map(|kind| log.bytes_in(kind));
+        assert_eq!(bytes(&log), [FILE_BYTES, OTHER_BYTES, OTHER_BYTES]);
+        log.max_bytes = LEAST_BYTES;
+        assert_eq!(bytes(&log), [LEAST_BYTES; 3]);
     }
 
     #[test]

@@ -6,7 +6,7 @@
 use crate::cli::asking::{Act, Asking};
 use crate::cli::text::{self, View};
 use crate::platform::keys::Keys;
-use crate::platform::suspension::{self, Suspensions};
+use crate::platform::suspension::Suspensions;
 use crate::runs::FrameFollower;
 use crate::upstream::{Handles, MessageError};
 use anyhow::Context;
@@ -88,7 +88,10 @@ impl Show {
                 Some(key) = keys => self.key(key, &answers)?,
                 Some(answer) = answered.recv() => self.answered(&answer)?,
                 _ = ticks.tick(), if is_live => self.draw(true)?,
-                () = suspended => self.stop()?,
+                () = suspended => {
+                    self.view.stop_here(self.keys.as_ref())?;
+                    self.draw(true)?;
+                }
             }
         }
     }
@@ -141,19 +144,6 @@ impl Show {
                 self.asking.not_sent(*run, approval);
                 self.view.message(&format!("the answer was not accepted: {error}"));
             }
-        }
-        self.draw(true)
-    }
-
-    /// Stops like a program that knows nothing of keys, and goes on where it stopped.
-    fn stop(&mut self) -> anyhow::Result<()> {
-        self.view.clear()?;
-        if let Some(keys) = &self.keys {
-            keys.restore();
-        }
-        suspension::stop_here().context("cannot stop")?;
-        if let Some(keys) = &self.keys {
-            keys.take().context("cannot read keys")?;
         }
         self.draw(true)
     }

@@ -8,8 +8,10 @@ mod screen;
 mod stderr;
 
 use crate::clock::Moment;
-use crate::platform::terminal;
+use crate::platform::keys::Keys;
+use crate::platform::{suspension, terminal};
 use crate::render::terminal::{Live, Look, Terminal};
+use anyhow::Context;
 use framegate_translators::frame::Frame;
 use screen::Screen;
 use std::ffi::OsStr;
@@ -272,6 +274,19 @@ impl View {
     /// The output's error.
     pub(super) fn clear(&mut self) -> io::Result<()> {
         self.write()
+    }
+
+    /// Stops like a program that knows nothing of keys; returns when it is continued. Then the caller draws again.
+    ///
+    /// # Errors
+    /// The output's error, or the system's.
+    pub(super) fn stop_here(&mut self, keys: Option<&Keys>) -> anyhow::Result<()> {
+        self.clear().context("cannot write")?;
+        if let Some(keys) = keys {
+            keys.restore();
+        }
+        suspension::stop_here().context("cannot stop")?;
+        keys.map_or(Ok(()), Keys::take).context("cannot read keys")
     }
 
     /// Whether no run is in progress.

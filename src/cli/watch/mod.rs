@@ -12,7 +12,7 @@ use super::text::{self, TextArgs, View};
 use super::{EXIT_CLEAN, EXIT_FINDINGS};
 use crate::platform::keys::Keys;
 use crate::platform::signals::EndSignals;
-use crate::platform::suspension::{self, Suspensions};
+use crate::platform::suspension::Suspensions;
 use crate::render::terminal::label;
 use anyhow::{Context, bail};
 use framegate_translators::contracts::{Contract, FRAMES};
@@ -177,7 +177,10 @@ impl Watch {
                 Some(answer) = answered.recv() => self.answered(answer)?,
                 _ = ticks.tick() => self.draw(true)?,
                 signal = signals.next() => break 128 + signal.number(),
-                () = suspensions.next() => self.stop()?,
+                () = suspensions.next() => {
+                    self.view.stop_here(self.keys.as_ref())?;
+                    self.draw(true)?;
+                }
             }
         };
         self.view.finish().context("cannot write")?;
@@ -258,19 +261,6 @@ impl Watch {
                 self.asking.not_sent(run, &approval);
                 self.view.message(&format!("{}: the answer was not accepted: {failure}", label(run)));
             }
-        }
-        self.draw(true)
-    }
-
-    /// Stops like a program that knows nothing of keys, and goes on where it stopped.
-    fn stop(&mut self) -> anyhow::Result<()> {
-        self.view.clear()?;
-        if let Some(keys) = &self.keys {
-            keys.restore();
-        }
-        suspension::stop_here().context("cannot stop")?;
-        if let Some(keys) = &self.keys {
-            keys.take().context("cannot read keys")?;
         }
         self.draw(true)
     }
