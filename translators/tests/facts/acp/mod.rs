@@ -299,10 +299,13 @@ fn what_is_told_between_turns_is_in_the_thread() {
     }
 }
 
-/// The text of a call. It is an error if the call never ran, which may be known only from the client's lines.
-fn told(tool: &ToolFacts) -> String {
-    match &tool.end {
-        Some(ToolEnd::Failed(error)) if !tool.output.contains(error.as_str()) => format!("{}{error}", tool.output),
+/// The text of a call. If only the client's lines show that the call never ran, then its text is an error there, and the output
+/// without them.
+fn told(tool: &ToolFacts, alone: Option<&ToolFacts>) -> String {
+    match (&tool.end, alone) {
+        (Some(ToolEnd::Failed(error)), Some(alone)) if tool.output.is_empty() && alone.output == *error => {
+            error.clone()
+        }
         _ => tool.output.clone(),
     }
 }
@@ -315,10 +318,12 @@ fn an_agent_alone_says_the_same_except_for_what_only_its_client_says() {
             continue;
         }
         let (both, alone) = (with_client(&case), runs_of(&case.frames_of_agent()));
+        let of_alone = |call_id: &str| alone.iter().flat_map(|run| &run.tools).find(|tool| tool.call_id == call_id);
         let view = |runs: &[Run]| -> Vec<_> {
             runs.iter()
                 .map(|run| {
-                    let tools: Vec<_> = run.tools.iter().map(|tool| (tool.name.clone(), told(tool))).collect();
+                    let of = |tool: &ToolFacts| (tool.name.clone(), told(tool, of_alone(&tool.call_id)));
+                    let tools: Vec<_> = run.tools.iter().map(of).collect();
                     let end = run.end.as_ref().map(|end| (end.reason, end.final_text.clone()));
                     (run.texts.clone(), run.thoughts.clone(), tools, end)
                 })
