@@ -71,24 +71,37 @@ fn first_lines(file: &[u8], count: usize) -> Vec<u8> {
     file.split_inclusive(|byte| *byte == b'\n').take(count).flatten().copied().collect()
 }
 
-#[tokio::test]
-async fn records_outside_of_runs_are_stored_once() {
-    for (name, file) in [("codex", CODEX_SESSION), ("copilot", COPILOT_SESSION), ("pi", PI_SESSION)] {
-        let imports = Imports::new();
-        imports.import(name, file).await;
-        let (once, runs) = (imports.thread_frames(), imports.ids());
-        assert!(once > 0, "{name}");
-        for _ in 0..2 {
-            assert_eq!(imports.import(name, file).await, (runs.len(), 0), "{name}");
-            assert_eq!((imports.thread_frames(), imports.ids()), (once, runs.clone()), "{name}");
-        }
-        // A longer file adds what is new, also if it equals another record.
-        let longer = [first_lines(file, 1), file.to_vec()].concat();
-        for _ in 0..2 {
-            imports.import(name, &longer).await;
-            assert_eq!((imports.thread_frames(), imports.ids()), (once + 1, runs.clone()), "{name}");
-        }
+/// Imports a session file again, and a longer one.
+async fn are_stored_once(of: &str, file: &[u8]) {
+    let imports = Imports::new();
+    imports.import(of, file).await;
+    let (once, runs) = (imports.thread_frames(), imports.ids());
+    assert!(once > 0);
+    for _ in 0..2 {
+        assert_eq!(imports.import(of, file).await, (runs.len(), 0));
+        assert_eq!((imports.thread_frames(), imports.ids()), (once, runs.clone()));
     }
+    // A longer file adds what is new, also if it equals another record.
+    let longer = [first_lines(file, 1), file.to_vec()].concat();
+    for _ in 0..2 {
+        imports.import(of, &longer).await;
+        assert_eq!((imports.thread_frames(), imports.ids()), (once + 1, runs.clone()));
+    }
+}
+
+#[tokio::test]
+async fn records_before_the_first_run_are_stored_once() {
+    are_stored_once("codex", CODEX_SESSION).await;
+}
+
+#[tokio::test]
+async fn records_after_the_last_run_are_stored_once() {
+    are_stored_once("copilot", COPILOT_SESSION).await;
+}
+
+#[tokio::test]
+async fn records_outside_of_runs_of_one_session_are_stored_once() {
+    are_stored_once("pi", PI_SESSION).await;
 }
 
 #[tokio::test]
@@ -111,23 +124,32 @@ async fn a_run_that_goes_on_in_the_longer_file_is_replaced_and_counted() {
     assert_eq!(imports.ids().len(), 1);
 }
 
+/// Imports a session file and then the stream of the same runs, and sends that stream once more as it happens.
+async fn is_recognised(of: &str, session: &[u8], stream: &[u8]) {
+    let imports = Imports::new();
+    imports.import(of, session).await;
+    let runs = imports.ids();
+    assert_eq!(imports.import(of, stream).await, (runs.len(), 0));
+    assert_eq!(imports.ids(), runs);
+    // A live run with the same prompt is a new one.
+    let live = imports.factory.ingest(runner(of), None, Arc::default()).recognising_repeats(false);
+    assert_eq!(imports.take(live, stream).await, (0, 0));
+    assert_eq!(imports.ids().len(), 2 * runs.len());
+}
+
 #[tokio::test]
-async fn a_stream_that_is_imported_after_its_session_file_is_not_stored() {
-    for (name, session, stream) in [
-        ("codex", CODEX_SESSION, CODEX_STREAM),
-        ("copilot", COPILOT_SESSION, COPILOT_STREAM),
-        ("pi", PI_SESSION, PI_STREAM),
-    ] {
-        let imports = Imports::new();
-        imports.import(name, session).await;
-        let runs = imports.ids();
-        assert_eq!(imports.import(name, stream).await, (runs.len(), 0), "{name}");
-        assert_eq!(imports.ids(), runs, "{name}");
-        // A live run with the same prompt is a new one.
-        let live = imports.factory.ingest(runner(name), None, Arc::default()).recognising_repeats(false);
-        assert_eq!(imports.take(live, stream).await, (0, 0), "{name}");
-        assert_eq!(imports.ids().len(), 2 * runs.len(), "{name}");
-    }
+async fn a_stream_that_names_its_session_is_recognised_after_the_session_file() {
+    is_recognised("codex", CODEX_SESSION, CODEX_STREAM).await;
+}
+
+#[tokio::test]
+async fn a_stream_that_names_its_session_at_its_end_is_recognised_after_the_session_file() {
+    is_recognised("copilot", COPILOT_SESSION, COPILOT_STREAM).await;
+}
+
+#[tokio::test]
+async fn a_stream_that_names_no_session_is_recognised_after_the_session_file() {
+    is_recognised("pi", PI_SESSION, PI_STREAM).await;
 }
 
 #[tokio::test]
