@@ -9,7 +9,6 @@ use super::tools::Call;
 use crate::frame::{SharedStr, Tool};
 use crate::json::{Json, Object};
 use crate::normalizer::{Normalizer, Target};
-use crate::sequence::StreamKey;
 
 /// A subagent that was called.
 #[derive(Debug)]
@@ -21,14 +20,14 @@ pub(super) struct Agent {
     /// Whether the subagent continues after its call returned.
     pub(super) background: bool,
     /// The subagent's id, once it has started.
-    id: Option<SharedStr>,
+    pub(super) id: Option<SharedStr>,
     kind: Option<SharedStr>,
-    task: Option<String>,
-    depth: u32,
+    pub(super) task: Option<String>,
+    pub(super) depth: u32,
     /// The sequence number of the call among all subagent calls.
-    order: u64,
+    pub(super) order: u64,
     /// The last record of its side chain in a transcript.
-    last_record: Option<SharedStr>,
+    pub(super) last_record: Option<SharedStr>,
 }
 
 /// What a record says about a subagent.
@@ -154,30 +153,8 @@ impl Claude {
         let report = result.items("content").into_iter().rev().filter_map(Json::object);
         let summary = report.into_iter().find_map(|part| part.str("text").map(|text| text.into_owned()));
         self.agent_ends(&tool.call_id, if went_well { "completed" } else { "failed" }, summary, normalizer);
-        self.agents.remove(key);
-    }
-
-    /// Finds the subagent whose side chain a transcript line belongs to, for side chains inside the main transcript. Such lines
-    /// do not name the call. They match a subagent by its id, by following its last line, or by starting with its prompt.
-    /// Otherwise they belong to the innermost subagent.
-    pub(super) fn side_chain(&mut self, fields: &Object<'_>, stream: StreamKey) -> Option<Tool> {
-        let id = fields.str("agentId");
-        let before = fields.str("parentUuid");
-        let prompt = fields.object("message").and_then(|message| message.str("content"));
-        let fit = |agent: &Agent| {
-            if id.is_some() && agent.id.as_deref() == id.as_deref() {
-                4
-            } else if before.is_some() && agent.last_record.as_deref() == before.as_deref() {
-                3
-            } else if agent.last_record.is_none() && prompt.is_some() && agent.task.as_deref() == prompt.as_deref() {
-                2
-            } else {
-                u8::from(agent.last_record.is_none())
-            }
-        };
-        let here = self.agents.values_mut().filter(|agent| agent.target.stream == stream && !agent.background);
-        let agent = here.max_by_key(|agent| (fit(agent), agent.depth, agent.order))?;
-        agent.last_record = fields.str("uuid").map(|uuid| SharedStr::from(&*uuid)).or_else(|| agent.last_record.take());
-        Some(agent.tool.clone())
+        if let Some(agent) = self.agents.remove(key) {
+            self.side_chains.returned(agent);
+        }
     }
 }

@@ -8,6 +8,7 @@ use super::call_keys::CallKeys;
 use super::clock::Clock;
 use super::control::PendingQuestion;
 use super::runs::Runs;
+use super::side_chains::SideChains;
 use super::system::Compaction;
 use super::tasks::Tasks;
 use super::tools::Call;
@@ -35,6 +36,7 @@ pub(super) struct Claude {
     pub(super) agents: HashMap<SharedStr, Agent>,
     /// The number of subagents called so far.
     pub(super) agents_called: u64,
+    pub(super) side_chains: SideChains,
     pub(super) tasks: Tasks,
     /// Questions that await their answer, by the key of the call that they are about.
     pub(super) asks: HashMap<SharedStr, PendingQuestion>,

@@ -20,6 +20,7 @@ mod recognise;
 mod result;
 mod runs;
 mod schemas;
+mod side_chains;
 mod start;
 mod stream_event;
 mod system;

@@ -40,6 +40,8 @@ pub(super) struct Run {
     pub(super) stop_reason: Option<SharedStr>,
     /// Whether a transcript opened it. Transcripts have no record for the end of a run.
     pub(super) transcript: bool,
+    /// Whether a line of a side chain opened it: it is in a file of a subagent alone.
+    pub(super) is_side_chain: bool,
     /// The session's running totals before the run, if a transcript has them up to there.
     pub(super) totals_before: Option<Figures>,
     /// The total of the run that follows from the transcript's running totals, and these.
@@ -150,6 +152,7 @@ impl Runs {
             model: None,
             stop_reason: None,
             transcript: false,
+            is_side_chain: false,
             totals_before: None,
             stated: None,
         });

@@ -5,6 +5,7 @@
 
 use super::decoder::Claude;
 use super::runs::Stated;
+use super::side_chains::is_side_chain;
 use super::usage::{ModelUsage, money};
 use crate::frame::{Usage, UsageScope};
 use crate::json::Object;
@@ -13,13 +14,19 @@ use crate::sequence::StreamKey;
 
 impl Claude {
     /// Opens a run of a transcript.
-    pub(super) fn begin_entry_run(&mut self, input: &str, normalizer: &mut Normalizer) -> StreamKey {
+    pub(super) fn begin_entry_run(
+        &mut self,
+        input: &str,
+        fields: &Object<'_>,
+        normalizer: &mut Normalizer,
+    ) -> StreamKey {
         let key = self.runs.begin(normalizer, input);
         let session = self.runs.session(normalizer);
         let is_alone = !std::mem::replace(&mut session.has_untotalled_run, true);
         let totals_before = is_alone.then(|| session.running.clone().unwrap_or_default());
         if let Some(run) = self.runs.run(key) {
             run.transcript = true;
+            run.is_side_chain = is_side_chain(fields);
             run.totals_before = totals_before;
         }
         key

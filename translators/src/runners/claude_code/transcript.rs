@@ -9,6 +9,7 @@ use super::super::stops::Stop;
 use super::assistant::AssistantRecord;
 use super::decoder::Claude;
 use super::outcome::Outcome;
+use super::side_chains::is_side_chain;
 use super::stream_event::is_final;
 use super::user::{Content, tagged};
 use crate::frame::{Body, ErrorReported, ErrorScope, LogLevel, SharedStr};
@@ -81,25 +82,16 @@ impl Claude {
         }
     }
 
-    /// The place for a line's frames. A side chain in a separate file is read as a conversation of its own.
-    fn entry_target(&mut self, fields: &Object<'_>, normalizer: &mut Normalizer) -> Target {
-        let main = Target::main(self.runs.stream(normalizer));
-        if fields.bool("isSidechain") != Some(true) {
-            return main;
-        }
-        let Some(tool) = self.side_chain(fields, main.stream) else { return main };
-        self.child_spoke(&tool.call_id, fields, normalizer);
-        Target { stream: main.stream, parent: Some(tool.id) }
-    }
-
     fn user_entry(&mut self, fields: &Object<'_>, index: u64, normalizer: &mut Normalizer) {
         let message = fields.object("message").unwrap_or_default();
         let content = Content::read(message.get("content"));
-        if fields.bool("isCompactSummary") == Some(true) {
-            return self.flush_compaction(Some(content.text), normalizer);
-        }
-        self.flush_compaction(None, normalizer);
         let target = self.entry_target(fields, normalizer);
+        if target.parent.is_none() {
+            if fields.bool("isCompactSummary") == Some(true) {
+                return self.flush_compaction(Some(content.text), normalizer);
+            }
+            self.flush_compaction(None, normalizer);
+        }
         let mut results = 0;
         for block in message.items("content").into_iter().filter_map(Json::object) {
             if block.str("type").as_deref() == Some("tool_result") {
@@ -132,7 +124,7 @@ impl Claude {
         let woken = woken.as_deref() == Some("task-notification") || content.text.starts_with("<task-notification>");
         let before = self.runs.current(normalizer).filter(|run| run.transcript).map(|run| run.key);
         content.untag_command();
-        let key = self.begin_entry_run(if woken { "" } else { &content.text }, normalizer);
+        let key = self.begin_entry_run(if woken { "" } else { &content.text }, fields, normalizer);
         // The record belongs to the run that it starts, even if it ends another.
         normalizer.record_on(key);
         if let Some(before) = before {
@@ -151,14 +143,17 @@ impl Claude {
     }
 
     fn assistant_entry(&mut self, fields: &Object<'_>, normalizer: &mut Normalizer) {
-        self.flush_compaction(None, normalizer);
         if self.runs.current(normalizer).is_none() {
-            self.begin_entry_run("", normalizer);
+            self.flush_compaction(None, normalizer);
+            self.begin_entry_run("", fields, normalizer);
         }
         let Some(message) = fields.object("message") else {
             return normalizer.add_error("an assistant record without a message");
         };
         let target = self.entry_target(fields, normalizer);
+        if target.parent.is_none() {
+            self.flush_compaction(None, normalizer);
+        }
         let error = fields.str("error");
         let is_error = fields.bool("isApiErrorMessage") == Some(true);
         let index = fields.u64("apiBlockIndex").and_then(|index| u32::try_from(index).ok());
@@ -177,19 +172,26 @@ impl Claude {
     }
 
     fn system_entry(&mut self, fields: &Object<'_>, normalizer: &mut Normalizer) {
-        if fields.str("subtype").as_deref() == Some("compact_boundary") {
+        let target = self.entry_target(fields, normalizer);
+        let is_compaction = fields.str("subtype").as_deref() == Some("compact_boundary");
+        if target.parent.is_none() && is_compaction {
             let data = fields.object("compactMetadata").unwrap_or_default();
             return self.compacted(&data, ["preTokens", "postTokens"], normalizer);
         }
-        self.flush_compaction(None, normalizer);
+        if target.parent.is_none() {
+            self.flush_compaction(None, normalizer);
+        } else if is_compaction {
+            // Frames have no compaction of a subagent's history.
+            return;
+        }
         if fields.str("subtype").as_deref() == Some("api_error") {
-            return self.retried(fields, normalizer);
+            return self.retried(target, fields, normalizer);
         }
         self.system(fields, normalizer);
     }
 
     /// Reports a failed API attempt that will be retried.
-    fn retried(&mut self, fields: &Object<'_>, normalizer: &mut Normalizer) {
+    fn retried(&mut self, target: Target, fields: &Object<'_>, normalizer: &mut Normalizer) {
         let error = fields.object("error").unwrap_or_default();
         let small = |key: &str| fields.u64(key).and_then(|number| u32::try_from(number).ok());
         let http_status = error.u64("status").and_then(|status| u16::try_from(status).ok());
@@ -204,14 +206,13 @@ impl Claude {
             max_attempts: small("maxRetries"),
             http_status,
         };
-        let target = Target::main(self.runs.stream(normalizer));
         normalizer.push(target, Body::ErrorReported(Box::new(report)));
     }
 
     /// Handles attachments. A prompt that was entered while the model worked is stored in one.
     fn attached(&mut self, fields: &Object<'_>, index: u64, normalizer: &mut Normalizer) {
         let attachment = fields.object("attachment").unwrap_or_default();
-        if attachment.str("type").as_deref() != Some("queued_command") || fields.bool("isSidechain") == Some(true) {
+        if attachment.str("type").as_deref() != Some("queued_command") || is_side_chain(fields) {
             return;
         }
         let content = Content::read(attachment.get("prompt"));

@@ -4,4 +4,5 @@ mod calls;
 mod case;
 mod figures;
 mod runs;
+mod side_chains;
 mod texts;
