@@ -39,8 +39,22 @@ impl BadRecords {
 
     /// Reports these bad records.
     pub(super) fn tell(&mut self, records: Vec<BadRecord>) {
+        self.tell_of(records, |_| None);
+    }
+
+    /// Reports these bad records of an input whose lines come from several files. `origin` is where a line comes from.
+    pub(super) fn tell_of<'o>(&mut self, records: Vec<BadRecord>, origin: impl Fn(u64) -> Option<(&'o Path, u64)>) {
         for bad in records {
             let line = self.lines.at(bad.offset);
+            if let Some((path, line)) = line.and_then(&origin) {
+                let file = name_of(path);
+                self.first.get_or_insert_with(|| format!("{file}:{line}: {}", bad.message));
+                if self.reported < self.most {
+                    self.reported += 1;
+                    tracing::warn!("{file}:{line}: a record {}: {}", what(bad.kind), bad.message);
+                }
+                continue;
+            }
             let place = line.map_or_else(|| format!("byte {}", bad.offset), |line| format!("line {line}"));
             if self.first.is_none() {
                 self.first = Some(format!("{place}: {}", bad.message));
@@ -50,10 +64,7 @@ impl BadRecords {
             }
             self.reported += 1;
             let BadRecord { record, offset, kind, message } = bad;
-            let what = match kind {
-                BadKind::Invalid => "cannot be read",
-                BadKind::Unknown => "is not recognised",
-            };
+            let what = what(kind);
             let file = &self.file;
             let at = line.map_or_else(String::new, |line| format!(":{line}"));
             tracing::warn!("{file}{at}: record {record} at byte {offset} {what}: {message}");
@@ -72,6 +83,13 @@ impl BadRecords {
     /// The first bad record, with its position.
     pub(super) fn first(&self) -> Option<&str> {
         self.first.as_deref()
+    }
+}
+
+fn what(kind: BadKind) -> &'static str {
+    match kind {
+        BadKind::Invalid => "cannot be read",
+        BadKind::Unknown => "is not recognised",
     }
 }
 

@@ -29,6 +29,7 @@ pub(super) struct Input {
 enum Source {
     Readable(Readable),
     Bytes(Cursor<Vec<u8>>),
+    Other(Box<dyn Read + Send>),
 }
 
 impl Read for Source {
@@ -36,6 +37,7 @@ impl Read for Source {
         match self {
             Self::Readable(readable) => readable.read(chunk),
             Self::Bytes(bytes) => bytes.read(chunk),
+            Self::Other(reader) => reader.read(chunk),
         }
     }
 }
@@ -75,6 +77,11 @@ impl Input {
         Self::of(Source::Bytes(Cursor::new(bytes)), path, command)
     }
 
+    /// What is read from several files that do not grow any more. `path` names one of them.
+    pub(super) fn of_reader(reader: Box<dyn Read + Send>, path: &Path, command: &'static str) -> Self {
+        Self::of(Source::Other(reader), path, command)
+    }
+
     fn of(source: Source, path: &Path, command: &'static str) -> Self {
         Self {
             source: Decompressing::new(source),
@@ -89,7 +96,7 @@ impl Input {
     /// Whether the whole input exists already: it is no pipe that another process may still write to.
     pub(super) fn is_whole(&self) -> bool {
         match self.source.source() {
-            Source::Bytes(_) => true,
+            Source::Bytes(_) | Source::Other(_) => true,
             Source::Readable(readable) => readable.is_file(),
         }
     }
@@ -98,7 +105,7 @@ impl Input {
     pub(super) fn known_bytes(&self) -> Option<u64> {
         match self.source.source() {
             Source::Bytes(bytes) => Some(bytes.get_ref().len() as u64),
-            Source::Readable(_) => None,
+            Source::Readable(_) | Source::Other(_) => None,
         }
     }
 
@@ -142,7 +149,7 @@ impl Input {
         }
         match self.source.source() {
             Source::Readable(readable) => readable.wait(patience),
-            Source::Bytes(_) => Ok(true),
+            Source::Bytes(_) | Source::Other(_) => Ok(true),
         }
     }
 

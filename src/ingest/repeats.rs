@@ -66,6 +66,8 @@ struct Held {
     bytes: u64,
     /// The stored runs with the same records so far.
     like: Vec<Kept>,
+    /// Those with the same first record.
+    begun_alike: Vec<Arc<Entry>>,
     /// The last of them that ended before this run did.
     behind: Option<Arc<Entry>>,
     /// Whether the log lacks one of the records that follow those of `behind`. It may have them in the thread of the session.
@@ -140,7 +142,16 @@ impl Held {
             }
         }
         self.like = like;
+        if self.records == 1 {
+            self.begun_alike = self.like.iter().map(|kept| kept.entry.clone()).collect();
+        }
         !self.like.is_empty()
+    }
+
+    /// Whether a stored run is of the same output, which had fewer records when it was stored: those of subagents were missing.
+    fn is_more_of(&self, stored: &Arc<Entry>) -> bool {
+        let is_same_output = self.begun_alike.iter().any(|entry| Arc::ptr_eq(entry, stored));
+        is_same_output && stored.status().records < self.records
     }
 
     /// The run goes on after a stored one with the same records.
@@ -308,7 +319,7 @@ impl Repeats {
                 Some(known)
             }
             (Some(counterparts), None) if !is_longer => match counterparts.find((runs, account), &held.frames) {
-                Some(found) if found.is_cut => {
+                Some(found) if found.is_cut || held.is_more_of(&found.stored) => {
                     self.superseded.push((found.stored, run));
                     None
                 }

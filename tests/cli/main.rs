@@ -17,6 +17,7 @@ mod client;
 mod drift;
 mod import;
 mod import_database;
+mod import_subagents;
 mod kept;
 mod list;
 mod log;

@@ -5,13 +5,16 @@
 
 use super::RunnerName;
 use super::database::{self, Most, Stored};
+use super::merged::{Merged, Origins, Text};
+use super::subagents;
 use crate::cli::input::{Input, shown};
 use crate::platform::paths;
-use framegate_translators::runners::{History, RUNNERS, Runner, SessionDatabase, is_match};
+use framegate_translators::runners::{History, RUNNERS, Runner, SessionDatabase, is_match, runner};
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 /// How deep the folders are that are searched.
@@ -31,10 +34,18 @@ pub(super) struct Session {
     pub(super) stored: Option<Stored>,
     /// The runner whose folder it is in; `None` if its records have to tell.
     pub(super) runner: Option<&'static str>,
-    /// How long the file is; `None` for a session of a database, which is not known before it is read.
+    /// The files of its subagents, which are read with it.
+    pub(super) subagents: Vec<PathBuf>,
+    /// How long its files are; `None` for a session of a database, which is not known before it is read.
     pub(super) bytes: Option<u64>,
-    /// When it was last written.
+    /// When they were last written.
     pub(super) modified: SystemTime,
+}
+
+/// A session that is being read, and where its lines come from if it has several files.
+pub(super) struct Opened {
+    pub(super) input: Input,
+    pub(super) origins: Option<Arc<Mutex<Origins>>>,
 }
 
 impl Session {
@@ -61,11 +72,23 @@ impl Session {
     ///
     /// # Errors
     /// It cannot be read.
-    pub(super) fn open(&self, most: Most, command: &'static str) -> io::Result<Input> {
-        match &self.stored {
-            None => Input::open(&self.path, command),
-            Some(stored) => Ok(Input::of_bytes(stored.document(&self.path, most)?, &self.path, command)),
-        }
+    pub(super) fn open(&self, most: Most, command: &'static str) -> io::Result<Opened> {
+        let input = match &self.stored {
+            Some(stored) => Input::of_bytes(stored.document(&self.path, most)?, &self.path, command),
+            None if self.subagents.is_empty() => Input::open(&self.path, command)?,
+            None => {
+                let merged = self.merged();
+                let origins = Some(merged.origins());
+                let input = Input::of_reader(Box::new(Text::new(merged)), &self.path, command);
+                return Ok(Opened { input, origins });
+            }
+        };
+        Ok(Opened { input, origins: None })
+    }
+
+    /// Its files, whose lines are merged.
+    pub(super) fn merged(&self) -> Merged {
+        Merged::new(&self.path, &self.subagents, self.runner.and_then(runner))
     }
 }
 
@@ -95,6 +118,8 @@ pub(super) struct Machine<'m> {
     pub(super) variable: &'m dyn Fn(&str) -> Option<OsString>,
     /// What earlier searches have read in databases.
     pub(super) unchanged: database::Unchanged,
+    /// What they have read in files of subagents.
+    pub(super) known: subagents::Known,
 }
 
 /// Files and folders that could not be read.
@@ -122,9 +147,10 @@ pub(super) fn sessions(
             Target::Path(path) => found.at(path, from.map(|runner| runner.0.name)),
         }
     }
-    let mut files = found.files;
+    let (mut files, mut unreadable) = (found.files, found.unreadable);
+    subagents::attach(&mut files, &machine.known, &mut unreadable);
     files.sort_by(|one, other| (one.modified, &one.path).cmp(&(other.modified, &other.path)));
-    (files, found.unreadable)
+    (files, unreadable)
 }
 
 /// The folders of a runner on this machine, as messages show them.
@@ -215,6 +241,7 @@ impl Found<'_> {
                     path: path.to_owned(),
                     stored: Some(row.stored),
                     runner: Some(runner),
+                    subagents: Vec::new(),
                     bytes: None,
                     modified: row.modified,
                 }));
@@ -255,6 +282,7 @@ impl Found<'_> {
                         path: path.to_owned(),
                         stored: None,
                         runner,
+                        subagents: Vec::new(),
                         bytes: Some(bytes),
                         modified,
                     });
@@ -306,6 +334,7 @@ mod tests {
                 home: Some(self.0.join("home")),
                 variable: &variable,
                 unchanged: database::Unchanged::default(),
+                known: subagents::Known::default(),
             };
             let (files, unreadable) = sessions(targets, None, &machine);
             assert!(unreadable.is_empty(), "{unreadable:?}");
@@ -380,7 +409,12 @@ mod tests {
         // A file that is named is read, whatever its name, and once.
         let named = Target::Path(folder.0.join("b/notes.txt"));
         assert_eq!(folder.found(&[named.clone(), named], &[]).len(), 1);
-        let machine = Machine { home: None, variable: &|_| None, unchanged: database::Unchanged::default() };
+        let machine = Machine {
+            home: None,
+            variable: &|_| None,
+            unchanged: database::Unchanged::default(),
+            known: subagents::Known::default(),
+        };
         let (files, unreadable) = sessions(&[Target::Path(folder.0.join("missing"))], None, &machine);
         assert!(files.is_empty() && unreadable.len() == 1);
     }

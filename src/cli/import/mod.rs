@@ -6,9 +6,12 @@
 
 mod database;
 mod find;
+mod merged;
 mod pieces;
 mod report;
 mod sink;
+mod subagents;
+mod tail;
 mod turns;
 mod watch;
 
@@ -63,8 +66,12 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let labels = Labels::of(args.labels.iter().cloned())?;
     let targets: Vec<Target> = args.what.iter().cloned().map(Target::of).collect();
     let variable = |name: &str| std::env::var_os(name);
-    let machine =
-        Machine { home: std::env::home_dir(), variable: &variable, unchanged: database::Unchanged::default() };
+    let machine = Machine {
+        home: std::env::home_dir(),
+        variable: &variable,
+        unchanged: database::Unchanged::default(),
+        known: subagents::Known::default(),
+    };
     let search = || find::sessions(&targets, args.from, &machine);
     let (mut files, unreadable) = search();
     for (path, error) in &unreadable {

@@ -219,8 +219,10 @@ pub(super) fn list(files: &[Session], form: Form) -> anyhow::Result<()> {
             Form::Json => {
                 let session = file.stored.as_ref().map(|stored| &stored.id);
                 let path = file.path.display().to_string();
-                let line =
-                    serde_json::json!({"path": path, "session": session, "runner": file.runner, "bytes": file.bytes});
+                let line = serde_json::json!({
+                    "path": path, "session": session, "runner": file.runner, "bytes": file.bytes,
+                    "subagent_files": file.subagents.len(),
+                });
                 writeln!(out, "{line}")?;
             }
             Form::Text => {

@@ -3,7 +3,7 @@
 //! Input: a file, or a session of a database. Output: which runs it has, and which of them are new. Never: a file that is held in memory as a whole.
 
 use super::database::Most;
-use super::find::Session;
+use super::find::{Opened, Session};
 use super::pieces::{Pieces, WHOLE_BYTES};
 use super::turns::{Place, Sessions};
 use crate::cli::bad::{BadRecords, no_run};
@@ -26,7 +26,7 @@ use serde_json::Value;
 use std::fmt;
 use std::io;
 use std::num::NonZeroUsize;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::thread;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
@@ -180,13 +180,13 @@ impl Sink {
         runtime: &Handle,
     ) -> Result<Taken, NotTaken> {
         let cannot_read = |why: &dyn fmt::Display| format!("cannot read {}: {why}", file.name());
-        let mut input = file.open(self.most(), COMMAND).map_err(|error| cannot_read(&error))?;
-        let bytes = file.bytes.or_else(|| input.known_bytes()).unwrap_or_default();
+        let opened = file.open(self.most(), COMMAND).map_err(|error| cannot_read(&error))?;
+        let bytes = file.bytes.or_else(|| opened.input.known_bytes()).unwrap_or_default();
         let taken = match self {
             Self::Log { factory, .. } => {
-                into_log(factory, &mut input, file, (labels, place), runtime).map_err(NotTaken::File)
+                into_log(factory, opened, file, (labels, place), runtime).map_err(NotTaken::File)
             }
-            Self::Proxy { proxy, .. } => to_proxy(proxy, input, file, labels, runtime),
+            Self::Proxy { proxy, .. } => to_proxy(proxy, opened.input, file, labels, runtime),
         };
         taken.map(|taken| Taken { bytes, ..taken }).map_err(|why| match why {
             NotTaken::File(why) => NotTaken::File(cannot_read(&why)),
@@ -282,11 +282,12 @@ impl IntoLog<'_> {
 /// Imports a file into the log. It is finished even if it breaks off, so that its runs are closed.
 fn into_log(
     factory: &IngestFactory,
-    input: &mut Input,
+    Opened { mut input, origins }: Opened,
     file: &Session,
     (labels, place): (&Labels, Place<'_>),
     runtime: &Handle,
 ) -> Result<Taken, String> {
+    let input = &mut input;
     let of_runner = file.runner.and_then(runner);
     let first = first_time(input, of_runner, factory.settings().limits).map_err(|error| error.to_string())?;
     let import = IntoLog { factory, file, labels, runtime, first };
@@ -305,7 +306,13 @@ fn into_log(
         Err(Stopped::Unknown(seen)) => *seen,
         Err(stopped) => return Err(stopped.reason()),
     };
-    bad.tell(seen.bad.clone());
+    match origins {
+        None => bad.tell(seen.bad.clone()),
+        Some(origins) => {
+            let origins = origins.lock().unwrap_or_else(PoisonError::into_inner);
+            bad.tell_of(seen.bad.clone(), |line| origins.of(line));
+        }
+    }
     bad.end(&seen.tally);
     if let Some(error) = failed {
         return Err(error.to_string());

@@ -7,18 +7,19 @@
 //! The files are looked at every second. That also works in folders of other machines, whose changes the system does not announce.
 
 use super::find::{Session, Unreadable};
+use super::merged::Merged;
 use super::sink::{Sink, Stream};
+use super::tail::Change;
 use super::turns::Turns;
 use super::{has_changed, shown};
 use crate::cli::stop::Stop;
 use crate::clock::Moment;
-use crate::platform::identity::Identity;
 use crate::runs::labels::Labels;
+use framegate_translators::runners::runner;
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 use tokio::runtime::Handle;
 
 /// How often files are looked at.
@@ -39,19 +40,9 @@ const RETRY: Duration = Duration::from_secs(60);
 /// How many bytes are read at once.
 const CHUNK_BYTES: usize = 256 << 10;
 
-/// How many bytes before the offset are compared before more is read.
-const COMPARED_BYTES: usize = 1 << 10;
-
-/// A file that grows.
+/// The files of a session, which grow.
 struct Growing {
-    file: File,
-    identity: Identity,
-    /// How much of it was read.
-    offset: u64,
-    /// The last bytes of that.
-    end: Vec<u8>,
-    /// When it was last written, as far as it was read.
-    modified: Option<SystemTime>,
+    files: Merged,
     stream: Stream,
     last: Moment,
 }
@@ -121,7 +112,11 @@ impl Watched<'_> {
             Some(since) => since.elapsed() >= RETRY,
             None => before.is_none_or(|before| has_changed(&before, &session)),
         };
-        if !is_due || self.growing.contains_key(&session.path) {
+        if let Some(growing) = self.growing.get_mut(&session.path) {
+            growing.files.add(&session.subagents, session.runner.and_then(runner));
+            return;
+        }
+        if !is_due {
             return;
         }
         self.failed.remove(&key);
@@ -146,12 +141,10 @@ impl Watched<'_> {
         if let Some(silent) = silent.filter(|_| self.growing.len() >= MOST_OPEN) {
             self.close(&silent);
         }
-        let opened = File::open(&session.path).and_then(|file| Ok((Identity::of(&file)?, file)));
-        let (identity, file) = opened.map_err(|error| format!("cannot read {}: {error}", shown(&session.path)))?;
+        let mut files = session.merged();
+        files.look().map_err(|error| format!("cannot read {error}"))?;
         let stream = self.sink.open(session, self.labels, self.runtime);
-        let (end, modified) = (Vec::new(), None);
-        let file = Growing { file, identity, offset: 0, end, modified, stream, last: Moment::now() };
-        self.growing.insert(session.path.clone(), file);
+        self.growing.insert(session.path.clone(), Growing { files, stream, last: Moment::now() });
         Ok(())
     }
 
@@ -159,7 +152,7 @@ impl Watched<'_> {
     fn go_on(&mut self) {
         let mut over: Vec<(PathBuf, Over)> = Vec::new();
         for (path, file) in &mut self.growing {
-            match go_on(path, file, self.runtime) {
+            match go_on(file, self.runtime) {
                 Ok(()) if file.last.elapsed() < SILENCE => {}
                 Ok(()) => over.push((path.clone(), Over::Silent)),
                 Err(ended) => over.push((path.clone(), ended)),
@@ -179,12 +172,17 @@ impl Watched<'_> {
     /// Takes what is left of a file, and ends it for now.
     fn close(&mut self, path: &Path) {
         let Some(file) = self.growing.get_mut(path) else { return };
-        let read = go_on(path, file, self.runtime);
+        let read = go_on(file, self.runtime);
         self.end(path, read.err().unwrap_or(Over::Silent));
     }
 
     fn end(&mut self, path: &Path, ended: Over) {
-        let Some(file) = self.growing.remove(path) else { return };
+        let Some(mut file) = self.growing.remove(path) else { return };
+        let ended = match ended {
+            // The last line may be whole although it has no end.
+            Over::Silent => pass_on(&mut file, true, self.runtime).err().unwrap_or(Over::Silent),
+            ended => ended,
+        };
         // If a proxy has refused, its answer says why.
         let closed = file.stream.finish(self.runtime);
         let why = match (closed, ended) {
@@ -200,8 +198,8 @@ impl Watched<'_> {
 ///
 /// # Errors
 /// Why the file cannot be followed any more.
-fn go_on(path: &Path, file: &mut Growing, runtime: &Handle) -> Result<(), Over> {
-    if grown(path, file, runtime)? {
+fn go_on(file: &mut Growing, runtime: &Handle) -> Result<(), Over> {
+    if grown(file, runtime)? {
         file.last = Moment::now();
     } else {
         file.stream.wait(runtime);
@@ -209,54 +207,31 @@ fn go_on(path: &Path, file: &mut Growing, runtime: &Handle) -> Result<(), Over> 
     Ok(())
 }
 
-/// Whether the file has grown.
-fn grown(path: &Path, file: &mut Growing, runtime: &Handle) -> Result<bool, Over> {
+/// Whether a file of the session has grown.
+fn grown(file: &mut Growing, runtime: &Handle) -> Result<bool, Over> {
     let failed = |error: io::Error| Over::Failed(error.to_string());
-    let metadata = std::fs::metadata(path).map_err(failed)?;
-    let identity = Identity::at(path).map_err(failed)?;
-    let modified = metadata.modified().ok();
-    if identity == file.identity && metadata.len() == file.offset && modified == file.modified {
-        return Ok(false);
+    match file.files.look().map_err(failed)? {
+        Change::Nothing => return Ok(false),
+        Change::Replaced => return Err(Over::Replaced),
+        Change::Written => {}
     }
-    let is_same = identity == file.identity && metadata.len() >= file.offset && file.has_end().map_err(failed)?;
-    if !is_same {
-        return Err(Over::Replaced);
-    }
-    file.modified = modified;
-    let mut chunk = vec![0; CHUNK_BYTES];
-    let before = file.offset;
+    pass_on(file, false, runtime)
+}
+
+/// Passes on the lines that were not read yet. Returns whether there were any.
+fn pass_on(file: &mut Growing, is_over: bool, runtime: &Handle) -> Result<bool, Over> {
+    let failed = |error: io::Error| Over::Failed(error.to_string());
+    let mut lines = Vec::new();
+    let mut has_grown = false;
     loop {
-        let read = read_at(&mut file.file, file.offset, &mut chunk).map_err(failed)?;
-        if read == 0 {
-            return Ok(file.offset > before);
+        lines.clear();
+        file.files.next(CHUNK_BYTES, is_over, &mut lines).map_err(failed)?;
+        if lines.is_empty() {
+            return Ok(has_grown);
         }
-        let read = chunk.get(..read).unwrap_or_default();
-        file.stream.feed(read, runtime).map_err(Over::Failed)?;
-        file.has_read(read);
+        has_grown = true;
+        file.stream.feed(&lines, runtime).map_err(Over::Failed)?;
     }
-}
-
-impl Growing {
-    /// Whether what was read last is still there.
-    fn has_end(&mut self) -> io::Result<bool> {
-        let mut end = vec![0; self.end.len()];
-        self.file.seek(SeekFrom::Start(self.offset - end.len() as u64))?;
-        match self.file.read_exact(&mut end) {
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
-            read => read.map(|()| end == self.end),
-        }
-    }
-
-    fn has_read(&mut self, bytes: &[u8]) {
-        self.offset += bytes.len() as u64;
-        self.end.extend_from_slice(bytes.get(bytes.len().saturating_sub(COMPARED_BYTES)..).unwrap_or_default());
-        self.end.drain(..self.end.len().saturating_sub(COMPARED_BYTES));
-    }
-}
-
-fn read_at(file: &mut File, offset: u64, chunk: &mut [u8]) -> io::Result<usize> {
-    file.seek(SeekFrom::Start(offset))?;
-    file.read(chunk)
 }
 
 fn is_compressed(path: &Path) -> bool {

@@ -14,8 +14,19 @@ pub struct History {
     /// The names of files among them that are not sessions of their own, such as those of subagents; empty if there are none. Such
     /// a file is read if someone names it.
     pub except: &'static str,
+    /// Where the left out files are that belong to a session; `None` if the runner has none that its decoder reads with the session's.
+    pub subagents: Option<SubagentFiles>,
     /// How sessions are read from these files if they are SQLite databases; `None` if the runner's decoder reads the files themselves.
     pub database: Option<SessionDatabase>,
+}
+
+/// The files, named by [`History::except`], that a runner writes for the subagents of a session. The lines of such a file and of the session's, in
+/// the order of their times, are an input of the runner's decoder. The name of a session's file, without its ending, is the session's id. Files of
+/// its subagents are below the folder with this name, and, in older versions, beside the session's file.
+#[derive(Clone, Copy, Debug)]
+pub struct SubagentFiles {
+    /// The field of their first line that has the session's id.
+    pub session: &'static str,
 }
 
 /// The queries that read sessions from a runner's SQLite database.
@@ -41,6 +52,14 @@ impl History {
     }
 }
 
+impl SubagentFiles {
+    /// The id of the session to which a file with this first line belongs.
+    pub fn session_of(&self, first_line: &[u8]) -> Option<String> {
+        let line: serde_json::Map<String, serde_json::Value> = serde_json::from_slice(first_line).ok()?;
+        Some(line.get(self.session)?.as_str()?.to_owned())
+    }
+}
+
 /// Whether a name is one of those that a pattern describes. `*` stands for any characters, also for none.
 pub fn is_match(pattern: &str, name: &str) -> bool {
     let Some((front, rest)) = pattern.split_once('*') else { return pattern == name };
@@ -63,7 +82,14 @@ mod tests {
 
     #[test]
     fn files_that_are_no_sessions_are_left_out() {
-        let mut history = History { variable: "", folder: "", files: "a/*/*.jsonl", except: "agent-*", database: None };
+        let mut history = History {
+            variable: "",
+            folder: "",
+            files: "a/*/*.jsonl",
+            except: "agent-*",
+            subagents: None,
+            database: None,
+        };
         assert!(history.is_session("1.jsonl") && history.is_session("my-agent-1.jsonl"));
         assert!(!history.is_session("agent-1.jsonl") && !history.is_session("1.json"));
         history.except = "";

@@ -35,7 +35,7 @@ mod stops;
 mod workspace;
 
 pub use demo::{DEMO_COMMAND, DEMO_PRESET, DemoAgent, DemoStart, DemoStep, MakeDemo};
-pub use history::{History, SessionDatabase, is_match};
+pub use history::{History, SessionDatabase, SubagentFiles, is_match};
 pub use mode::{Freedom, Mode, Modes};
 pub use preset::{Preset, Start};
 pub use workspace::{Workspace, WorkspaceReader};

@@ -117,13 +117,13 @@ impl Turn {
         })
     }
 
-    /// The agent withdraws a question. That decides nothing about the call.
-    pub(super) fn withdrawn(&mut self, question: &Question, normalizer: &mut Normalizer) {
+    /// A question does not wait any more. That decides nothing about the call.
+    pub(super) fn withdrawn(&mut self, question: &Question, reason: &str, normalizer: &mut Normalizer) {
         if let Some(call) = question.call.as_deref().and_then(|call| self.call(call)) {
             call.questions.retain(|waiting| *waiting != question.approval_id);
         }
         normalizer.record_on(question.stream);
-        let reason = Some("withdrawn by the agent".to_owned());
+        let reason = Some(reason.to_owned());
         resolve(question.approval_id.clone(), question.stream, Decision::Cancelled, None, reason, normalizer);
     }
 

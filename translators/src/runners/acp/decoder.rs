@@ -10,7 +10,7 @@ use super::calls::Place;
 use super::connection::{Answers, Connection, is_notification, is_of_client, is_own_load, is_own_prompt};
 use super::content::prompt_of;
 use super::ending::failure_of;
-use super::requests::{AgentRequest, ClientRequest, id_of};
+use super::requests::{AgentRequest, ClientRequest, Question, id_of};
 use super::sessions::{Prompt, Replay, Session, Sessions};
 use super::usage::{Cost, Counting};
 use crate::decode::{Decoder, Record};
@@ -190,6 +190,8 @@ impl Acp {
                 let is_permission = method == "session/request_permission";
                 let name = name.unwrap_or_else(|| SharedStr::from(""));
                 self.ensure_turn(&name, normalizer);
+                let stream = self.sessions.enter(&name, normalizer).place(normalizer).target.stream;
+                self.withdraw(&key, |question| question.stream != stream, "its id was used again", normalizer);
                 let session = self.sessions.enter(&name, normalizer);
                 let mut place = session.place(normalizer);
                 session.turn.texts.interrupted(place.normalizer);
@@ -252,12 +254,8 @@ impl Acp {
                 }
             }
             "$/cancel_request" => {
-                let id = params.some("requestId").and_then(id_of);
-                let request = id.as_deref().and_then(|id| self.connection.agent.get(id));
-                if let Some(AgentRequest::Permission(question) | AgentRequest::Elicitation(question)) = request.cloned()
-                {
-                    let session = self.sessions.enter(&question.session, normalizer);
-                    session.turn.withdrawn(&question, normalizer);
+                if let Some(id) = params.some("requestId").and_then(id_of) {
+                    self.withdraw(&id, |_| true, "withdrawn by the agent", normalizer);
                 }
             }
             _ => {
@@ -269,6 +267,17 @@ impl Acp {
             }
         }
         self.settle(normalizer);
+    }
+
+    /// Withdraws a question of the agent.
+    fn withdraw(&mut self, id: &str, is_meant: impl Fn(&Question) -> bool, reason: &str, normalizer: &mut Normalizer) {
+        let request = self.connection.agent.get(id).cloned();
+        if let Some(AgentRequest::Permission(question) | AgentRequest::Elicitation(question)) = request
+            && is_meant(&question)
+        {
+            let session = self.sessions.enter(&question.session, normalizer);
+            session.turn.withdrawn(&question, reason, normalizer);
+        }
     }
 
     /// Puts the record of the current message on the turn of the session that was named last.

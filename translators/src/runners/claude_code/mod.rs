@@ -31,7 +31,7 @@ mod transcript;
 mod usage;
 mod user;
 
-use super::{History, Runner, Surface, Workspace, WorkspaceReader, sample};
+use super::{History, Runner, SubagentFiles, Surface, Workspace, WorkspaceReader, sample};
 use crate::frame::Provider;
 use crate::redact::Pieces;
 
@@ -84,6 +84,7 @@ pub(super) const RUNNER: Runner = Runner {
         folder: ".claude",
         files: "projects/*/*.jsonl",
         except: "agent-*",
+        subagents: Some(SubagentFiles { session: "sessionId" }),
         database: None,
     }],
     sample: sample!("claude-code", "control_permission.partial.ndjson", Ndjson),

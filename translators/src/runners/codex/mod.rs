@@ -76,6 +76,7 @@ pub(super) const RUNNER: Runner = Runner {
             folder: ".codex",
             files: "sessions/*/*/*/rollout-*.jsonl*",
             except: "",
+            subagents: None,
             database: None,
         },
         History {
@@ -83,6 +84,7 @@ pub(super) const RUNNER: Runner = Runner {
             folder: ".codex",
             files: "archived_sessions/rollout-*.jsonl*",
             except: "",
+            subagents: None,
             database: None,
         },
     ],

@@ -70,6 +70,7 @@ pub(super) const RUNNER: Runner = Runner {
         folder: ".copilot",
         files: "session-state/*/events.jsonl",
         except: "",
+        subagents: None,
         database: None,
     }],
     sample: sample!("copilot", "bash-ok.jsonl", Ndjson),

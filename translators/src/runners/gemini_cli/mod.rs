@@ -68,6 +68,7 @@ pub(super) const RUNNER: Runner = Runner {
         folder: ".gemini",
         files: "tmp/*/chats/session-*.jsonl",
         except: "",
+        subagents: None,
         database: None,
     }],
     sample: sample!("gemini-cli", "text-between.jsonl", Ndjson),

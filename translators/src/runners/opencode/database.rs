@@ -11,6 +11,7 @@ pub(super) const HISTORY: History = History {
     folder: ".local/share",
     files: "opencode/opencode*.db",
     except: "",
+    subagents: None,
     database: Some(SessionDatabase { sessions: SESSIONS, document: DOCUMENT }),
 };
 

@@ -58,6 +58,7 @@ pub(super) const RUNNER: Runner = Runner {
         folder: ".pi/agent",
         files: "sessions/*/*.jsonl",
         except: "",
+        subagents: None,
         database: None,
     }],
     sample: sample!("pi", "rpc-ui-allow.jsonl", Ndjson),

@@ -84,6 +84,7 @@ pub(super) const RUNNER: Runner = Runner {
         folder: ".qwen",
         files: "projects/*/chats/*.jsonl",
         except: "",
+        subagents: None,
         database: None,
     }],
     sample: sample!("qwen-code", "in-allow.partial.jsonl", Ndjson),

@@ -122,3 +122,23 @@ fn an_id_that_is_used_again_is_another_call() {
         .collect();
     assert_eq!(ids.len(), 2);
 }
+
+#[test]
+fn a_question_whose_id_another_session_uses_again_is_withdrawn() {
+    // Clients know open questions by their ids alone.
+    let form = |session: &str| json!({"sessionId": session, "mode": "form", "message": "Which way?"});
+    let asked = [ask(7, "elicitation/create", &form("S")), ask(7, "elicitation/create", &form("T"))];
+    let frames = alone(&asked);
+    let one = |frame: &Frame| match &frame.body {
+        Body::ApprovalRequested(asked) => Some(format!("{} asks {}", frame.stream.session.name, asked.approval_id)),
+        Body::ApprovalResolved(answer) => {
+            let reason = answer.reason.as_deref().unwrap_or_default();
+            Some(format!("{} {} {}: {reason}", frame.stream.session.name, answer.approval_id, answer.decision.as_str()))
+        }
+        _ => None,
+    };
+    let told: Vec<String> = frames.iter().filter_map(one).collect();
+    let expected =
+        ["S asks request-7", "S request-7 cancelled: its id was used again", "T asks request-7"].map(str::to_owned);
+    assert_eq!(told[..3], expected);
+}
