@@ -121,11 +121,12 @@ fn list(args: &ListArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// The heads of the columns of numbers, and then of texts.
-const HEADS: [&str; 10] = [
+const HEADS: [&str; 11] = [
     "INPUT",
     "OUTPUT",
     "CACHE READ",
     "CACHE WRITE",
+    "FOR 1 H",
     "REASONING",
     "ABOVE",
     "VALID FROM",
@@ -135,14 +136,15 @@ const HEADS: [&str; 10] = [
 ];
 
 /// How many of the columns are numbers.
-const NUMBERS: usize = 6;
+const NUMBERS: usize = 7;
 
 /// The entries as an aligned table; the prices for larger inputs follow the others of their entry.
 fn table(entries: &[Entry]) -> String {
     let numbers = |rates: &Rates, above: u64| {
-        let Rates { input, output, cache_read, cache_write, reasoning } = rates;
+        let Rates { input, output, cache_read, cache_write, cache_write_1h, reasoning } = rates;
         let above = if above == 0 { String::new() } else { above.to_string() };
-        [input, output, cache_read, cache_write, reasoning].map(ToString::to_string).into_iter().chain([above])
+        let prices = [input, output, cache_read, cache_write, cache_write_1h, reasoning];
+        prices.map(ToString::to_string).into_iter().chain([above])
     };
     let mut lines: Vec<Vec<String>> = vec![HEADS.map(str::to_owned).to_vec()];
     for entry in entries {

@@ -250,6 +250,7 @@ pub(super) fn of(spent: &Spent<'_>, tables: &[&Table]) -> ComputedCost {
     if spent.total.is_none() && spent.calls.is_empty() {
         return ComputedCost::Unpriced(Unpriced::NoUsage);
     }
+    let spent = &with_hour_writes(spent);
     let mut sum =
         Sum { tables, day: day_of(spent.started_at_ms), parts: Vec::new(), beyond: Vec::new(), missing: Vec::new() };
     let mut is_guessed = false;
@@ -268,6 +269,26 @@ pub(super) fn of(spent: &Spent<'_>, tables: &[&Table]) -> ComputedCost {
     let reasons = [is_guessed, sum.may_be_large()].into_iter().zip(Approximation::ALL);
     let approximate = reasons.filter_map(|(is_so, reason)| is_so.then_some(reason)).collect();
     ComputedCost::Known { usd: sum.usd(), approximate }
+}
+
+/// The same, with the writes of one hour that the calls report in the totals too: runners do not always say of a total how long entries live.
+fn with_hour_writes<'a>(spent: &Spent<'a>) -> Spent<'a> {
+    let of_calls = |model: Option<&str>| {
+        // The only model of the total may be spelled differently in its calls.
+        let is_all = model.is_none() || spent.total_by_model.len() == 1;
+        let calls = spent.calls.iter().filter(|calls| is_all || calls.model.or(spent.model) == model);
+        calls.fold(0_u64, |sum, calls| sum.saturating_add(calls.tokens.cache_creation_1h))
+    };
+    let completed = |tokens: &Tokens, hour: u64| {
+        let hour = tokens.cache_creation_1h.max(hour).min(tokens.cache_creation);
+        Tokens { cache_creation_1h: hour, ..*tokens }
+    };
+    let by_model = spent.total_by_model.iter();
+    Spent {
+        total: spent.total.map(|total| completed(&total, of_calls(None))),
+        total_by_model: by_model.map(|(model, tokens)| (*model, completed(tokens, of_calls(Some(model))))).collect(),
+        ..spent.clone()
+    }
 }
 
 /// The total of each model is known: the calls only say how much of it is at the prices for larger inputs.

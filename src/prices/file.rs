@@ -52,6 +52,7 @@ struct Given {
     output: Number,
     cache_read: Option<Number>,
     cache_write: Option<Number>,
+    cache_write_1h: Option<Number>,
     reasoning: Option<Number>,
     #[serde(default)]
     tiers: Vec<GivenTier>,
@@ -65,6 +66,7 @@ struct GivenTier {
     output: Number,
     cache_read: Option<Number>,
     cache_write: Option<Number>,
+    cache_write_1h: Option<Number>,
     reasoning: Option<Number>,
 }
 
@@ -161,25 +163,28 @@ impl Given {
         };
         let valid_from = day("valid_from", self.valid_from.as_ref());
         let known_on = day("known_on", self.known_on.as_ref());
-        let mut rates = |of: &str, numbers: [Option<Number>; 5]| {
+        let mut rates = |of: &str, numbers: [Option<Number>; 6]| {
             let mut read = |key: &str, number: Option<Number>| {
                 number?.price().map_err(|message| problems.push(format!("{of}{key}: {message}"))).ok()
             };
-            let [input, output, cache_read, cache_write, reasoning] = numbers;
+            let [input, output, cache_read, cache_write, cache_write_1h, reasoning] = numbers;
             let input = read("input", input).unwrap_or_default();
             let output = read("output", output).unwrap_or_default();
+            let cache_write = read("cache_write", cache_write).unwrap_or(input);
             Rates {
                 input,
                 output,
                 cache_read: read("cache_read", cache_read).unwrap_or(input),
-                cache_write: read("cache_write", cache_write).unwrap_or(input),
+                cache_write,
+                cache_write_1h: read("cache_write_1h", cache_write_1h).unwrap_or(cache_write),
                 reasoning: read("reasoning", reasoning).unwrap_or(output),
             }
         };
-        let base = [Some(self.input), Some(self.output), self.cache_read, self.cache_write, self.reasoning];
-        let base = rates("", base);
+        let (input, output) = (Some(self.input), Some(self.output));
+        let base = rates("", [input, output, self.cache_read, self.cache_write, self.cache_write_1h, self.reasoning]);
         let mut of_tier = |tier: &GivenTier| {
-            let numbers = [Some(tier.input), Some(tier.output), tier.cache_read, tier.cache_write, tier.reasoning];
+            let (input, output) = (Some(tier.input), Some(tier.output));
+            let numbers = [input, output, tier.cache_read, tier.cache_write, tier.cache_write_1h, tier.reasoning];
             let above_input_tokens = tier.above_input_tokens;
             Tier { above_input_tokens, rates: rates(&format!("tier above {above_input_tokens}, "), numbers) }
         };
@@ -212,19 +217,19 @@ mod tests {
     fn an_entry_has_its_prices_and_those_that_follow_from_them() {
         let text = "[[price]]\nmodels = [\"a\", \"b*\"]\ninput = 3\noutput = 15.5\ncache_read = 0.3\n\
                     tiers = [{ above_input_tokens = 200_000, input = 6, output = 22.5, cache_write = 7.5 }]\n\
-                    [[price]]\nmodels = [\"c\"]\nvalid_from = \"2026-09-22\"\ninput = 1\noutput = 2\nreasoning = 4\n";
+                    [[price]]\nmodels = [\"c\"]\nvalid_from = \"2026-09-22\"\ninput = 1\noutput = 2\ncache_write_1h = 5\nreasoning = 4\n";
         let [first, second] = &parse(text, "", false).unwrap()[..] else { panic!("two entries") };
         let shown = |rates: &Rates| {
-            let Rates { input, output, cache_read, cache_write, reasoning } = rates;
-            [input, output, cache_read, cache_write, reasoning].map(Price::to_string).join(" ")
+            let Rates { input, output, cache_read, cache_write, cache_write_1h, reasoning } = rates;
+            [input, output, cache_read, cache_write, cache_write_1h, reasoning].map(Price::to_string).join(" ")
         };
-        assert_eq!(shown(&first.rates), "3 15.5 0.3 3 15.5");
-        assert_eq!(shown(first.rates_above(0)), "3 15.5 0.3 3 15.5");
-        assert_eq!(shown(first.rates_above(200_000)), "6 22.5 6 7.5 22.5");
-        assert_eq!(shown(first.rates_above(272_000)), "6 22.5 6 7.5 22.5");
+        assert_eq!(shown(&first.rates), "3 15.5 0.3 3 3 15.5");
+        assert_eq!(shown(first.rates_above(0)), "3 15.5 0.3 3 3 15.5");
+        assert_eq!(shown(first.rates_above(200_000)), "6 22.5 6 7.5 7.5 22.5");
+        assert_eq!(shown(first.rates_above(272_000)), "6 22.5 6 7.5 7.5 22.5");
         assert_eq!(
             (shown(&second.rates), second.valid_from.unwrap().to_string()),
-            ("1 2 1 1 4".into(), "2026-09-22".into())
+            ("1 2 1 1 5 4".into(), "2026-09-22".into())
         );
         assert_eq!(parse("", "", false).unwrap(), []);
     }

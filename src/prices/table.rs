@@ -21,6 +21,8 @@ pub struct Rates {
     pub cache_read: Price,
     /// Input tokens written to the cache.
     pub cache_write: Price,
+    /// The part of them that is written to entries which live for one hour.
+    pub cache_write_1h: Price,
     /// The part of the output tokens that was reasoning.
     pub reasoning: Price,
 }

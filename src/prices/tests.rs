@@ -133,11 +133,13 @@ input = 10
 output = 100
 cache_read = 1
 cache_write = 12.5
-tiers = [{ above_input_tokens = 200_000, input = 20, output = 150, cache_read = 2, cache_write = 25 }]
+cache_write_1h = 20
+tiers = [{ above_input_tokens = 200_000, input = 20, output = 150, cache_read = 2, cache_write = 25, cache_write_1h = 40 }]
 [[price]]
 models = ["small"]
 input = 1
 output = 4
+cache_write_1h = 2
 reasoning = 8
 [[price]]
 models = ["later"]
@@ -168,8 +170,14 @@ fn cost(spent: Spent<'_>) -> String {
 
 #[test]
 fn each_kind_of_token_has_its_price_and_cached_tokens_are_billed_once() {
-    let total =
-        Tokens { input: 1_000_000, output: 10_000, cache_read: 100_000, cache_creation: 4_000, reasoning: 9_000 };
+    let total = Tokens {
+        input: 1_000_000,
+        output: 10_000,
+        cache_read: 100_000,
+        cache_creation: 4_000,
+        cache_creation_1h: 0,
+        reasoning: 9_000,
+    };
     let spent =
         |model: &'static str| Spent { total: Some(total), total_by_model: vec![(model, total)], ..Spent::default() };
     assert_eq!(cost(spent("small")), "1.18");
@@ -180,6 +188,37 @@ fn each_kind_of_token_has_its_price_and_cached_tokens_are_billed_once() {
         |call: Tokens| cost(Spent { total: Some(call), calls: vec![calls(Some("big"), call)], ..Spent::default() });
     assert_eq!(of(Tokens { cache_read: 10, ..call }), "2.55001");
     assert_eq!(of(large), "4.800002");
+}
+
+#[test]
+fn writes_of_one_hour_have_their_own_price_also_if_only_the_calls_report_them() {
+    let call = Tokens { cache_creation: 1_000, cache_creation_1h: 400, ..tokens(100, 10) };
+    let table = prices(COSTS);
+    let rates = &table.find("small", day("2026-11-25")).unwrap().entry.rates;
+    let expected =
+        [rates.input.times(100), rates.output.times(10), rates.cache_write.times(600), rates.cache_write_1h.times(400)];
+    let expected = expected.into_iter().fold(Usd::default(), Usd::plus).to_string();
+    assert_ne!(rates.cache_write, rates.cache_write_1h);
+    let whole = Tokens { cache_creation_1h: 0, ..call };
+    for total in [call, whole] {
+        for (total_by_model, spelled) in
+            [(Vec::new(), "small"), (vec![("small", total)], "small"), (vec![("small", total)], "x/small")]
+        {
+            let calls = vec![calls(Some(spelled), call)];
+            assert_eq!(cost(Spent { total: Some(total), total_by_model, calls, ..Spent::default() }), expected);
+        }
+    }
+    let of_other = Tokens { cache_creation: 50, ..tokens(1, 1) };
+    let total_by_model = vec![("small", whole), ("big", of_other)];
+    let all = Tokens { input: 101, output: 11, cache_creation: 1_050, ..Tokens::default() };
+    let both = cost(Spent {
+        total: Some(all),
+        total_by_model: total_by_model.clone(),
+        calls: vec![calls(Some("small"), call), calls(Some("big"), of_other)],
+        ..Spent::default()
+    });
+    let without = cost(Spent { total: Some(all), total_by_model, ..Spent::default() });
+    assert_ne!(both, without);
 }
 
 #[test]
@@ -270,9 +309,16 @@ fn a_cost_says_in_json_what_it_is() {
 
 fn any_tokens() -> impl Strategy<Value = Tokens> {
     let count = || 0..300_000_u64;
-    (count(), count(), count(), count(), count()).prop_map(|(input, output, cache_read, cache_creation, reasoning)| {
-        Tokens { input, output, cache_read, cache_creation, reasoning: reasoning.min(output) }
-    })
+    (count(), count(), count(), count(), count(), count()).prop_map(
+        |(input, output, cache_read, cache_creation, hour, reasoning)| Tokens {
+            input,
+            output,
+            cache_read,
+            cache_creation,
+            cache_creation_1h: hour.min(cache_creation),
+            reasoning: reasoning.min(output),
+        },
+    )
 }
 
 proptest! {

@@ -7,7 +7,7 @@ use super::SIZE_LIMITS;
 use super::money::Usd;
 use super::table::Rates;
 
-/// Tokens by what they cost. The parts do not overlap, except that `reasoning` is a part of `output`.
+/// Tokens by what they cost. The parts do not overlap, except that `reasoning` is a part of `output`, and `cache_creation_1h` one of `cache_creation`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tokens {
     /// Input tokens read outside the cache.
@@ -18,6 +18,8 @@ pub struct Tokens {
     pub cache_read: u64,
     /// Input tokens written to the cache.
     pub cache_creation: u64,
+    /// The part of `cache_creation` that was written to entries which live for one hour.
+    pub cache_creation_1h: u64,
     /// The part of `output` that was reasoning.
     pub reasoning: u64,
 }
@@ -42,6 +44,7 @@ pub(super) struct Difference {
     answer: i128,
     cache_read: i128,
     cache_creation: i128,
+    cache_creation_1h: i128,
     reasoning: i128,
 }
 
@@ -51,11 +54,13 @@ impl Difference {
         // A runner that reports more reasoning than output has the rest of the output at 0.
         let answer = tokens.output.saturating_sub(tokens.reasoning);
         let reasoning = tokens.output.min(tokens.reasoning);
+        let hour = tokens.cache_creation.min(tokens.cache_creation_1h);
         for (sum, more) in [
             (&mut self.input, tokens.input),
             (&mut self.answer, answer),
             (&mut self.cache_read, tokens.cache_read),
-            (&mut self.cache_creation, tokens.cache_creation),
+            (&mut self.cache_creation, tokens.cache_creation - hour),
+            (&mut self.cache_creation_1h, hour),
             (&mut self.reasoning, reasoning),
         ] {
             *sum = sum.saturating_add(i128::from(more).saturating_mul(times));
@@ -68,7 +73,7 @@ impl Difference {
 
     /// The input in it, as far as there is any.
     pub(super) fn whole_input(&self) -> i128 {
-        [self.input, self.cache_read, self.cache_creation]
+        [self.input, self.cache_read, self.cache_creation, self.cache_creation_1h]
             .iter()
             .fold(0, |sum, part| sum.saturating_add((*part).max(0)))
     }
@@ -80,6 +85,7 @@ impl Difference {
             rates.output.times(self.answer),
             rates.cache_read.times(self.cache_read),
             rates.cache_write.times(self.cache_creation),
+            rates.cache_write_1h.times(self.cache_creation_1h),
             rates.reasoning.times(self.reasoning),
         ]
         .into_iter()

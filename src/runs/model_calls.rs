@@ -40,6 +40,9 @@ pub struct ModelFigures {
     /// Input tokens written to the cache.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cache_creation_tokens: u64,
+    /// The part of `cache_creation_tokens` that was written to entries which live for one hour.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cache_creation_1h_tokens: u64,
     /// The part of `output_tokens` that was reasoning.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub reasoning_tokens: u64,
@@ -49,7 +52,7 @@ pub struct ModelFigures {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
-fn is_zero(count: &u64) -> bool {
+pub(super) fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
@@ -68,6 +71,7 @@ impl ModelFigures {
             output_tokens: 0,
             cache_read_tokens: 0,
             cache_creation_tokens: 0,
+            cache_creation_1h_tokens: 0,
             reasoning_tokens: 0,
             rest: false,
         }
@@ -80,6 +84,7 @@ impl ModelFigures {
             (&mut self.output_tokens, call.output),
             (&mut self.cache_read_tokens, call.cache_read),
             (&mut self.cache_creation_tokens, call.cache_creation),
+            (&mut self.cache_creation_1h_tokens, call.cache_creation_1h),
             (&mut self.reasoning_tokens, call.reasoning),
         ] {
             *sum = sum.saturating_add(more);
@@ -96,6 +101,7 @@ impl ModelFigures {
                 output: self.output_tokens,
                 cache_read: self.cache_read_tokens,
                 cache_creation: self.cache_creation_tokens,
+                cache_creation_1h: self.cache_creation_1h_tokens,
                 reasoning: self.reasoning_tokens,
             },
         }
@@ -140,6 +146,7 @@ pub(super) fn tokens(usage: &Usage) -> Tokens {
         output: usage.output_tokens,
         cache_read: usage.cache_read_tokens.unwrap_or_default(),
         cache_creation: usage.cache_creation_tokens.unwrap_or_default(),
+        cache_creation_1h: usage.cache_creation_1h_tokens.unwrap_or_default(),
         reasoning: usage.reasoning_tokens.unwrap_or_default(),
     }
 }

@@ -3,7 +3,7 @@
 //! Input: the usage that the runner reports. Output: the run's total. Never: a model call counted twice because the runner also reports the
 //! total of the run; a 0 for a figure that no record reported.
 
-use super::model_calls::{short, tokens};
+use super::model_calls::{is_zero, short, tokens};
 use crate::prices::Tokens;
 use framegate_translators::frame::{ModelPart, SharedStr, Usage, UsageScope};
 use serde::{Deserialize, Serialize};
@@ -23,6 +23,9 @@ pub struct UsageTotal {
     /// Input tokens written to the cache.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_creation_tokens: Option<u64>,
+    /// The part of `cache_creation_tokens` that was written to entries which live for one hour.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache_creation_1h_tokens: Option<u64>,
     /// The part of `output_tokens` that was reasoning.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning_tokens: Option<u64>,
@@ -53,6 +56,9 @@ pub struct ModelTotal {
     pub cache_read_tokens: u64,
     /// Input tokens written to the cache.
     pub cache_creation_tokens: u64,
+    /// The part of `cache_creation_tokens` that was written to entries which live for one hour.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cache_creation_1h_tokens: u64,
     /// The part of `output_tokens` that was reasoning.
     pub reasoning_tokens: u64,
 }
@@ -68,6 +74,7 @@ impl ModelTotal {
                 output_tokens: figures.output_tokens,
                 cache_read_tokens: figures.cache_read_tokens.unwrap_or_default(),
                 cache_creation_tokens: figures.cache_creation_tokens.unwrap_or_default(),
+                cache_creation_1h_tokens: figures.cache_creation_1h_tokens.unwrap_or_default(),
                 reasoning_tokens: figures.reasoning_tokens.unwrap_or_default(),
             }
         };
@@ -88,6 +95,7 @@ impl ModelTotal {
             output: self.output_tokens,
             cache_read: self.cache_read_tokens,
             cache_creation: self.cache_creation_tokens,
+            cache_creation_1h: self.cache_creation_1h_tokens,
             reasoning: self.reasoning_tokens,
         }
     }
@@ -113,6 +121,7 @@ impl UsageTotal {
         plus(&mut self.output_tokens, Some(usage.output_tokens));
         plus(&mut self.cache_read_tokens, usage.cache_read_tokens);
         plus(&mut self.cache_creation_tokens, usage.cache_creation_tokens);
+        plus(&mut self.cache_creation_1h_tokens, usage.cache_creation_1h_tokens);
         plus(&mut self.reasoning_tokens, usage.reasoning_tokens);
         if let Some(cost) = usage.cost_usd {
             self.cost_usd = Some(self.cost_usd.unwrap_or_default() + cost);
@@ -129,6 +138,7 @@ impl UsageTotal {
             output: self.output_tokens.unwrap_or_default(),
             cache_read: self.cache_read_tokens.unwrap_or_default(),
             cache_creation: self.cache_creation_tokens.unwrap_or_default(),
+            cache_creation_1h: self.cache_creation_1h_tokens.unwrap_or_default(),
             reasoning: self.reasoning_tokens.unwrap_or_default(),
         })
     }

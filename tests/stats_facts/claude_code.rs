@@ -7,9 +7,9 @@ pub(super) const READER: Reader =
     Reader { runner: "claude-code", read, least: [90, 100, 0], least_costs: 60, is_by_list };
 
 /// The runner computes its cost from the list prices. Other recordings have a cost that is not that of their tokens: web searches cost extra;
-/// a response that broke off is not billed; two runs of a process report the cost of both; texts that stay in the cache for an hour cost more.
+/// a response that broke off is not billed; two runs of a process report the cost of both.
 fn is_by_list(name: &str) -> bool {
-    let others = ["web_search", "websearch", "api_stream_error_midway.", "subagent_background.", "usage_cache."];
+    let others = ["web_search", "websearch", "api_stream_error_midway.", "subagent_background."];
     !others.iter().any(|other| name.contains(other))
 }
 

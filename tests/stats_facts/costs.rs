@@ -45,6 +45,12 @@ fn times(tokens: [u64; 4], price: [u64; 4]) -> i128 {
     tokens.iter().zip(price).map(|(tokens, price)| i128::from(*tokens) * i128::from(price)).sum()
 }
 
+/// What tokens cost more that are written to the cache for one hour: twice the price of input in the place of that of writes.
+fn hour_writes(tokens: u64, price: [u64; 4]) -> i128 {
+    let [input, _, _, written] = price.map(i128::from);
+    i128::from(tokens) * (2 * input - written)
+}
+
 /// The cost of a run by its own status. `None`: it has none.
 fn cost(run: &RunStatus) -> Option<i128> {
     let usage = &run.usage;
@@ -52,12 +58,15 @@ fn cost(run: &RunStatus) -> Option<i128> {
     if !usage.by_model.is_empty() {
         let part = |part: &ModelTotal| {
             let tokens = [part.input_tokens, part.output_tokens, part.cache_read_tokens, part.cache_creation_tokens];
-            Some(times(tokens, price(&part.model)?))
+            let price = price(&part.model)?;
+            Some(times(tokens, price) + hour_writes(part.cache_creation_1h_tokens, price))
         };
         return usage.by_model.iter().map(part).sum();
     }
     let tokens = [usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, usage.cache_creation_tokens];
-    Some(times(tokens.map(Option::unwrap_or_default), price(run.model.as_deref()?)?))
+    let price = price(run.model.as_deref()?)?;
+    let hour = usage.cache_creation_1h_tokens.unwrap_or_default();
+    Some(times(tokens.map(Option::unwrap_or_default), price) + hour_writes(hour, price))
 }
 
 /// The cost of a recording by its manifest, if that has its tokens, and all of its runs used the same model.
@@ -70,7 +79,9 @@ fn cost_by_facts(facts: &Facts, runs: &[RunStatus]) -> Option<i128> {
     let tokens = |figure: &str| facts.get(figure).copied().flatten().map(|tokens| tokens as u64);
     let (input, output) = (tokens("input_tokens")?, tokens("output_tokens")?);
     let [_, _, read, written] = BILLED.map(|figure| tokens(figure).unwrap_or_default());
-    price(model).filter(|_| is_same).map(|price| times([input, output, read, written], price))
+    let hour = runs.iter().filter_map(|run| run.usage.cache_creation_1h_tokens).sum();
+    let cost = |price| times([input, output, read, written], price) + hour_writes(hour, price);
+    price(model).filter(|_| is_same).map(cost)
 }
 
 fn picos(figures: &Value) -> i128 {

@@ -108,6 +108,19 @@ fn a_hostile_agent_gets_one_answer_to_each_request_and_one_run() {
 }
 
 #[test]
+fn an_agent_is_not_silent_while_it_waits_for_an_answer() {
+    let started = agent("hostile", "files = \"read\"\nidle_timeout_ms = 3000");
+    let run = started.run();
+    let question = pending_approval(&started, &run);
+    // Longer than the agent may be silent.
+    std::thread::sleep(std::time::Duration::from_millis(3500));
+    assert_eq!(answer(&started, &run, &question, &json!({"decision": "rejected"})), 200);
+    let status = started.wait_for_end(&run);
+    assert_eq!((&status["state"], &status["final_text"]), (&json!("completed"), &json!("Still here.")), "{status}");
+    started.leaves_nothing();
+}
+
+#[test]
 fn a_silent_agent_ends_in_time() {
     let started = agent("silent", "idle_timeout_ms = 300\nstart_timeout_ms = 300");
     // It took the prompt, so the run has begun.

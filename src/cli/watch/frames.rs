@@ -278,6 +278,7 @@ fn usage(event: &Object<'_>) -> Option<Usage> {
         output_tokens: event.u64("output_tokens").unwrap_or_default(),
         cache_read_tokens: event.u64("cache_read_tokens"),
         cache_creation_tokens: event.u64("cache_creation_tokens"),
+        cache_creation_1h_tokens: event.u64("cache_creation_1h_tokens"),
         reasoning_tokens: event.u64("reasoning_tokens"),
         cost_usd: event.f64("cost_usd"),
         main_thread: None,

@@ -59,8 +59,15 @@ pub(crate) fn work(totals: &Totals) -> String {
 /// What was used; empty if the runner did not report it.
 fn usage(totals: &Totals) -> String {
     let Some(figures) = totals.figures() else { return String::new() };
-    let Figures { input_tokens, output_tokens, cache_read_tokens, cache_creation_tokens, reasoning_tokens, cost_usd } =
-        figures;
+    let Figures {
+        input_tokens,
+        output_tokens,
+        cache_read_tokens,
+        cache_creation_tokens,
+        cache_creation_1h_tokens: _,
+        reasoning_tokens,
+        cost_usd,
+    } = figures;
     let more = |count: Option<u64>, what: &str| {
         count.filter(|count| *count > 0).map(|count| format!(" + {} {what}", grouped(count)))
     };

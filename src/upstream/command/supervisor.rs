@@ -244,6 +244,10 @@ impl Supervisor {
                     () = sleep_until(due) => Event::Due,
                 }
             };
+            if self.waits_for_host() {
+                // The runner's silence begins when it has what it waits for.
+                self.heard = Instant::now();
+            }
             match event {
                 Event::Output(Ok(length @ 1..)) => self.feed(length, meter).await?,
                 Event::Output(_) => self.output_is_over = true,
@@ -464,6 +468,11 @@ impl Supervisor {
         self.timers().into_iter().flatten().find(|(at, _)| *at <= now).map(|(_, cause)| cause)
     }
 
+    /// Whether the runner waits for an answer, or for a command that the proxy runs for it. That is no silence of the runner.
+    fn waits_for_host(&self) -> bool {
+        self.conversation.deadline().is_some() || self.services.as_ref().is_some_and(Services::is_busy)
+    }
+
     /// The times at which the program must end if nothing happens before, with the cause of each.
     fn timers(&self) -> [Option<(Instant, Cause)>; 3] {
         let after = |since: Instant, ms: u64| (ms > 0).then(|| since + Duration::from_millis(ms));
@@ -474,10 +483,7 @@ impl Supervisor {
             .then(|| (self.began + Duration::from_millis(self.settings.start_timeout_ms), Cause::NoRun));
         let silence = match self.idle.filter(|_| self.has_dialogue) {
             Some(since) => Some((since + Duration::from_millis(self.settings.linger_ms), Cause::Leaving)),
-            // Waiting for an answer does not count as the runner's silence.
-            None if self.conversation.deadline().is_some() => None,
-            // Nor does waiting for a command that the proxy runs for it.
-            None if self.services.as_ref().is_some_and(Services::is_busy) => None,
+            None if self.waits_for_host() => None,
             None => after(self.heard, self.settings.idle_timeout_ms).map(|at| (at, Cause::Idle)),
         };
         [whole, start, silence]

@@ -68,6 +68,9 @@ pub struct Figures {
     /// Tokens written to the cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_creation_tokens: Option<u64>,
+    /// The part of `cache_creation_tokens` that was written to entries which live for one hour; `None` if no such part was reported.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_creation_1h_tokens: Option<u64>,
     /// The part of `output_tokens` that was reasoning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning_tokens: Option<u64>,
@@ -98,6 +101,7 @@ impl Figures {
         self.output_tokens = self.output_tokens.saturating_sub(less.output_tokens);
         self.cache_read_tokens = both(self.cache_read_tokens, less.cache_read_tokens);
         self.cache_creation_tokens = both(self.cache_creation_tokens, less.cache_creation_tokens);
+        self.cache_creation_1h_tokens = both(self.cache_creation_1h_tokens, less.cache_creation_1h_tokens);
         self.reasoning_tokens = both(self.reasoning_tokens, less.reasoning_tokens);
         self.cost_usd = self.cost_usd.map(|cost| (cost - less.cost_usd.unwrap_or_default()).max(0.0));
     }
@@ -118,6 +122,7 @@ impl Figures {
         self.output_tokens = tokens(self.output_tokens, other.output_tokens);
         self.cache_read_tokens = both(self.cache_read_tokens, other.cache_read_tokens, tokens);
         self.cache_creation_tokens = both(self.cache_creation_tokens, other.cache_creation_tokens, tokens);
+        self.cache_creation_1h_tokens = both(self.cache_creation_1h_tokens, other.cache_creation_1h_tokens, tokens);
         self.reasoning_tokens = both(self.reasoning_tokens, other.reasoning_tokens, tokens);
         self.cost_usd = both(self.cost_usd, other.cost_usd, cost);
     }
@@ -139,6 +144,9 @@ pub struct Usage {
     pub cache_read_tokens: Option<u64>,
     /// Tokens written to the cache.
     pub cache_creation_tokens: Option<u64>,
+    /// The part of `cache_creation_tokens` that was written to entries which live for one hour; `None` if no such part was reported.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_creation_1h_tokens: Option<u64>,
     /// The part of `output_tokens` that was reasoning.
     pub reasoning_tokens: Option<u64>,
     /// US dollars.
@@ -184,6 +192,7 @@ impl Usage {
             output_tokens: figures.output_tokens,
             cache_read_tokens: figures.cache_read_tokens,
             cache_creation_tokens: figures.cache_creation_tokens,
+            cache_creation_1h_tokens: figures.cache_creation_1h_tokens,
             reasoning_tokens: figures.reasoning_tokens,
             cost_usd: figures.cost_usd,
             main_thread: None,
@@ -199,6 +208,7 @@ impl Usage {
             output_tokens: self.output_tokens,
             cache_read_tokens: self.cache_read_tokens,
             cache_creation_tokens: self.cache_creation_tokens,
+            cache_creation_1h_tokens: self.cache_creation_1h_tokens,
             reasoning_tokens: self.reasoning_tokens,
             cost_usd: self.cost_usd,
         }

@@ -191,6 +191,18 @@ fn survives(runner: &'static Runner, bytes: &[u8], what: &str) {
 }
 
 #[test]
+fn sessions_that_overlap_may_ask_with_the_same_id() {
+    let recording = SMALL.iter().find(|recording| recording.name == "elicitation_b.fake.jsonl").unwrap();
+    let text = String::from_utf8(recording.bytes.clone()).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    // A question that names no session, the text of another session, and the end of a turn.
+    for order in [[3, 0, 0, 5, 3], [3, 5, 3, 7, 3]] {
+        let bytes: String = order.iter().map(|at| format!("{}\n", lines[*at])).collect();
+        survives(recording.runner, bytes.as_bytes(), &recording.name);
+    }
+}
+
+#[test]
 fn a_truncated_input_ends_every_run_once() {
     for recording in SMALL.iter() {
         // Every position around a record's end; elsewhere in steps.

@@ -167,26 +167,37 @@ impl Session {
         }
     }
 
-    fn result(&mut self, findings: &mut Vec<Finding>) {
+    /// Returns the questions that are open although no run of the session is.
+    fn result(&mut self, findings: &mut Vec<Finding>) -> HashSet<String> {
         self.within_run(findings);
         self.open_runs = self.open_runs.saturating_sub(1);
         self.ended_runs += 1;
         // The runs of a session may overlap. Only the last result closes everything.
         if self.open_runs > 0 {
-            return;
+            return HashSet::new();
         }
         self.streamed.end(findings);
         // A call that the runner leaves to its client has no result.
         self.calls.values_mut().for_each(|is_over| *is_over = true);
-        // A host answers on the CLI's standard input, which the stream does not show.
-        for _ in self.questions.drain() {
-            let message = "a control_request is not withdrawn at the result";
-            findings.push(Finding::error("question.left_open", "", message).on(Basis::Ours));
-        }
+        std::mem::take(&mut self.questions)
     }
 }
 
 impl ClaudeCodeRules {
+    /// Handles questions that a session's last result leaves open. A question names no session, so it may be of another one that has an open run. A
+    /// host answers on the CLI's standard input, which the stream does not show.
+    fn left_open(&mut self, left: HashSet<String>, findings: &mut Vec<Finding>) {
+        let others = self.sessions.iter_mut().filter(|(_, session)| session.open_runs > 0);
+        if let Some((_, other)) = others.min_by(|(one, _), (other, _)| one.cmp(other)) {
+            other.questions.extend(left);
+            return;
+        }
+        for _ in left {
+            let message = "a control_request is not withdrawn at the result";
+            findings.push(Finding::error("question.left_open", "", message).on(Basis::Ours));
+        }
+    }
+
     /// Removes the question; `false` if it is unknown. The message names no session: that of the message before it is meant, or
     /// another one that asks the question.
     fn withdrawn(&mut self, event: &Value) -> bool {
@@ -227,7 +238,10 @@ impl Verifier for ClaudeCodeRules {
             }
             "control_request" => session.asked(event, findings),
             "control_cancel_request" => session.withdrew_unknown(findings),
-            "result" => session.result(findings),
+            "result" => {
+                let left = session.result(findings);
+                self.left_open(left, findings);
+            }
             _ => {}
         }
     }

@@ -121,6 +121,7 @@ fn without_content<'a>(event: &Object<'_>, id: &'a str, model: &'a str) -> Optio
         output_tokens: 0,
         cache_read_tokens: None,
         cache_creation_tokens: None,
+        cache_creation_1h_tokens: None,
         reasoning_tokens: None,
         cost_usd: None,
     };

@@ -182,6 +182,7 @@ fn body(map: &mut ObjectWriter<'_>, frame: &Frame, shared: &Shared, v2: bool) {
             map.entry(key!("output_tokens"), &usage.output_tokens);
             map.entry(key!("cache_read_tokens"), &usage.cache_read_tokens);
             map.entry(key!("cache_creation_tokens"), &usage.cache_creation_tokens);
+            hour_writes(map, usage.cache_creation_1h_tokens);
             map.entry(key!("reasoning_tokens"), &usage.reasoning_tokens);
             map.entry(key!("cost_usd"), &usage.cost_usd);
             if let Some(part) = &usage.main_thread {
@@ -417,8 +418,15 @@ fn figures(map: &mut ObjectWriter<'_>, figures: &Figures) {
     map.entry(key!("output_tokens"), &figures.output_tokens);
     map.entry(key!("cache_read_tokens"), &figures.cache_read_tokens);
     map.entry(key!("cache_creation_tokens"), &figures.cache_creation_tokens);
+    hour_writes(map, figures.cache_creation_1h_tokens);
     map.entry(key!("reasoning_tokens"), &figures.reasoning_tokens);
     map.entry(key!("cost_usd"), &figures.cost_usd);
+}
+
+fn hour_writes(map: &mut ObjectWriter<'_>, tokens: Option<u64>) {
+    if let Some(tokens) = tokens {
+        map.entry(key!("cache_creation_1h_tokens"), &tokens);
+    }
 }
 
 fn attachment(map: &mut ObjectWriter<'_>, item: &Attachment) {

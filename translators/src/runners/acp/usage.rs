@@ -108,6 +108,7 @@ pub(super) fn figures(usage: &Object<'_>) -> Option<Figures> {
         output_tokens,
         cache_read_tokens,
         cache_creation_tokens,
+        cache_creation_1h_tokens: None,
         reasoning_tokens,
         cost_usd: None,
     })

@@ -13,6 +13,8 @@ pub(super) struct Tokens {
     output: Option<u64>,
     cache_read: Option<u64>,
     cache_creation: Option<u64>,
+    /// The part of it that lives for one hour.
+    cache_creation_1h: Option<u64>,
     reasoning: Option<u64>,
 }
 
@@ -24,6 +26,10 @@ impl Tokens {
             output: usage.u64("output_tokens"),
             cache_read: usage.u64("cache_read_input_tokens"),
             cache_creation: usage.u64("cache_creation_input_tokens"),
+            cache_creation_1h: usage
+                .object("cache_creation")
+                .and_then(|parts| parts.u64("ephemeral_1h_input_tokens"))
+                .filter(|tokens| *tokens > 0),
             reasoning: usage.object("output_tokens_details").and_then(|details| details.u64("thinking_tokens")),
         }
     }
@@ -34,6 +40,7 @@ impl Tokens {
         self.output = newer.output.or(self.output);
         self.cache_read = newer.cache_read.or(self.cache_read);
         self.cache_creation = newer.cache_creation.or(self.cache_creation);
+        self.cache_creation_1h = newer.cache_creation_1h.or(self.cache_creation_1h);
         self.reasoning = newer.reasoning.or(self.reasoning);
     }
 
@@ -51,6 +58,7 @@ impl Tokens {
             output_tokens: self.output?,
             cache_read_tokens: self.cache_read,
             cache_creation_tokens: self.cache_creation,
+            cache_creation_1h_tokens: self.cache_creation_1h,
             reasoning_tokens: self.reasoning,
             cost_usd,
             main_thread: None,
@@ -66,6 +74,7 @@ impl Tokens {
             output_tokens: self.output.unwrap_or_default(),
             cache_read_tokens: self.cache_read,
             cache_creation_tokens: self.cache_creation,
+            cache_creation_1h_tokens: self.cache_creation_1h,
             reasoning_tokens: self.reasoning,
             cost_usd,
         }
@@ -109,15 +118,18 @@ impl ModelUsage {
                 (&mut tokens.cache_read, &mut own.cache_read, "cacheReadInputTokens"),
                 (&mut tokens.cache_creation, &mut own.cache_creation, "cacheCreationInputTokens"),
                 (&mut tokens.reasoning, &mut own.reasoning, "thinkingTokens"),
+                (&mut tokens.cache_creation_1h, &mut own.cache_creation_1h, "cacheCreationEphemeral1hInputTokens"),
             ] {
                 *own = figures.u64(key);
                 if let Some(figure) = *own {
                     *sum = Some(sum.unwrap_or_default().saturating_add(figure));
                 }
             }
+            own.cache_creation_1h = own.cache_creation_1h.filter(|tokens| *tokens > 0);
             this.parts.push(ModelPart { model: name.into(), figures: own.figures(cost_usd) });
             this.model = (table.len() == 1).then(|| SharedStr::from(name));
         }
+        this.tokens.cache_creation_1h = this.tokens.cache_creation_1h.filter(|tokens| *tokens > 0);
         this
     }
 }
@@ -135,6 +147,22 @@ mod tests {
         assert_eq!((usage.input_tokens, usage.output_tokens, usage.cache_read_tokens), (11, 14, Some(5)));
         assert_eq!(usage.cache_creation_tokens, None);
         assert_eq!(read(r#"{"output_tokens":14}"#).report(UsageScope::Turn, None, None), None);
+    }
+
+    #[test]
+    fn writes_of_one_hour_are_a_part_of_all_writes_and_absent_if_there_are_none() {
+        let read = |text| Tokens::read(&Object::parse(text).unwrap()).figures(None);
+        let split = r#"{"cache_creation_input_tokens":9,
+            "cache_creation":{"ephemeral_5m_input_tokens":2,"ephemeral_1h_input_tokens":7}}"#;
+        let figures = read(split);
+        assert_eq!((figures.cache_creation_tokens, figures.cache_creation_1h_tokens), (Some(9), Some(7)));
+        assert_eq!(read(r#"{"cache_creation":{"ephemeral_1h_input_tokens":0}}"#).cache_creation_1h_tokens, None);
+        let table = r#"{"a":{"cacheCreationInputTokens":9,"cacheCreationEphemeral1hInputTokens":7},
+            "b":{"cacheCreationInputTokens":1,"cacheCreationEphemeral1hInputTokens":0}}"#;
+        let table = ModelUsage::read(&Object::parse(table).unwrap());
+        assert_eq!(table.tokens.figures(None).cache_creation_1h_tokens, Some(7));
+        let parts: Vec<_> = table.parts.iter().map(|part| part.figures.cache_creation_1h_tokens).collect();
+        assert_eq!(parts, [Some(7), None]);
     }
 
     #[test]

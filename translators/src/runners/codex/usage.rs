@@ -73,6 +73,7 @@ impl Tokens {
             output_tokens: self.output,
             cache_read_tokens: self.cached,
             cache_creation_tokens: self.cache_write,
+            cache_creation_1h_tokens: None,
             reasoning_tokens: self.reasoning,
             cost_usd: None,
             main_thread: None,
@@ -88,6 +89,7 @@ impl Tokens {
             output_tokens: self.output,
             cache_read_tokens: self.cached,
             cache_creation_tokens: self.cache_write,
+            cache_creation_1h_tokens: None,
             reasoning_tokens: self.reasoning,
             cost_usd: None,
         }

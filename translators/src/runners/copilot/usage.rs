@@ -26,6 +26,7 @@ fn figures(usage: &Object<'_>, has_cache: bool) -> Option<Figures> {
         output_tokens: output.unwrap_or_default(),
         cache_read_tokens: known(cached),
         cache_creation_tokens: known(written),
+        cache_creation_1h_tokens: None,
         reasoning_tokens: usage.u64("reasoningTokens"),
         cost_usd: None,
     })

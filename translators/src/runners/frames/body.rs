@@ -215,6 +215,7 @@ fn figures(fields: Fields<'_, '_>) -> Read<Figures> {
         output_tokens: fields.number("output_tokens")?,
         cache_read_tokens: fields.nullable_number("cache_read_tokens")?,
         cache_creation_tokens: fields.nullable_number("cache_creation_tokens")?,
+        cache_creation_1h_tokens: fields.nullable_number("cache_creation_1h_tokens")?,
         reasoning_tokens: fields.nullable_number("reasoning_tokens")?,
         cost_usd: fields.nullable_decimal("cost_usd")?,
     })

@@ -137,6 +137,7 @@ fn usage(run: &Run, response: &Object<'_>) -> Option<Usage> {
         output_tokens: output.unwrap_or_default(),
         cache_read_tokens,
         cache_creation_tokens,
+        cache_creation_1h_tokens: None,
         reasoning_tokens: written.and_then(|written| written.u64("reasoning_tokens")),
         cost_usd: usage.f64("cost"),
         main_thread: None,

@@ -35,6 +35,7 @@ pub(super) fn of_step(step: &Object<'_>, model: Option<SharedStr>, old: bool) ->
         output_tokens,
         cache_read_tokens: read,
         cache_creation_tokens: write,
+        cache_creation_1h_tokens: None,
         reasoning_tokens: reasoning,
         cost_usd: step.f64("cost").filter(|cost| *cost >= 0.0),
         main_thread: None,

@@ -19,6 +19,7 @@ pub(super) fn of(usage: &Object<'_>, model: Option<SharedStr>) -> Option<Usage> 
         output_tokens: figure("output").unwrap_or_default(),
         cache_read_tokens: figure("cacheRead"),
         cache_creation_tokens: figure("cacheWrite"),
+        cache_creation_1h_tokens: figure("cacheWrite1h").filter(|tokens| *tokens > 0),
         reasoning_tokens: figure("reasoning"),
         cost_usd: cost,
     };

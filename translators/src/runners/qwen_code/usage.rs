@@ -98,6 +98,7 @@ impl Tokens {
             output_tokens: self.output,
             cache_read_tokens: self.cached,
             cache_creation_tokens: None,
+            cache_creation_1h_tokens: None,
             reasoning_tokens: self.reasoning,
             cost_usd: None,
         }
