@@ -29,8 +29,8 @@ pub(super) struct Found {
     pub(super) stored: Arc<Entry>,
     /// What the input says of it.
     pub(super) seen: RunStatus,
-    /// Whether the stored run was cut off, and the input has its end.
-    pub(super) is_cut: bool,
+    /// Whether the run of the input replaces the stored one: it has the end of a run that was cut off, or more of its work.
+    pub(super) is_replaced: bool,
 }
 
 /// The runs of one input, and the stored runs that it has shown again.
@@ -82,11 +82,7 @@ impl Counterparts {
     /// The stored run that is the same as the one with these frames, if the sender may see it.
     pub(super) fn find(&mut self, (runs, account): (&Runs, &Account), frames: &[Arc<Frame>]) -> Option<Found> {
         let first = frames.first()?;
-        let run = (first.stream.kind, first.stream.id);
-        let mut seen = RunStatus::new(first);
-        for frame in frames.iter().filter(|frame| (frame.stream.kind, frame.stream.id) == run) {
-            seen.observe(frame, &mut Vec::new());
-        }
+        let seen = status_of(frames)?;
         let is_like = |entry: &Arc<Entry>| account.admits(&entry.stream) && likeness(&entry.status(), &seen).is_some();
         let stored = self
             .candidates(runs, first, COMPARED, &is_like)
@@ -101,8 +97,45 @@ impl Counterparts {
             .map(|(.., entry)| entry)?;
         self.take(stored.id());
         let is_cut = was_cut(&stored) && !is_cut(seen.error_code.as_deref());
-        Some(Found { stored, seen, is_cut })
+        let is_replaced = is_cut || has_more_work(&stored.status(), &seen);
+        Some(Found { stored, seen, is_replaced })
     }
+}
+
+/// The status of the run with these frames.
+fn status_of(frames: &[Arc<Frame>]) -> Option<RunStatus> {
+    let first = frames.first()?;
+    let run = (first.stream.kind, first.stream.id);
+    let mut status = RunStatus::new(first);
+    for frame in frames.iter().filter(|frame| (frame.stream.kind, frame.stream.id) == run) {
+        status.observe(frame, &mut Vec::new());
+    }
+    Some(status)
+}
+
+/// Whether the run with these frames is a stored one of the same session with more work in it.
+pub(super) fn adds_work(stored: &Entry, frames: &[Arc<Frame>]) -> bool {
+    // Nearly all runs are of many records, so the frames are seldom read.
+    is_of_document(&stored.status()) && status_of(frames).is_some_and(|seen| has_more_work(&stored.status(), &seen))
+}
+
+/// Whether a later state of the document that a stored run is from has more of that run, such as the work of its subagents. A run of a stream is
+/// kept as it was seen, so that its id stays.
+fn has_more_work(stored: &RunStatus, seen: &RunStatus) -> bool {
+    let are_of_documents = is_of_document(stored) && is_of_document(seen);
+    are_of_documents && used(stored) < used(seen) && likeness(stored, seen).is_some()
+}
+
+/// Whether a run is from one record that has a whole session. The record is in the first run of the session; the others have none.
+fn is_of_document(status: &RunStatus) -> bool {
+    status.records <= 1
+}
+
+/// All tokens of a run.
+fn used(status: &RunStatus) -> u64 {
+    let usage = &status.usage;
+    let figures = [usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, usage.cache_creation_tokens];
+    figures.into_iter().flatten().fold(0, u64::saturating_add)
 }
 
 /// Whether the run with these frames ends only because its input does.
@@ -235,6 +268,22 @@ mod tests {
         assert_eq!(likeness(&failed, &seen), Some(Likeness::End));
         failed.tool_calls += 1;
         assert_eq!(likeness(&failed, &seen), None);
+    }
+
+    #[test]
+    fn a_document_with_more_work_replaces_an_earlier_state_of_it() {
+        let of = |records: u64, tokens: u64| {
+            let mut status = run(Some("Fix it"), Some("Done."), (LONG, 2 * LONG));
+            (status.records, status.usage.input_tokens, status.usage.output_tokens) = (records, Some(tokens), Some(1));
+            status
+        };
+        assert!(has_more_work(&of(1, 10), &of(1, 20)) && has_more_work(&of(0, 10), &of(1, 11)));
+        assert!(!has_more_work(&of(1, 10), &of(1, 10)), "the same again");
+        assert!(!has_more_work(&of(1, 20), &of(1, 10)), "the runner's export of it, without subagents");
+        assert!(!has_more_work(&of(3, 10), &of(1, 20)), "a stream");
+        let mut later = of(1, 20);
+        (later.started_at_ms, later.ended_at_ms) = (9 * LONG, Some(10 * LONG));
+        assert!(!has_more_work(&of(1, 10), &later), "another run");
     }
 
     #[test]

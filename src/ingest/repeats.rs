@@ -309,8 +309,11 @@ impl Repeats {
         let is_behind = is_longer && !held.has_more;
         let known = known.or_else(|| held.behind.clone().filter(|_| is_behind));
         let known = match (&mut self.counterparts, known) {
-            // The log has all records of the run, but not its end.
-            (Some(_), Some(known)) if was_cut(&known) && !counterparts::ends_cut(&held.frames) => {
+            // The log has all records of the run, but not its end; or the run of an earlier state of the document.
+            (Some(_), Some(known))
+                if was_cut(&known) && !counterparts::ends_cut(&held.frames)
+                    || counterparts::adds_work(&known, &held.frames) =>
+            {
                 self.superseded.push((known, run));
                 None
             }
@@ -319,7 +322,7 @@ impl Repeats {
                 Some(known)
             }
             (Some(counterparts), None) if !is_longer => match counterparts.find((runs, account), &held.frames) {
-                Some(found) if found.is_cut || held.is_more_of(&found.stored) => {
+                Some(found) if found.is_replaced || held.is_more_of(&found.stored) => {
                     self.superseded.push((found.stored, run));
                     None
                 }

@@ -76,6 +76,49 @@ fn without(value: &Value, fields: &[&str]) -> String {
     value.to_string()
 }
 
+/// The session of the subagent that the recorded one started, with the texts, the call and the usage that the recorded feed has of it. `nth` is the
+/// session that starts it.
+fn subagent(nth: usize) -> Value {
+    let id = format!("ses_{nth:06}_child");
+    let (asked, first, second) = (1_795_293_067_700_i64, 1_795_293_068_000_i64, 1_795_293_070_000_i64);
+    let finish = |id: &str, reason: &str, input: u64, output: u64| {
+        json!({"id": format!("prt_{nth}{id}"), "type": "step-finish", "reason": reason, "cost": 0.25,
+            "tokens": {"total": input + output, "input": input, "output": output, "reasoning": 0, "cache": {"read": 0, "write": 0}}})
+    };
+    let start = |id: &str| json!({"id": format!("prt_{nth}{id}"), "type": "step-start"});
+    let info = |id: &str, at: i64, reason: &str| {
+        json!({"id": format!("msg_{nth}{id}"), "role": "assistant", "finish": reason, "time": {"created": at, "completed": at + 500},
+            "modelID": "big", "providerID": "fake"})
+    };
+    let glob = json!({"id": format!("prt_{nth}c2"), "type": "tool", "tool": "glob", "callID": "call_c1", "state": {"status": "completed",
+        "input": {"pattern": "*.md"}, "output": "README.md", "title": "", "metadata": {}, "time": {"start": first, "end": first + 100}}});
+    let text = json!({"id": format!("prt_{nth}c5"), "type": "text", "text": "The child found README.md.",
+        "time": {"start": second, "end": second + 100}});
+    json!({
+        "info": {"id": id, "slug": "child", "projectID": "p", "directory": "/workspace", "title": "Find markdown (@general subagent)",
+            "version": "1.18.33", "time": {"created": asked, "updated": second + 500}},
+        "messages": [
+            {"info": {"id": format!("msg_{nth}c0"), "role": "user", "time": {"created": asked}},
+                "parts": [{"id": format!("prt_{nth}c0"), "type": "text", "text": "CHILD-ONE: find markdown files"}]},
+            {"info": info("c1", first, "tool-calls"), "parts": [start("c1"), glob, finish("c3", "tool-calls", 150, 15)]},
+            {"info": info("c2", second, "stop"), "parts": [start("c4"), text, finish("c6", "stop", 170, 9)]},
+        ],
+    })
+}
+
+/// An exported session of one turn whose task call names the session of `subagent`.
+fn delegating(nth: usize) -> Value {
+    let mut session: Value =
+        serde_json::from_str(&recorded().replace("ses_e0031c80dffeWGlRbFsEagqQmE", &format!("ses_{nth:06}_child")))
+            .unwrap();
+    session["info"]["id"] = json!(format!("ses_{nth:06}"));
+    session
+}
+
+fn id_of(session: &Value) -> &str {
+    session["info"]["id"].as_str().unwrap()
+}
+
 fn recorded() -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/opencode");
     fs::read_to_string(folder.join("export-subagent.json")).unwrap()
@@ -276,4 +319,59 @@ fn a_session_with_a_damaged_row_keeps_no_other_session_out() {
         .exits(2)
         .says(&["opencode.db", &format!("session {damaged}: Invalid column type Text")])
         .prints(&["opencode: 2 runs imported from 1 files", "1 files could not be read"]);
+}
+
+#[test]
+fn a_run_has_what_its_subagents_used() {
+    let machine = Machine::new("import-database-subagent");
+    let database = Database::of(&machine);
+    let (parent, child) = (delegating(0), subagent(0));
+    let usage = |log: &str| {
+        let runs = machine.runs(log);
+        assert_eq!(runs.len(), 1, "{runs:#?}");
+        runs[0]["usage"].clone()
+    };
+    // A log of an earlier import, which left subagents out.
+    database.store(&parent, None, messages(&parent));
+    assert_eq!(machine.counted("a.db", &[]), (1, 0));
+    assert_eq!((&usage("a.db")["input_tokens"], &usage("a.db")["output_tokens"]), (&json!(680), &json!(40)));
+    database.store(&child, Some(id_of(&parent)), messages(&child));
+    let replaced = machine.import(&["--db", "a.db", "--format", "json"]).exits(0).json();
+    assert_eq!(replaced["total"]["replaced_runs"], 1, "{replaced:#}");
+    // The sums of the session and of its child in the facts of the recorded feed.
+    let whole = usage("a.db");
+    assert_eq!((&whole["input_tokens"], &whole["output_tokens"]), (&json!(680 + 320), &json!(40 + 24)));
+    assert_eq!(whole["cost_usd"], json!(0.5));
+    let run = machine.runs("a.db").remove(0);
+    assert_eq!((&run["tool_calls"], &run["final_text"]), (&json!(2), &json!("The subagent found README.md.")));
+    // Again, and into a new log; and the runner's own export, which has less, changes nothing.
+    let export = machine.path("export.json");
+    fs::write(&export, parent.to_string()).unwrap();
+    assert_eq!(machine.counted("a.db", &[]), (0, 1));
+    assert_eq!(machine.counted("a.db", &[export.to_str().unwrap()]), (0, 1));
+    assert_eq!(machine.counted("b.db", &[]), (1, 0));
+    assert_eq!(usage("a.db"), whole);
+    assert_eq!(machine.runs("b.db"), machine.runs("a.db"));
+}
+
+#[test]
+fn a_session_is_read_again_when_its_subagent_has_written() {
+    let machine = Machine::new("import-database-subagent-later");
+    let database = Database::of(&machine);
+    let (parent, child) = (delegating(0), subagent(0));
+    let proxy = Proxy::start();
+    let url = format!("http://{}", proxy.address);
+    let tokens = || -> Vec<Value> {
+        let listed = crate::client::get(proxy.address, "/v1/runs?limit=1000", &[]).json();
+        listed["data"].as_array().unwrap().iter().map(|run| run["usage"]["input_tokens"].clone()).collect()
+    };
+    database.store(&parent, None, messages(&parent));
+    database.store(&child, Some(id_of(&parent)), messages(&child) - 1);
+    let watching = machine.watch(&["--url", &url, "--watch", "opencode"]);
+    wait_until("the run is not there", || tokens() == [json!(680 + 150)]);
+    let mut late = child.clone();
+    move_times(&mut late["messages"][2], 60_000);
+    database.store(&late, Some(id_of(&parent)), messages(&late));
+    wait_until("the rest of the subagent is not there", || tokens() == [json!(680 + 320)]);
+    watching.stop();
 }

@@ -32,11 +32,11 @@ pub struct SubagentFiles {
 /// The queries that read sessions from a runner's SQLite database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SessionDatabase {
-    /// Lists the sessions. A row has the session's id, when it was last written (Unix time in milliseconds), and whether its agent is at
-    /// work (1) or has ended its turn (0).
+    /// Lists the sessions. A row has the session's id, when it or a session of its subagents was last written (Unix time in milliseconds), and
+    /// whether its agent is at work (1) or has ended its turn (0).
     pub sessions: &'static str,
     /// Reads the session whose id is the parameter. Each row has one text; the texts, in this order, are a document that the runner's decoder
-    /// reads.
+    /// reads, with the sessions of its subagents.
     pub document: &'static str,
 }
 

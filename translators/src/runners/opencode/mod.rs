@@ -7,6 +7,7 @@
 mod answer;
 mod approvals;
 mod calls;
+mod children;
 mod clock;
 mod database;
 mod dialogue;

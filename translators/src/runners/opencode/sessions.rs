@@ -20,7 +20,7 @@ use crate::sequence::StreamKey;
 use uuid::Uuid;
 
 /// The maximum depth to which child sessions are followed to their root.
-const MAX_DEPTH: u32 = 16;
+pub(super) const MAX_DEPTH: u32 = 16;
 
 /// The maximum number of open runs per feed. Beyond it, a new run ends the oldest.
 const MAX_OPEN: usize = 1024;

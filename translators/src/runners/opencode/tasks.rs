@@ -38,7 +38,7 @@ pub(super) struct TaskCall {
 
 impl TaskCall {
     /// Whether a child session with this title belongs to the call: `DESCRIPTION (@AGENT subagent)`.
-    fn is_titled(&self, title: &str) -> bool {
+    pub(super) fn is_titled(&self, title: &str) -> bool {
         let rest = title.strip_prefix(&*self.description).filter(|_| !self.description.is_empty());
         rest.is_some_and(|rest| {
             rest.is_empty() || self.agent.as_deref().is_none_or(|agent| rest == format!(" (@{agent} subagent)"))

@@ -16,6 +16,7 @@ use super::tasks::TaskCall;
 use crate::frame::{OutputStream, SharedStr, Tool, ToolCall, ToolKind};
 use crate::json::{Json, Object, empty_object, to_raw};
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 use uuid::Uuid;
 
 /// A call, and what was reported of it.
@@ -90,14 +91,14 @@ impl Call {
     }
 }
 
-/// Decodes a tool part.
-pub(super) fn part(
+/// Takes the call that a part is about out of its message, and whether a model requested it. `None` if everything of it was reported.
+fn call(
     context: &mut SessionContext<'_>,
     message_log: &mut MessageLog,
     message_id: &str,
     part_id: &str,
     part: &Object<'_>,
-) -> Option<Task> {
+) -> Option<(Box<Call>, bool)> {
     let message = message_log.message(message_id);
     let (most, stream) = (context.normalizer.most_open(), context.target.stream);
     message.forget_calls(most, |call| context.normalizer.tool_runs(stream, &call.tool));
@@ -124,12 +125,70 @@ pub(super) fn part(
     if !call.started && *call.name != *name {
         call.name = SharedStr::from(&*name);
     }
+    Some((call, proposed))
+}
+
+/// Starts a task call whose child session is known, and the child as its subagent. The call's end is left to its part.
+pub(super) fn begin_task(
+    context: &mut SessionContext<'_>,
+    message_log: &mut MessageLog,
+    message_id: &str,
+    part: &Object<'_>,
+    child: &str,
+) -> Option<Tool> {
+    let part_id = part.str("id").unwrap_or_default();
+    let (mut call, proposed) = call(context, message_log, message_id, &part_id, part)?;
+    let state = part.object("state").unwrap_or_default();
+    let time = state.object("time").unwrap_or_default();
+    call.start(context, state.get("input"), time.u64("start"), proposed);
+    begin_subagent(context, &call.tool, child, &state);
+    let tool = call.tool.clone();
+    if let Some(slot) = message_log.message(message_id).known(&part_id) {
+        slot.state = PartState::Tool(call);
+    }
+    Some(tool)
+}
+
+/// Whether a part is a call of the tool that starts subagents.
+pub(super) fn is_task(part: &Object<'_>) -> bool {
+    part.str("type").as_deref() == Some("tool")
+        && part.str("tool").is_some_and(|name| kind(&name) == ToolKind::Subagent)
+}
+
+/// The child session that a part names, if it is a task call.
+pub(super) fn child_of<'p>(part: &Object<'p>) -> Option<Cow<'p, str>> {
+    if !is_task(part) {
+        return None;
+    }
+    part.object("state")?.object("metadata")?.str("sessionId")
+}
+
+/// How the child session of a call ended that is over, in words of its subagent; `None` if the call is not over.
+pub(super) fn subagent_status(part: &Object<'_>) -> Option<&'static str> {
+    let state = part.object("state")?;
+    match &*state.str("status")? {
+        "completed" => Some("completed"),
+        "error" if CallFailure::of(&state) == CallFailure::CutOff => Some("cancelled"),
+        "error" => Some("failed"),
+        _ => None,
+    }
+}
+
+/// Decodes a tool part.
+pub(super) fn part(
+    context: &mut SessionContext<'_>,
+    message_log: &mut MessageLog,
+    message_id: &str,
+    part_id: &str,
+    part: &Object<'_>,
+) -> Option<Task> {
+    let (mut call, proposed) = call(context, message_log, message_id, part_id, part)?;
     let state = part.object("state").unwrap_or_default();
     let metadata = state.object("metadata").unwrap_or_default();
     let time = state.object("time").unwrap_or_default();
     let status = state.str("status").unwrap_or_default();
-    let is_task = kind(&name) == ToolKind::Subagent;
-    let child = metadata.str("sessionId").filter(|_| is_task);
+    let is_task = is_task(part);
+    let child = child_of(part);
     let mut is_over = false;
     match &*status {
         "pending" => {}
@@ -295,7 +354,7 @@ pub(super) fn task_call(tool: Uuid, state: &Object<'_>) -> TaskCall {
         tool,
         description: Box::from(&*description),
         agent: input.str("subagent_type").filter(|agent| !agent.is_empty()).map(|agent| SharedStr::from(&*agent)),
-        task: input.str("prompt").or_else(|| input.str("description")).map(std::borrow::Cow::into_owned),
+        task: input.str("prompt").or_else(|| input.str("description")).map(Cow::into_owned),
     }
 }
 

@@ -8,4 +8,5 @@ mod recordings;
 mod records;
 mod run;
 mod shapes;
+mod subagents;
 mod tools;
