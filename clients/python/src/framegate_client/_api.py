@@ -107,6 +107,8 @@ class ModelFigures(TypedDict):
 
     above_input_tokens: NotRequired[int]
     """The size that the whole input of each of these calls exceeds, in tokens: 32000, 100000, 128000, 200000, 256000, 272000. Absent for smaller calls."""
+    cache_creation_1h_tokens: NotRequired[int]
+    """The part of `cache_creation_tokens` that was written to entries which live for one hour; absent if there is none."""
     cache_creation_tokens: NotRequired[int]
     """Input tokens written to the cache; absent if there are none."""
     cache_read_tokens: NotRequired[int]
@@ -128,6 +130,8 @@ class ModelFigures(TypedDict):
 class ModelTotal(TypedDict):
     """The part of a run's total that belongs to one model."""
 
+    cache_creation_1h_tokens: NotRequired[int]
+    """The part of `cache_creation_tokens` that was written to entries which live for one hour; absent if there is none."""
     cache_creation_tokens: int
     """Input tokens written to the cache."""
     cache_read_tokens: int
@@ -199,6 +203,8 @@ class RunStatusUsage(TypedDict):
 
     by_model: NotRequired[list[ModelTotal]]
     """The part of each model, if the runner's own total has several and gives their parts."""
+    cache_creation_1h_tokens: NotRequired[int]
+    """The part of `cache_creation_tokens` that was written to entries which live for one hour."""
     cache_creation_tokens: NotRequired[int]
     cache_read_tokens: NotRequired[int]
     cost_usd: NotRequired[float]

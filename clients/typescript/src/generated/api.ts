@@ -93,6 +93,8 @@ export interface MessageAccepted {
 export interface ModelFigures {
   /** The size that the whole input of each of these calls exceeds, in tokens: 32000, 100000, 128000, 200000, 256000, 272000. Absent for smaller calls. */
   above_input_tokens?: number;
+  /** The part of `cache_creation_tokens` that was written to entries which live for one hour; absent if there is none. */
+  cache_creation_1h_tokens?: number;
   /** Input tokens written to the cache; absent if there are none. */
   cache_creation_tokens?: number;
   /** Input tokens read from the cache; absent if there are none. */
@@ -113,6 +115,8 @@ export interface ModelFigures {
 
 /** The part of a run's total that belongs to one model. */
 export interface ModelTotal {
+  /** The part of `cache_creation_tokens` that was written to entries which live for one hour; absent if there is none. */
+  cache_creation_1h_tokens?: number;
   /** Input tokens written to the cache. */
   cache_creation_tokens: number;
   /** Input tokens read from the cache. */
@@ -227,6 +231,8 @@ export interface RunStatus {
   usage: {
     /** The part of each model, if the runner's own total has several and gives their parts. */
     by_model?: ModelTotal[];
+    /** The part of `cache_creation_tokens` that was written to entries which live for one hour. */
+    cache_creation_1h_tokens?: number;
     cache_creation_tokens?: number;
     cache_read_tokens?: number;
     /** US dollars, as the runner reported them. */

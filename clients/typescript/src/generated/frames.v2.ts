@@ -526,6 +526,11 @@ export interface UsageReportedEvent extends FramesV2Envelope {
    */
   cache_creation_tokens: number | null;
   /**
+   * The part of `cache_creation_tokens` that was written to entries which live for one hour; absent where no such part was reported.
+   * @minimum 0
+   */
+  cache_creation_1h_tokens?: number;
+  /**
    * The part of `output_tokens` that was reasoning.
    * @minimum 0
    */
@@ -554,6 +559,11 @@ export interface UsageReportedEvent extends FramesV2Envelope {
      * @minimum 0
      */
     cache_creation_tokens: number | null;
+    /**
+     * The part of `cache_creation_tokens` that was written to entries which live for one hour; absent where no such part was reported.
+     * @minimum 0
+     */
+    cache_creation_1h_tokens?: number;
     /**
      * The part of `output_tokens` that was reasoning.
      * @minimum 0

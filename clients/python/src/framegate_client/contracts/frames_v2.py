@@ -1285,6 +1285,8 @@ class UsageReportedEventMainThread(TypedDict):
     """Tokens read from the cache."""
     cache_creation_tokens: int | None
     """Tokens written to the cache."""
+    cache_creation_1h_tokens: NotRequired[int]
+    """The part of `cache_creation_tokens` that was written to entries which live for one hour; absent where no such part was reported."""
     reasoning_tokens: int | None
     """The part of `output_tokens` that was reasoning."""
     cost_usd: float | None
@@ -1322,6 +1324,8 @@ class UsageReportedEvent(TypedDict):
     """Tokens read from the cache."""
     cache_creation_tokens: int | None
     """Tokens written to the cache."""
+    cache_creation_1h_tokens: NotRequired[int]
+    """The part of `cache_creation_tokens` that was written to entries which live for one hour; absent where no such part was reported."""
     reasoning_tokens: int | None
     """The part of `output_tokens` that was reasoning."""
     cost_usd: float | None
