@@ -6,7 +6,10 @@ use crate::config::upstream::{Command, Kind, Modes, Preset, Upstream};
 use crate::config::{Config, unknown};
 use crate::demo;
 use anyhow::Context;
-use framegate_translators::runners::presets;
+use framegate_translators::runners::{Runner, presets};
+
+/// The name of an upstream that is a command line.
+const COMMAND: &str = "command";
 
 /// Returns the configured upstream of that name, or else the preset of that name, or else the demo's upstream. The program of an upstream gets the whole environment of
 /// the caller, who could have started it directly, unless the settings name the variables.
@@ -26,6 +29,18 @@ pub(super) fn find(config: &Config, name: &str) -> anyhow::Result<Upstream> {
         settings.pass_environment.get_or_insert_with(|| vec!["*".to_owned()]);
     }
     Ok(found)
+}
+
+/// A command line of this runner that is not in the configuration.
+pub(super) fn of_command(runner: &Runner, program: &str, arguments: &[String]) -> Upstream {
+    let command = Command {
+        program: program.to_owned(),
+        arguments: arguments.to_vec(),
+        pass_environment: Some(vec!["*".to_owned()]),
+        ..Command::default()
+    };
+    let kind = Kind::Command(Box::new(command));
+    Upstream { name: COMMAND.to_owned(), runner: runner.name.to_owned(), max_runs: 1, modes: Modes::default(), kind }
 }
 
 fn preset(name: &str) -> Option<Upstream> {

@@ -1,6 +1,6 @@
 //! `framegate run`: starts a runner in the same way as `serve`, and writes its translation while it runs.
 //!
-//! Input: the name of a configured upstream or of a preset, and a prompt; keys that answer questions, on a terminal. Output: each event as soon
+//! Input: the name of a configured upstream or of a preset, and a prompt, or the command line of a runner; keys that answer questions, on a terminal. Output: each event as soon
 //! as its record is read, or text for people; the runner's standard error; the runner's exit status, or a status other than 0 if its run
 //! failed. Never: a question that waits although no user can answer it (then the rules decide, and `approvals.unanswered` at once); a runner
 //! that is left running.
@@ -8,7 +8,7 @@
 mod show;
 
 use super::named_upstream;
-use super::names::{self, ContractName, OutputName};
+use super::names::{self, ContractName, OutputName, RunnerName};
 use super::run_end::{Ending, of_runs};
 use super::serve::{encoder_options, ingest_settings};
 use super::text::{self, TextArgs, View};
@@ -43,10 +43,17 @@ use uuid::Uuid;
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXIT_CODES)]
 pub(super) struct Args {
-    #[arg(help = upstream_help())]
-    upstream: String,
+    #[arg(help = upstream_help(), required_unless_present = "command")]
+    upstream: Option<String>,
     /// The prompt for the runner; if it is - or missing, it is read from standard input
     prompt: Option<String>,
+    /// A runner's program and its arguments, in which placeholders are replaced as in upstream.arguments. It gets the standard input,
+    /// once that is complete
+    #[arg(last = true, value_name = "COMMAND", requires = "from", conflicts_with_all = ["upstream", "session", "model", "mode"])]
+    command: Vec<String>,
+    /// The runner whose output COMMAND writes
+    #[arg(long, value_name = "RUNNER", value_parser = names::runner(), requires = "command")]
+    from: Option<RunnerName>,
     #[arg(long, value_name = "CONTRACT", value_parser = names::output(), help = to_help())]
     to: Option<OutputName>,
     /// The framing of events in the output [default: ndjson]
@@ -112,6 +119,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let (configured, settings) = upstream(&config, args)?;
     let prompt = match args.prompt.as_deref() {
         Some(prompt) if prompt != "-" => prompt.to_owned(),
+        // A program that reads nothing need not wait.
+        None if !args.command.is_empty() && std::io::stdin().is_terminal() => String::new(),
         None if std::io::stdin().is_terminal() => {
             bail!("no prompt was given: pass it as an argument or through a pipe")
         }
@@ -229,9 +238,14 @@ fn to_help() -> String {
 
 /// Returns the upstream, which must be a program, and its settings.
 fn upstream(config: &Config, args: &Args) -> anyhow::Result<(Configured, Command)> {
-    let name = args.upstream.as_str();
-    let mut configured = named_upstream::find(config, name)?;
-    let is_preset = !config.upstream.iter().any(|upstream| upstream.name == name);
+    let name = args.upstream.as_deref().unwrap_or_default();
+    let of_command = args.from.zip(args.command.split_first());
+    let is_command = of_command.is_some();
+    let mut configured = match of_command {
+        Some((runner, (program, arguments))) => named_upstream::of_command(runner.0, program, arguments),
+        None => named_upstream::find(config, name)?,
+    };
+    let is_preset = is_command || !config.upstream.iter().any(|upstream| upstream.name == name);
     // The caller could have started it in any mode, unless the settings name some.
     if let Some(mode) = args.mode.as_ref().filter(|_| configured.modes.names.is_empty()) {
         configured.offer(std::slice::from_ref(mode)).map_err(|error| anyhow!("--mode: {error}"))?;
@@ -313,7 +327,8 @@ async fn follow(launched: Launched, output: Output, host: &Host) -> anyhow::Resu
     let (written, no_run) = tokio::join!(written, begins);
     let exit = exit.await.map_err(|_| anyhow!("lost control of the runner"))?;
     drop(interrupting);
-    written?;
+    // A reader that closes the output early does not make a run successful that was ended for it.
+    written.or_else(|error| if super::is_closed_pipe(&error) { Ok(()) } else { Err(error) })?;
     Ok(Ending { exit, signal: first_signal.get().copied(), no_run })
 }
 

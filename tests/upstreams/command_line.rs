@@ -43,6 +43,46 @@ fn run_prints_the_translation_and_exits_with_the_runners_status() {
 }
 
 #[test]
+fn a_command_line_needs_no_upstream() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let recorded = std::fs::read_to_string(root.join("tests/fixtures/codex/exec-command-ok.ndjson")).unwrap();
+    let of_command = |options: &[&str], script: &str, input: &str| {
+        let mut command = framegate();
+        command.arg("run").args(options).args(["--", "sh", "-c", script, "sh", "--flag", "{x}"]);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        Ran { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+    };
+    let of_codex = ["--from", "codex", "--to", "sse.v1"];
+    let ran = of_command(&of_codex, "echo \"$@\" >&2; cat; exit 3", &recorded);
+    assert_eq!(ran.code, Some(3), "{}", ran.err);
+    assert!(ran.out.lines().last().is_some_and(|last| last.contains("run_completed")), "{}", ran.out);
+    assert!(ran.err.contains("--flag {x}"), "{}", ran.err);
+    assert_eq!(of_command(&of_codex, "cat", &recorded).code, Some(0));
+    for (options, expected) in [(&[][..], "--from <RUNNER>"), (&["--from", "codex", "claude"], "cannot be used with")] {
+        let ran = of_command(options, "cat", "");
+        assert!(ran.code == Some(2) && ran.err.contains(expected), "{}", ran.err);
+    }
+    let output = framegate().args(["run", "--from", "codex"]).stdin(Stdio::null()).output().unwrap();
+    assert!(output.status.code() == Some(2) && String::from_utf8_lossy(&output.stderr).contains("COMMAND"));
+}
+
+#[test]
+fn closing_the_output_ends_the_runner_and_is_no_success() {
+    let folder = Folder::new();
+    let mut child = start(&folder, "flood", "", &["fake", "go"]);
+    drop(child.stdin.take());
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    out.read_line(&mut String::new()).unwrap();
+    drop(out);
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.code().is_some_and(|code| code != 0 && code != 2), "{:?}", output.status);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("framegate: "), "{output:?}");
+}
+
+#[test]
 fn the_prompt_can_be_piped() {
     let folder = Folder::new();
     let ran = run(&folder, "echo", "", &["fake"], "from a pipe");
@@ -83,15 +123,4 @@ fn a_signal_interrupts_the_run() {
     lines.read_to_string(&mut rest).unwrap();
     assert!(rest.contains("a signal interrupted the run"), "{rest}");
     assert_eq!(child.wait().unwrap().code(), Some(128 + 2));
-}
-
-#[test]
-fn closing_the_output_ends_the_runner() {
-    let folder = Folder::new();
-    let mut child = start(&folder, "flood", "", &["fake", "go"]);
-    let mut lines = BufReader::new(child.stdout.take().unwrap());
-    let mut first = String::new();
-    lines.read_line(&mut first).unwrap();
-    drop(lines);
-    assert!(child.wait().unwrap().success(), "a closed pipe is not a failure");
 }
