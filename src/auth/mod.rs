@@ -74,6 +74,15 @@ impl Restriction {
         self.admits_run(run, stream.session.id, &stream.session.name, name_of(stream.provider.name))
     }
 
+    /// Whether the caller may create a stream. Records outside of runs that name no session are in no other session: a runner may write them before
+    /// it names its session.
+    pub fn admits_new(&self, stream: &Stream) -> bool {
+        let is_unnamed = stream.kind == StreamKind::Thread && stream.session.name.is_empty();
+        let is_of_runner = || self.runners.iter().any(|known| known == name_of(stream.provider.name));
+        let may_be_unnamed = || self.runs.is_empty() && (self.runners.is_empty() || is_of_runner());
+        self.admits(stream) || (is_unnamed && may_be_unnamed())
+    }
+
     /// The same check for the parts of a run's identity.
     pub fn admits_run(&self, run: Option<Uuid>, session: Uuid, session_name: &str, runner: &str) -> bool {
         let of_session =

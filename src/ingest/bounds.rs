@@ -69,7 +69,8 @@ impl Account {
 
     /// Checks that the sender may create the streams of all these frames.
     pub(super) fn admit(&self, frames: &[Arc<Frame>]) -> Result<(), Beyond> {
-        let is_own = self.bounds.restriction.is_open() || frames.iter().all(|frame| self.admits(&frame.stream));
+        let is_own = self.bounds.restriction.is_open()
+            || frames.iter().all(|frame| self.bounds.restriction.admits_new(&frame.stream));
         if is_own { Ok(()) } else { Err(Beyond::NotYours) }
     }
 

@@ -213,6 +213,25 @@ fn a_token_creates_only_runs_within_its_restriction() {
         assert!(detail.contains("restricted to other sessions or runners"), "{detail}");
     }
     assert_eq!(get_as(&proxy, "reader", "/v1/runs").json()["data"], serde_json::json!([]), "nothing must be stored");
+    // Records outside of runs that name no session are in no other session.
+    let lines = String::from_utf8(recording("claude-code", "control_permission.ndjson")).unwrap();
+    let session = lines.lines().find_map(|line| {
+        let record: serde_json::Value = serde_json::from_str(line).unwrap();
+        record["session_id"].as_str().map(str::to_owned)
+    });
+    assert!(lines.lines().next().unwrap().contains("control_response"));
+    let own = token(&folder, "own", &format!("scopes = [\"ingest\", \"read\"]\nsessions = [{:?}]", session.unwrap()));
+    folder.write("tokens.toml", &[&tokens.concat(), own.as_str()].concat());
+    proxy.signal("HUP");
+    let sent = || post(proxy.address, INGEST, &[("authorization", &bearer("own"))], lines.as_bytes());
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(30);
+    let mut answer = sent();
+    while answer.status == 401 && std::time::Instant::now() < deadline {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        answer = sent();
+    }
+    assert_eq!(answer.status, 201);
+    assert_eq!(get_as(&proxy, "own", "/v1/runs").json()["data"].as_array().unwrap().len(), 1);
 }
 
 #[test]
