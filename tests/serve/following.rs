@@ -408,3 +408,23 @@ fn a_token_of_one_session_takes_no_frames_of_another() {
     let stored = get(centre.address, "/v1/runs", &[("authorization", &bearer("reader"))]).json();
     assert_eq!(stored["data"], serde_json::json!([]));
 }
+
+#[test]
+fn what_only_the_followed_proxy_can_do_is_refused_with_the_reason() {
+    let edge = Proxy::start();
+    let centre = Centre::of(edge.address, "");
+    let _halfway = Halfway::at(&edge);
+    let seen = centre.wait_for("no run is open", |runs| runs.values().any(|run| run["ended_at_ms"].is_null()));
+    let (id, run) = seen.iter().find(|(_, run)| run["ended_at_ms"].is_null()).unwrap();
+    let session = run["session_id"].as_str().unwrap();
+    let json = [("content-type", "application/json")];
+    for (path, body) in [
+        (format!("/v1/runs/{id}/interrupt"), "{}"),
+        (format!("/v1/sessions/{session}/messages"), "{\"prompt\": \"go on\"}"),
+    ] {
+        let answer = post(centre.proxy.address, &path, &json, body.as_bytes());
+        assert_eq!(answer.status, 422, "{path}");
+        let detail = answer.json()["detail"].to_string();
+        assert!(detail.contains("the proxy that has its runner does"), "{path}: {detail}");
+    }
+}

@@ -55,13 +55,13 @@ impl Families {
             open: to.gauges("framegate_upstream_runs_open", "Open runs of upstreams.", upstream),
             asked: to.counters(
                 "framegate_approvals_asked_total",
-                "Questions of runners that had to wait for an answer.",
+                "Questions of runners, including those that a rule answered at once.",
                 upstream,
             ),
             answered: to.counters(
                 "framegate_approvals_answered_total",
-                "Settled questions, by who settled them: a client, a rule, the timeout, the limit of questions, the \
-                 runner, or the end of the run or session.",
+                "Settled questions, by who settled them: a client, a rule, the timeout, the limit of questions, \
+                 framegate because no client can answer (unanswerable), the runner, or the end of the run or session.",
                 &["upstream", "by"],
             ),
             connected: to.gauges(

@@ -13,7 +13,7 @@ use crate::upstream::responses::Credentials;
 use crate::upstream::{Conversation, Envelope, Host, MessageError, Setup};
 use bytes::Bytes;
 use framegate_translators::framing::Framing;
-use framegate_translators::host::{Outgoing, SendError};
+use framegate_translators::host::{HostMessage, Outgoing, SendError};
 use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
 use hyper::header::{ACCEPT, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue};
@@ -180,6 +180,12 @@ impl Feed {
                     self.line = Line::Open(Box::new(body));
                 }
                 Event::Connected(Err(reason)) => self.pause(&reason),
+                Event::Message(envelope) if self.settings.contract.is_some() && !is_answer(&envelope.message) => {
+                    let no_word = SendError::Unsupported(
+                        "this proxy takes no prompts and no interruptions for the run; the proxy that has its runner does",
+                    );
+                    let _ = envelope.done.send(Err(MessageError::SendError(no_word)));
+                }
                 Event::Message(envelope) => {
                     if let Some(envelope) = self.listener.conversation.deliver(envelope) {
                         let no_word = SendError::Unsupported("this feed's server cannot be interrupted");
@@ -396,4 +402,8 @@ pub(super) async fn post(settings: &Settings, client: &Client, path: &str, body:
         Err(_) => return Err("the server's answer took too long".to_owned()),
     };
     if status.is_success() { Ok(body) } else { Err(format!("the server answered {status}")) }
+}
+
+fn is_answer(message: &HostMessage) -> bool {
+    matches!(message, HostMessage::Answer { .. })
 }
