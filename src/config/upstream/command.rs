@@ -1,6 +1,7 @@
 //! The settings of an upstream of kind `command`.
 
 use crate::config::table::settings;
+use crate::suggest::nearest;
 use framegate_translators::runners::{self, Runner};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -57,6 +58,17 @@ settings! {
     }
     /// The further settings of kind `acp`; `None` for kind `command`.
     with agent: Option<Box<super::Agent>>;
+}
+
+/// What arguments get of a request.
+const PLACEHOLDERS: [&str; 5] = ["prompt", "session", "model", "mode", "cwd"];
+
+/// The words in braces that look like placeholders with a mistake, and what was meant.
+fn misspelled_placeholders(argument: &str) -> impl Iterator<Item = (&str, &'static str)> {
+    let words = argument.split('{').skip(1).filter_map(|behind| Some(behind.split_once('}')?.0));
+    let is_word = |word: &&str| word.len() > 2 && word.chars().all(|letter| letter.is_ascii_alphabetic());
+    let unknown = words.filter(is_word).filter(|word| !PLACEHOLDERS.contains(word));
+    unknown.filter_map(|word| Some((word, nearest(word, PLACEHOLDERS)?)))
 }
 
 /// A runner whose command line is built in, or `none`: the settings name the program and all arguments.
@@ -159,6 +171,12 @@ impl Command {
                     key,
                     format!("the program could take a prompt in {wrong:?} for an option; write \"--\", \"{{prompt}}\""),
                 );
+            }
+        }
+        for (key, arguments) in [("arguments", &self.arguments), ("resume_arguments", &self.resume_arguments)] {
+            let misspelled = arguments.iter().flat_map(|argument| misspelled_placeholders(argument));
+            for (given, meant) in misspelled.filter(|_| self.preset.is_none()).take(1) {
+                report(key, format!("{{{given}}} is no placeholder, did you mean {{{meant}}}?"));
             }
         }
         if let Some(path) = self.directories.iter().find(|path| !path.is_absolute()) {

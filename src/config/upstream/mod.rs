@@ -213,6 +213,10 @@ fn one(mut table: Dict, report: &mut dyn FnMut(&str, String)) -> Option<Upstream
     let is_agent = matches!(&kind, Kind::Command(command) if command.agent.is_some());
     let has_frames = matches!(&kind, Kind::Sse(sse) if sse.has_frames());
     let is_fixed = is_agent || has_frames || matches!(kind, Kind::Responses(_));
+    let is_of_preset = matches!(&kind, Kind::Command(command) if command.agent.is_none() && !command.preset.is_none());
+    if is_of_preset && name_of_runner != own_runner && runner(&name_of_runner).is_some() {
+        report("runner", format!("the preset is for {own_runner:?}; remove runner, or choose another preset"));
+    }
     if is_fixed && name_of_runner != own_runner {
         report("runner", format!("is always {own_runner:?} for this kind; remove it"));
     }
@@ -368,6 +372,13 @@ mod tests {
                 format!("{command}program = \"x\"\nrunner = \"codex\"\narguments = [\"--{{prompt}}\"]"),
                 "arguments: the program could take a prompt in \"--{prompt}\" for an option",
             ),
+            (
+                format!(
+                    "{command}program = \"x\"\nrunner = \"codex\"\narguments = [\"{{x}}\", \"--prompt={{promt}}\"]"
+                ),
+                "arguments: {promt} is no placeholder, did you mean {prompt}?",
+            ),
+            (format!("{preset}runner = \"codex\""), "runner: the preset is for \"claude-code\"; remove runner"),
             (format!("{preset}directories = [\"relative\"]"), "directories: \"relative\" is not an absolute path"),
             (format!("{preset}resume_arguments = [\"x\"]"), "resume_arguments: must not be set with a preset"),
             (at(""), "upstream \"a\", url: is missing"),
