@@ -35,7 +35,7 @@ fn prices_are_listed_by_model_and_day() {
     );
     let text = list(&["--model", "local/qwen"]).exits(0).out;
     let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
-    assert_eq!(lines[1], ["0.5", "1", "0.5", "0.5", "1", "-", "-", "(file)", "local/*"], "{text}");
+    assert_eq!(lines[1], ["0.5", "1", "0.5", "0.5", "0.5", "1", "-", "-", "(file)", "local/*"], "{text}");
     let before = list(&["--at", "2024-01-01", "--json"]).exits(0).json();
     assert_eq!(before.as_array().unwrap().len(), 1, "only a price without a beginning is that old");
     list(&["--model", "claude-opus-5-5", "--at", "2026-09-21"])
