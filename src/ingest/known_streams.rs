@@ -98,8 +98,9 @@ impl Stored {
         if is_live {
             let frames = entry.tail().borrow().frames;
             let end = runs.log().read(entry.id(), frames.saturating_sub(CLOSING), usize::MAX).await?;
-            // A read may give fewer frames than there are.
-            if end.last().is_some_and(|last| last.seq + 1 == frames) {
+            // A read may give fewer frames than there are. Frames that this proxy adds to those of another one have no derived ids: the
+            // end of a run with such an id is that of the other proxy.
+            if end.last().is_some_and(|last| last.seq + 1 == frames && last.id() != last.derived_id()) {
                 decisive = end.iter().rfind(|frame| !closes(&frame.body)).map_or(u64::MAX, |frame| frame.seq);
             }
         }

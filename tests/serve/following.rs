@@ -328,6 +328,28 @@ fn an_edge_that_restarts_with_its_log_goes_on_where_it_was() {
 }
 
 #[test]
+fn a_run_that_broke_off_at_the_edge_is_not_stored_again_after_a_restart() {
+    let edge = Proxy::start();
+    let whole = recording("claude-code", "parallel_tools.partial.ndjson");
+    post(edge.address, "/v1/ingest/claude-code", &[], &whole[..whole.len() / 2]);
+    assert!(ended(&runs(&edge), "stream_ended"));
+    let mut centre = Centre::durable(edge.address, "");
+    centre.catch_up(&edge);
+    for restart in 1..=2 {
+        centre.restart();
+        // The feed has been read up to here when this run is there.
+        let name = format!("exec-{}.ndjson", ["command-ok", "text-plain"][restart - 1]);
+        post(edge.address, "/v1/ingest/codex", &[], &another("codex", &name));
+        centre.catch_up(&edge);
+        centre.compare(&edge, all);
+        let metrics = get(centre.proxy.address, "/metrics", &[]).text();
+        let began = metrics.lines().filter(|line| line.starts_with("framegate_runs_started_total"));
+        let began: Vec<&str> = began.filter_map(|line| line.rsplit(' ').next()).filter(|count| *count != "0").collect();
+        assert_eq!(began, ["1"], "only the new run begins");
+    }
+}
+
+#[test]
 fn an_edge_that_lost_its_log_leaves_its_open_runs_interrupted() {
     let mut edge = Proxy::start();
     let relay = Relay::to(edge.address);
