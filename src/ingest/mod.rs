@@ -150,7 +150,7 @@ impl Ingest {
     /// The input is the feed of another proxy: its runs go on there, even if nothing arrives for a while.
     #[must_use]
     pub fn of_another_proxy(self) -> Self {
-        Self { known: KnownStreams::live(), ..self }
+        Self { known: KnownStreams::live(), pipeline: self.pipeline.of_timed_feed(), ..self }
     }
 
     /// Gives the runs that begin in this input these labels.

@@ -164,6 +164,16 @@ impl Ingest {
         self
     }
 
+    /// The input comes over a network from a proxy that has timed its frames: their times stay as they are although they arrive late. Call it
+    /// before any input, once the runner is known.
+    #[must_use]
+    pub fn of_timed_feed(mut self) -> Self {
+        if let Phase::Reading(reading) = &mut self.phase {
+            reading.pauses.allow_delays();
+        }
+        self
+    }
+
     /// Continues the running totals that earlier inputs reported for the same sessions.
     #[must_use]
     pub fn remembering(mut self, memory: Arc<dyn Memory>) -> Self {

@@ -13,6 +13,9 @@ use crate::hash::HashMap;
 use std::collections::BTreeSet;
 use uuid::Uuid;
 
+/// How long frames of another proxy may be delayed on their way. A frame that arrives later than that in the output of a tool gets a later time.
+const DELAY_MS: u64 = 2000;
+
 type StreamId = (StreamKind, Uuid);
 
 /// A pause in a stream.
@@ -32,6 +35,8 @@ pub(super) struct Pauses {
     open: HashMap<StreamId, Output>,
     /// The streams with a piece that may be held, by the arrival of the first such piece. The first entry has the next deadline.
     due: BTreeSet<(u64, StreamId)>,
+    /// How long after that deadline output counts as paused, in milliseconds.
+    delay_ms: u64,
 }
 
 /// The output of a stream whose end is not known.
@@ -49,6 +54,11 @@ struct Piece {
 }
 
 impl Pauses {
+    /// Pieces may arrive late.
+    pub(super) fn allow_delays(&mut self) {
+        self.delay_ms = DELAY_MS;
+    }
+
     /// Bytes arrived.
     pub(super) fn arrive(&mut self, now_ms: u64) {
         if now_ms < self.arrived_ms {
@@ -105,7 +115,7 @@ impl Pauses {
 
     /// When the next pause is due, on the caller's clock; `None` if no output can be held.
     pub(super) fn deadline(&self) -> Option<u64> {
-        self.due.first().map(|(arrived_ms, _)| arrived_ms.saturating_add(HOLD_MS))
+        self.due.first().map(|(arrived_ms, _)| arrived_ms.saturating_add(HOLD_MS + self.delay_ms))
     }
 
     /// Takes the pauses that are due. An encoder that emitted some of the output meanwhile, because it was large, holds only

@@ -130,8 +130,12 @@ fn an_empty_piece_releases_held_output() {
 
 /// A Codex run whose command writes pieces, each with the milliseconds since the previous one.
 fn ingested(pieces: &[(u64, &str)]) -> (Ingest, Vec<Frame>, u64) {
+    ingested_by(|ingest| ingest, pieces)
+}
+
+fn ingested_by(set: impl Fn(Ingest) -> Ingest, pieces: &[(u64, &str)]) -> (Ingest, Vec<Frame>, u64) {
     let codex = framegate_translators::runners::runner("codex").unwrap();
-    let mut ingest = crate::support::ingest(codex, Limits::default());
+    let mut ingest = set(crate::support::ingest(codex, Limits::default()));
     let mut now_ms = crate::support::EPOCH_MS;
     let mut frames: Vec<Frame> = ingest
         .feed(
@@ -215,6 +219,15 @@ fn no_pause_follows_a_lone_piece_or_the_end_of_a_tool() {
     );
     assert!(ingest.feed(end.as_bytes(), now_ms).len() > 1);
     assert_eq!(ingest.deadline(), None);
+}
+
+#[test]
+fn a_timed_feed_may_be_late_before_its_output_counts_as_paused() {
+    let (mut ingest, _, now_ms) = ingested_by(|ingest| ingest.of_timed_feed(), &[(0, "a"), (10, "b")]);
+    assert_eq!(ingest.deadline(), Some(now_ms + 50 + 2000));
+    assert_eq!(ingest.take_pauses(now_ms + 2049), []);
+    let pauses = ingest.take_pauses(now_ms + 2050);
+    assert_eq!(pauses.iter().map(|pause| pause.until_ms).collect::<Vec<_>>(), [now_ms + 50]);
 }
 
 #[test]
