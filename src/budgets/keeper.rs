@@ -74,7 +74,7 @@ impl Budgets {
         Keeping { _task: AbortOnDropHandle::new(tokio::spawn(keeper.run())) }
     }
 
-    /// Replaces the budgets. Accounts get what the stored runs have cost.
+    /// Replaces the budgets. Accounts get what the stored runs have cost. Changed budgets act on the open runs at once.
     pub fn replace(&self, budgets: Vec<Budget>) {
         if let Some(runs) = self.runs.get().and_then(Weak::upgrade) {
             self.load(&runs, Some(budgets));
@@ -83,16 +83,23 @@ impl Budgets {
 
     fn load(&self, runs: &Runs, budgets: Option<Vec<Budget>>) {
         let mut ledger = lock(&self.ledger);
-        if let Some(budgets) = budgets {
-            *ledger = Ledger::new(budgets, self.max_accounts);
-        }
+        let earlier = budgets.map(|budgets| std::mem::replace(&mut *ledger, Ledger::new(budgets, self.max_accounts)));
         if ledger.is_empty() {
             return;
         }
         ledger.budgets().for_each(|budget| runs.metrics().budget(&budget.name));
         for entry in runs.entries().iter().filter(|entry| entry.stream.kind == StreamKind::Session) {
             let status = entry.status().clone();
-            ledger.learn(&facts(&status), amount(&status, runs), status.ended);
+            if earlier.is_some() && !status.ended {
+                // What it has cost so far may pass a mark of a changed budget, which is to be reported.
+                lock(&self.news).entry(entry.id()).or_default();
+            } else {
+                ledger.learn(&facts(&status), amount(&status, runs), status.ended);
+            }
+        }
+        if let Some(earlier) = earlier {
+            ledger.keep_reports_of(earlier);
+            self.wake.notify_one();
         }
     }
 

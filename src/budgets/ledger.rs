@@ -99,6 +99,23 @@ impl Ledger {
         Self { budgets, max_accounts, changes: 0, learned: HashSet::new() }
     }
 
+    /// Takes over from an earlier ledger which marks were reported and which runs were stopped, for budgets that are the same.
+    pub(crate) fn keep_reports_of(&mut self, earlier: Self) {
+        for (budget, accounts) in earlier.budgets {
+            let Some((_, ours)) = self.budgets.iter_mut().find(|(other, _)| *other == budget) else { continue };
+            for (key, account) in accounts {
+                // What they cost follows.
+                let stopped = account.open.into_iter().filter(|(_, open)| open.is_stopped);
+                let stopped: Vec<_> = stopped.map(|(run, open)| (run, Open { cost: Usd::default(), ..open })).collect();
+                if account.passed.is_some() || !stopped.is_empty() {
+                    let ours = ours.entry(key).or_default();
+                    ours.passed = ours.passed.max(account.passed);
+                    ours.open.extend(stopped);
+                }
+            }
+        }
+    }
+
     /// Learns what a stored run has cost, without reporting marks. Open runs of accounts beyond their limit are stopped when they cost more.
     pub(crate) fn learn(&mut self, facts: &Facts, cost: Usd, has_ended: bool) {
         self.count(facts, cost, has_ended);

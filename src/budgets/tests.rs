@@ -112,6 +112,23 @@ fn a_learned_run_is_not_reported_and_its_end_counts_once() {
 }
 
 #[test]
+fn budgets_that_a_reload_leaves_as_they_were_report_nothing_again() {
+    let (same, before) = (budget(&["session"], "1", Action::Stop), budget(&["day"], "10", Action::Stop));
+    let after = Budget { limit: usd("2"), ..before.clone() };
+    let mut earlier = empty(vec![same.clone(), before]);
+    let run = facts(1, 1, "", 1);
+    assert_eq!(earlier.set(&run, usd("3"), false).stop, [(Uuid::from_u128(1), 0)]);
+    let mut ledger = empty(vec![after, same]);
+    ledger.learn(&facts(2, 2, "", 1), usd("0.5"), true);
+    ledger.keep_reports_of(earlier);
+    let outcome = ledger.set(&run, usd("3"), false);
+    let marks: Vec<_> = outcome.passed.iter().map(|one| (one.budget, one.mark, one.spent)).collect();
+    assert_eq!(marks, [(0, Mark::Warning, usd("3.5")), (0, Mark::Limit, usd("3.5"))]);
+    assert_eq!(outcome.stop, [(Uuid::from_u128(1), 0)], "the changed budget stops the run, the other one did");
+    assert_eq!(ledger.set(&run, usd("3"), false), Outcome::default());
+}
+
+#[test]
 fn a_run_that_was_dropped_keeps_its_last_cost() {
     let mut ledger = empty(vec![budget(&["day"], "1", Action::Stop)]);
     ledger.set(&facts(1, 1, "", 1), usd("0.9"), false);

@@ -83,6 +83,8 @@ struct Run {
     session: Arc<str>,
     /// Whether the run reported the prompt that it began with.
     told_prompt: bool,
+    /// Who interrupted it through the proxy: a person's name, or a budget.
+    interrupted_by: Option<String>,
     _entered: Entered,
 }
 
@@ -220,6 +222,11 @@ impl Conversation {
             Ok(()) => {
                 let prompt = match &message {
                     HostMessage::Prompt(text) => Some(self.prompts.said(text)),
+                    HostMessage::Interrupt => {
+                        let is_meant = |run: &&mut Run| to.is_none_or(|to| to == (StreamKind::Session, run.id));
+                        self.runs.iter_mut().filter(is_meant).for_each(|run| run.interrupted_by = Some(by.clone()));
+                        None
+                    }
                     _ => None,
                 };
                 self.collect(Then { done: Some(done), answered: None, prompt });

@@ -270,6 +270,44 @@ pub fn send_message(preset: &str, name: &str) {
     started.leaves_nothing();
 }
 
+/// Prompts that arrive while the runner works are in its runs, each of them once.
+pub fn send_messages_during_a_run(preset: &str, name: &str, call: Say) {
+    let script = vec![vec![call], vec![Say::Text("One.")], vec![Say::Text("Two.")], vec![Say::Text("Three.")]];
+    let model = Model::with_script(script);
+    let started = real(preset, name, &model, "");
+    let run = started.run_of(&order("First."));
+    let question = pending_approval(&started, &run);
+    let session = started.status(&run)["session_id"].as_str().unwrap().to_owned();
+    for prompt in ["Second.", "Third."] {
+        let message = json!({"prompt": prompt}).to_string();
+        let sent = post(started.proxy.address, &format!("/v1/sessions/{session}/messages"), &[], message.as_bytes());
+        assert_eq!(sent.status, 202, "{}", sent.text());
+    }
+    assert_eq!(answer(&started, &run, &question, &json!({"decision": "approved"})), 200);
+    started.wait_for_end(&run);
+    let begin = std::time::Instant::now();
+    let prompts = loop {
+        let mut runs = get(started.proxy.address, "/v1/runs", &[]).json()["data"].as_array().unwrap().clone();
+        runs.reverse();
+        let frames = runs.iter().flat_map(|run| started.events(run["run_id"].as_str().unwrap(), "frames.v2"));
+        let said = frames.filter(|frame| frame["type"] == json!("user_message"));
+        let prompts: Vec<String> = said.map(|frame| frame["text"].as_str().unwrap().to_owned()).collect();
+        if prompts.concat().contains("Third.") && runs.iter().all(|run| run["ended_at_ms"].is_u64()) {
+            break prompts;
+        }
+        assert!(begin.elapsed() < crate::started::PATIENCE, "{prompts:?} {runs:#?}\n{}", started.folder.read("log"));
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    };
+    assert_eq!(prompts, ["First.", "Second.", "Third."]);
+}
+
+#[test]
+#[ignore = "needs node and tests/runners/node_modules: ./test.sh runs it"]
+fn claude_code_takes_messages_during_a_run() {
+    let call = Say::Tool("Bash", json!({"command": "touch a.txt", "description": "a file"}));
+    send_messages_during_a_run("claude-code", "claude", call);
+}
+
 #[test]
 #[ignore = "needs node and tests/runners/node_modules: ./test.sh runs it"]
 fn claude_code_takes_messages() {

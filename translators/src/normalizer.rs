@@ -15,6 +15,7 @@ mod held;
 mod known_calls;
 mod prompts;
 mod reopen;
+mod reused_ids;
 mod stream_state;
 mod streams;
 mod target;

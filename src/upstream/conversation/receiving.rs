@@ -8,7 +8,9 @@ use super::{Conversation, MAX_SESSIONS, MessageError, Run, Session, Then};
 use crate::ingest::Listener;
 use crate::log::{StreamId, stream_id};
 use framegate_translators::decode::Record;
-use framegate_translators::frame::{ApprovalResolved, Body, Decision, Frame, StreamKind};
+use framegate_translators::frame::{
+    ApprovalResolved, Body, Decision, EndReason, Frame, StreamKind, is_interrupted_by_person,
+};
 use framegate_translators::host::SETTLED;
 use framegate_translators::pipeline::is_last;
 use std::collections::VecDeque;
@@ -26,6 +28,9 @@ impl Listener for Conversation {
     fn amend(&mut self, frames: &mut [Frame]) {
         for frame in frames.iter().filter(|frame| matches!(frame.body, Body::SessionStarted { .. })) {
             self.run_began(frame);
+        }
+        for frame in frames.iter_mut() {
+            self.name_interrupter(frame);
         }
         let underway = self.underway.as_ref().and_then(|underway| underway.then.as_ref()?.answered.as_ref());
         let Some((stream, ours)) = underway else { return };
@@ -77,11 +82,31 @@ impl Listener for Conversation {
 }
 
 impl Conversation {
+    /// Says who interrupted a run through the proxy. Runners say at most that somebody did.
+    fn name_interrupter(&self, frame: &mut Frame) {
+        let stream = stream_id(frame);
+        let Body::SessionEnded(end) = &mut frame.body else { return };
+        let run = self.runs.iter().find(|run| (StreamKind::Session, run.id) == stream);
+        let is_interrupted = end.error_code.as_deref().is_none_or(is_interrupted_by_person);
+        if let Some(by) = run.and_then(|run| run.interrupted_by.as_deref())
+            && end.reason == EndReason::Interrupted
+            && is_interrupted
+        {
+            end.message = Some(format!("{by} interrupted the run"));
+        }
+    }
+
     fn run_began(&mut self, frame: &Frame) {
         self.prompts.run_began();
         let (id, session) = (frame.stream.id, &frame.stream.session);
         let entered = self.handles.enter(id, self.handle.clone());
-        self.runs.push(Run { id, session: session.name.clone(), told_prompt: false, _entered: entered });
+        self.runs.push(Run {
+            id,
+            session: session.name.clone(),
+            told_prompt: false,
+            interrupted_by: None,
+            _entered: entered,
+        });
         let known = self.sessions.iter().position(|known| known.id == session.id);
         let entry = match known.and_then(|at| self.sessions.remove(at)) {
             Some(entry) => entry,

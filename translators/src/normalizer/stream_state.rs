@@ -39,6 +39,9 @@ pub(super) struct StreamState {
     /// Calls that were given up, by the hash of their id.
     #[serde(skip)]
     given_up: HashSet<u64>,
+    /// No call of a stream that broke off continues, so it is not saved.
+    #[serde(skip)]
+    pub(super) reused_ids: super::reused_ids::ReusedIds,
     approvals: Ordered,
     /// The newest questions that were answered with anything but an approval, oldest first.
     #[serde(default)]

@@ -86,6 +86,11 @@ impl Normalizer {
         self.sequencer.stream(key)
     }
 
+    /// The id of a stream's session; nil once the stream is closed.
+    pub fn session_id_of(&self, key: StreamKey) -> Uuid {
+        self.stream(key).map_or(Uuid::nil(), |stream| stream.session.id)
+    }
+
     /// Whether a run (or task) is still open.
     pub fn is_open(&self, key: StreamKey) -> bool {
         self.sequencer.stream(key).is_some() && !self.held.has(key)

@@ -6,7 +6,7 @@
 //! but without a total, or a total that is less than the main thread's part.
 
 use super::{Normalizer, Target};
-use crate::frame::{Body, Figures, Usage, UsageScope};
+use crate::frame::{Body, Figures, SharedStr, Usage, UsageScope};
 use crate::sequence::StreamKey;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -38,6 +38,35 @@ pub(super) struct Spent {
     /// The total was reported.
     #[serde(default)]
     totalled: bool,
+    /// The model of the calls.
+    #[serde(default)]
+    model: CalledModel,
+}
+
+/// The model of some calls.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+enum CalledModel {
+    #[default]
+    NoCalls,
+    One(SharedStr),
+    /// There are several, or a call does not name its model.
+    Unclear,
+}
+
+impl CalledModel {
+    fn note(&mut self, model: Option<&SharedStr>) {
+        let is_same = matches!((&*self, model), (Self::One(known), Some(model)) if known == model);
+        if !is_same {
+            *self = match (&*self, model) {
+                (Self::NoCalls, Some(model)) => Self::One(model.clone()),
+                _ => Self::Unclear,
+            };
+        }
+    }
+
+    fn only(&self) -> Option<SharedStr> {
+        if let Self::One(model) = self { Some(model.clone()) } else { None }
+    }
 }
 
 impl Spent {
@@ -49,6 +78,7 @@ impl Spent {
         }
         let sum = if parent.is_some() { &mut self.subagents } else { &mut self.main };
         sum.get_or_insert_default().add(&usage.figures());
+        self.model.note(usage.model.as_ref());
     }
 
     /// The total of the calls; `None` if a total was already reported.
@@ -58,7 +88,7 @@ impl Spent {
         }
         let mut total = self.main.clone().unwrap_or_default();
         total.add(&self.subagents.clone().unwrap_or_default());
-        let mut usage = Usage::of(UsageScope::Run, None, &total);
+        let mut usage = Usage::of(UsageScope::Run, self.model.only(), &total);
         usage.main_thread = Some(Box::new(self.main.clone().unwrap_or_default()));
         Some(usage)
     }

@@ -25,4 +25,5 @@ mod open_responses_segments;
 mod opencode;
 mod pi;
 mod qwen_code;
+mod reused_call_ids;
 mod runner_cases;

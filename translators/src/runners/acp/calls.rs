@@ -28,8 +28,6 @@ pub(super) struct Calls {
     /// Calls with arguments that have not started.
     ready: Vec<SharedStr>,
     terminals: NameMap<Terminal>,
-    /// The number of calls so far.
-    count: u64,
 }
 
 /// What tells about a call.
@@ -247,21 +245,20 @@ impl Turn {
         self.put(call);
     }
 
-    /// Takes a call out of the open ones. A new call is announced by this; `None` if the call is over. An announcement with the id
-    /// of a call that is over is a new call, unless it repeats the end.
+    /// Takes a call out of the open ones. A new call is announced by this; `None` if the call is over. An announcement of a
+    /// call that is over, or a question about it, begins a new call with the same id, unless it repeats the end.
     pub(super) fn take(&mut self, id: &str, told: Told, update: &Object<'_>, place: &mut Place<'_>) -> Option<Call> {
         if let Some(call) = self.calls.open.remove(id) {
             return Some(call);
         }
-        let mut tool = place.normalizer.tool(place.scope, id);
-        while place.normalizer.tool_known(place.target.stream, &tool) {
-            if told != Told::Announcement || update.str("status").as_deref().is_some_and(is_end) {
+        let stream = place.target.stream;
+        let mut tool = place.normalizer.newest_tool(stream, place.scope, id);
+        if place.normalizer.tool_known(stream, &tool) {
+            if told == Told::Update || update.str("status").as_deref().is_some_and(is_end) {
                 return None;
             }
-            self.calls.count += 1;
-            tool = place.normalizer.tool(place.scope, &numbered_id(id, self.calls.count));
+            tool = place.normalizer.tool_of_new_call(place.target, place.scope, id);
         }
-        self.calls.count += 1;
         let id = match *tool.call_id == *id {
             true => tool.call_id.clone(),
             false => SharedStr::from(id),
@@ -473,9 +470,4 @@ impl Turn {
 /// Whether a status is that of a call that is over.
 fn is_end(status: &str) -> bool {
     matches!(status, "completed" | "failed" | "cancelled")
-}
-
-/// The id of a call whose own id was used before.
-fn numbered_id(id: &str, number: u64) -> String {
-    format!("{id}#{number}")
 }

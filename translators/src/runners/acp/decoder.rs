@@ -87,7 +87,7 @@ impl Session {
     /// The place for this session's frames.
     pub(super) fn place<'l>(&self, normalizer: &'l mut Normalizer) -> Place<'l> {
         let target = self.target(normalizer);
-        let scope = normalizer.stream(target.stream).map(|stream| stream.session.id).unwrap_or_default();
+        let scope = normalizer.session_id_of(target.stream);
         Place { normalizer, target, scope }
     }
 }

@@ -141,7 +141,7 @@ impl Acp {
         let stop_reason = answer.str("stopReason").map(|word| SharedStr::from(&*word));
         let mut place = session.place(normalizer);
         place.target = Target::main(run);
-        place.scope = place.normalizer.stream(run).map(|stream| stream.session.id).unwrap_or_default();
+        place.scope = place.normalizer.session_id_of(run);
         session.turn.say_user(&mut place);
         session.turn.start_all(&mut place);
         let end = report(run, answer, error.or_else(|| answer.some("error")), normalizer);

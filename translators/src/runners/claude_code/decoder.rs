@@ -20,7 +20,6 @@ use crate::json::{Kind, Object};
 use crate::normalizer::{Normalizer, RunEnd, Target};
 use crate::sequence::StreamKey;
 use std::borrow::Cow;
-use uuid::Uuid;
 
 /// Decodes all surfaces of Claude Code.
 #[derive(Default)]
@@ -137,14 +136,15 @@ impl Claude {
     pub(super) fn target(&mut self, normalizer: &mut Normalizer, parent_call: Option<&str>) -> Target {
         let Some(call_id) = parent_call else { return Target::main(self.runs.stream(normalizer)) };
         let key = self.key(call_id, normalizer);
-        let agent = self.agents.get(&*key).map(|agent| agent.target.stream);
-        let known = agent.or_else(|| self.calls.get(&*key).map(|call| call.target.stream));
+        let agent = self.agents.get(&*key).map(|agent| (agent.target.stream, agent.tool.id));
+        let known = agent.or_else(|| self.calls.get(&*key).map(|call| (call.target.stream, call.tool.id)));
+        let (known, called) = known.unzip();
         let stream = match known {
             Some(stream) if normalizer.is_open(stream) => stream,
             Some(_) => normalizer.thread(),
             None => self.runs.stream(normalizer),
         };
-        let parent = self.tool(normalizer, Target::main(stream), call_id).id;
+        let parent = called.unwrap_or_else(|| self.tool(normalizer, Target::main(stream), call_id).id);
         Target { stream, parent: Some(parent) }
     }
 
@@ -153,10 +153,15 @@ impl Claude {
         self.keys.key(&normalizer.session(), call_id)
     }
 
-    /// The ids of a call. They are derived within the session, so they are the same in every run.
+    /// The ids of the newest call with this id. They are derived within the session, so they are the same in every run.
     pub(super) fn tool(&self, normalizer: &Normalizer, target: Target, call_id: &str) -> Tool {
-        let scope = normalizer.stream(target.stream).map_or(Uuid::nil(), |stream| stream.session.id);
-        normalizer.tool(scope, call_id)
+        normalizer.newest_tool(target.stream, normalizer.session_id_of(target.stream), call_id)
+    }
+
+    /// The ids of a call that the model makes.
+    pub(super) fn new_tool(&self, normalizer: &mut Normalizer, target: Target, call_id: &str) -> Tool {
+        let scope = normalizer.session_id_of(target.stream);
+        normalizer.tool_of_new_call(target, scope, call_id)
     }
 
     /// Logs a line on the current stream, unless the message is empty.

@@ -78,6 +78,8 @@ const FIXED: &[&str] = &[
     "stream-json",
     "--verbose",
     "--include-partial-messages",
+    // A prompt that arrives during a run begins the next one, or joins the run: only the runner knows.
+    "--replay-user-messages",
     "--permission-prompt-tool",
     "stdio",
 ];

@@ -62,7 +62,7 @@ impl Claude {
             "thinking" | "redacted_thinking" => Content::Reasoning,
             "tool_use" | "server_tool_use" | "mcp_tool_use" => {
                 let Some(id) = block.str("id") else { return };
-                let tool = self.tool(normalizer, target, &id);
+                let tool = self.new_tool(normalizer, target, &id);
                 Content::Tool { tool, name: SharedStr::from(&*block.str("name").unwrap_or_default()) }
             }
             _ => Content::Other,

@@ -55,7 +55,7 @@ impl Claude {
             return;
         }
         let name = SharedStr::from(&*block.str("name").unwrap_or_default());
-        let tool = self.tool(normalizer, target, &id);
+        let tool = self.new_tool(normalizer, target, &id);
         let kind = match block.str("type").as_deref() {
             Some("mcp_tool_use") => ToolKind::Mcp,
             _ => kind_of(&name),
@@ -180,8 +180,10 @@ impl Claude {
         let error = content.and_then(Json::object).and_then(|content| content.str("error_code").map(String::from));
         let key = self.key(&id, normalizer);
         let call = self.calls.remove(&*key);
-        let target = call.as_ref().map_or(target, |call| call.target);
-        let tool = self.tool(normalizer, target, &id);
+        let (target, tool) = match call {
+            Some(call) => (call.target, call.tool),
+            None => (target, self.tool(normalizer, target, &id)),
+        };
         let failed = error.is_some() || block.bool("is_error") == Some(true);
         let text = error.unwrap_or_else(|| result_text(content));
         if !text.is_empty() {

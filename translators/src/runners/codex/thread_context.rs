@@ -154,12 +154,21 @@ impl ThreadContext<'_> {
         if let Some((_, tool)) = at_hand {
             return tool.clone();
         }
-        let tool = self.normalizer.tool(self.scope, call_id);
+        let tool = self.normalizer.newest_tool(self.target.stream, self.scope, call_id);
         if tools.len() == AT_HAND {
             tools.pop_back();
         }
         tools.push_front((self.scope, tool.clone()));
         tool
+    }
+
+    /// Handles the first mention of a call. It is a new one if an earlier call with the id is over.
+    pub(super) fn first_mention(&mut self, call_id: &str) {
+        let tool = self.tool(call_id);
+        if self.normalizer.tool_known(self.target.stream, &tool) {
+            self.normalizer.tool_of_new_call(self.target, self.scope, call_id);
+            self.turn.tools.retain(|(scope, tool)| *tool.call_id != *call_id || *scope != self.scope);
+        }
     }
 
     pub(super) fn runs(&mut self, call_id: &str) -> bool {

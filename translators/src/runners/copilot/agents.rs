@@ -13,11 +13,11 @@ use crate::normalizer::{Normalizer, Target};
 
 impl Copilot {
     /// Registers a subagent when the model calls it.
-    pub(super) fn agent_called(&mut self, target: Target, tool: &Tool, args: &Object<'_>) {
+    pub(super) fn agent_called(&mut self, target: Target, call_id: &str, tool: &Tool, args: &Object<'_>) {
         let Some(run) = self.run_of(target.stream) else { return };
         let mut agent = CalledAgent::new(target, tool, args, "agent_type", run.agents.values());
         agent.is_background = args.str("mode").as_deref() == Some("background");
-        run.agents.insert(tool.call_id.clone(), agent);
+        run.agents.insert(SharedStr::from(call_id), agent);
     }
 
     pub(super) fn agent_started(&mut self, event: &Event<'_>, normalizer: &mut Normalizer) {
@@ -42,12 +42,12 @@ impl Copilot {
                 return;
             }
             // The call was never seen, but a subagent that works must have been called.
-            self.agent_called(Target::main(stream), &tool, &Object::default());
+            self.agent_called(Target::main(stream), call_id, &tool, &Object::default());
         }
         let Some(run) = &mut self.run else { return };
         let Some(agent) = run.agents.get_mut(call_id).filter(|agent| agent.id.is_none()) else { return };
         if let Some(id) = id.filter(|_| run.agent_calls.len() < normalizer.most_open()) {
-            run.agent_calls.insert(SharedStr::from(id), agent.tool.call_id.clone());
+            run.agent_calls.insert(SharedStr::from(id), SharedStr::from(call_id));
         }
         let id = SharedStr::from(id.unwrap_or(call_id));
         agent.begin(id.clone(), normalizer);

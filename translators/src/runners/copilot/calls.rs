@@ -52,7 +52,7 @@ impl Copilot {
         let is_known = self.run_of(target.stream).is_some_and(|run| run.calls.contains_key(&*id));
         let delta = delta.into_string();
         if !is_known && !delta.is_empty() {
-            let tool = self.tool(normalizer, target.stream, &id);
+            let tool = self.new_tool(normalizer, target, &id);
             let name = SharedStr::from(&*data.str("toolName").unwrap_or_default());
             normalizer.push(target, Body::ToolInputDelta { tool, name, delta });
         }
@@ -63,7 +63,8 @@ impl Copilot {
         let Some(id) = call_id(request) else {
             return normalizer.add_error("a call without an id");
         };
-        self.called(target, &id, "name", request, normalizer);
+        let tool = self.new_tool(normalizer, target, &id);
+        self.called(target, tool, &id, "name", request, normalizer);
     }
 
     /// Handles the start of a call. The call is proposed first if no message asked for it.
@@ -73,12 +74,21 @@ impl Copilot {
         let Some(id) = call_id(&event.data) else {
             return normalizer.add_error("a call without an id");
         };
-        self.called(target, &id, "toolName", &event.data, normalizer);
+        let tool = self.tool(normalizer, target.stream, &id);
+        self.called(target, tool, &id, "toolName", &event.data, normalizer);
         self.runs(&id, normalizer);
     }
 
-    fn called(&mut self, target: Target, id: &str, name: &str, fields: &Object<'_>, normalizer: &mut Normalizer) {
-        let tool = self.tool(normalizer, target.stream, id);
+    /// Proposes a call, unless it is known. `id` is the runner's; the field `name` has the tool's name.
+    fn called(
+        &mut self,
+        target: Target,
+        tool: Tool,
+        id: &str,
+        name: &str,
+        fields: &Object<'_>,
+        normalizer: &mut Normalizer,
+    ) {
         let is_over = normalizer.tool_known(target.stream, &tool) && !normalizer.tool_runs(target.stream, &tool);
         let Some(run) = self.run_of(target.stream) else { return };
         if is_over || run.calls.contains_key(id) {
@@ -92,12 +102,13 @@ impl Copilot {
         let call = ToolCall { tool: tool.clone(), name, kind, args: arguments(input) };
         normalizer.tool_proposed(target, call.clone());
         if kind == ToolKind::Subagent {
-            self.agent_called(target, &tool, &args);
+            self.agent_called(target, id, &tool, &args);
         }
         self.forget(normalizer);
         if let Some(run) = self.run_of(target.stream) {
             let call = Call { call, target, started: false, live: Live::default() };
-            run.calls.insert(tool.call_id, call);
+            let id = if *tool.call_id == *id { tool.call_id } else { SharedStr::from(id) };
+            run.calls.insert(id, call);
         }
     }
 

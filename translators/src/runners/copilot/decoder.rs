@@ -11,7 +11,6 @@ use crate::json::Object;
 use crate::normalizer::{Normalizer, RunEnd, Target};
 use crate::sequence::StreamKey;
 use std::borrow::Cow;
-use uuid::Uuid;
 
 /// Decodes both surfaces of GitHub Copilot CLI.
 #[derive(Debug, Default)]
@@ -239,10 +238,15 @@ impl Copilot {
         Some(Target { stream, parent: Some(self.tool(normalizer, stream, &call_id).id) })
     }
 
-    /// The ids of a call. They are derived within the session, so they are the same in every run.
+    /// The ids of the newest call with this id. They are derived within the session, so they are the same in every run.
     pub(super) fn tool(&self, normalizer: &Normalizer, stream: StreamKey, call_id: &str) -> Tool {
-        let scope = normalizer.stream(stream).map_or(Uuid::nil(), |stream| stream.session.id);
-        normalizer.tool(scope, call_id)
+        normalizer.newest_tool(stream, normalizer.session_id_of(stream), call_id)
+    }
+
+    /// The ids of a call that the model makes.
+    pub(super) fn new_tool(&self, normalizer: &mut Normalizer, target: Target, call_id: &str) -> Tool {
+        let scope = normalizer.session_id_of(target.stream);
+        normalizer.tool_of_new_call(target, scope, call_id)
     }
 
     /// Logs the event's message, unless it is empty.

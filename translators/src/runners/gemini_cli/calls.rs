@@ -10,7 +10,6 @@ use crate::frame::{
 };
 use crate::json::{Json, Kind, Object, to_raw};
 use crate::normalizer::{Normalizer, Target};
-use uuid::Uuid;
 
 /// The maximum number of entries of a plan; further ones are left out.
 const MOST_ENTRIES: usize = 1000;
@@ -83,16 +82,16 @@ fn arguments(input: Option<Json<'_>>) -> RawJson {
 }
 
 impl Gemini {
-    /// The model calls a tool. A call that is already known is not repeated.
+    /// The model calls a tool. A call that is already known is not repeated. `id` is the runner's.
     pub(super) fn called(
         &mut self,
         target: Target,
+        tool: Tool,
         id: &str,
         name: &str,
         input: Option<Json<'_>>,
         normalizer: &mut Normalizer,
     ) {
-        let tool = tool(normalizer, target, id);
         if normalizer.tool_known(target.stream, &tool) {
             return;
         }
@@ -108,7 +107,8 @@ impl Gemini {
             run.calls.retain(|_, call| normalizer.tool_runs(key, &call.tool));
             run.forget_at = run.calls.len() * 2;
         }
-        run.calls.insert(open.tool.call_id.clone(), open);
+        let id = if *open.tool.call_id == *id { open.tool.call_id.clone() } else { SharedStr::from(id) };
+        run.calls.insert(id, open);
     }
 
     /// A call of a subagent starts it. `agent` is the subagent's id, if the runner gives one.
@@ -140,7 +140,7 @@ impl Gemini {
     /// A call has its result.
     pub(super) fn returned(&mut self, target: Target, id: &str, outcome: &Outcome, normalizer: &mut Normalizer) {
         let call = self.run(normalizer).and_then(|run| run.calls.remove(id));
-        let tool = call.as_ref().map_or_else(|| tool(normalizer, target, id), |call| call.tool.clone());
+        let tool = call.as_ref().map_or_else(|| tool(target, id, false, normalizer), |call| call.tool.clone());
         if let Some(call) = &call {
             if outcome.verdict == Verdict::Ended(0) {
                 call.effects(normalizer);
@@ -163,10 +163,13 @@ impl Gemini {
     }
 }
 
-/// The ids of a call. They are derived within the session, so they are the same in every run.
-fn tool(normalizer: &Normalizer, target: Target, call_id: &str) -> Tool {
-    let scope = normalizer.stream(target.stream).map_or(Uuid::nil(), |stream| stream.session.id);
-    normalizer.tool(scope, call_id)
+/// The ids of the newest call with this id, or of a new one. They are derived within the session, so they are the same in every run.
+pub(super) fn tool(target: Target, call_id: &str, is_new: bool, normalizer: &mut Normalizer) -> Tool {
+    let scope = normalizer.session_id_of(target.stream);
+    match is_new {
+        true => normalizer.tool_of_new_call(target, scope, call_id),
+        false => normalizer.newest_tool(target.stream, scope, call_id),
+    }
 }
 
 impl Call {

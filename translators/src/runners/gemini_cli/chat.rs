@@ -6,7 +6,7 @@
 //! have ended; the last line with an id counts. Never: a message of a checkpoint as new content, because the lines before it, or an
 //! earlier file, have it; a text or a usage twice.
 
-use super::calls::Change;
+use super::calls::{Change, tool};
 use super::decoder::Gemini;
 use super::failure;
 use super::outcome::{Outcome, Verdict};
@@ -34,6 +34,9 @@ pub(super) struct Chat {
     order: VecDeque<SharedStr>,
     /// The last reply, if its usage was not reported: the runner may add it when it writes the reply again.
     uncounted: Option<SharedStr>,
+    /// The newest reply, and the ids of its calls. The runner writes them again with the reply.
+    reply: SharedStr,
+    calls: HashSet<SharedStr>,
     /// The summary of the last compression.
     snapshot: Option<String>,
 }
@@ -53,6 +56,17 @@ impl Chat {
             self.told.remove(&oldest);
         }
         true
+    }
+
+    fn begin_reply(&mut self, id: &str) {
+        self.reply = SharedStr::from(id);
+        self.calls.clear();
+    }
+
+    /// Notes a call of a reply. Returns whether no earlier line of the reply had it.
+    fn note_call(&mut self, reply: &str, call_id: &str) -> bool {
+        let is_newest = *self.reply == *reply;
+        is_newest && (self.calls.len() >= REMEMBERED || self.calls.insert(SharedStr::from(call_id)))
     }
 }
 
@@ -172,6 +186,7 @@ impl Gemini {
         }
         let is_new = self.chat.note(&id);
         if is_new {
+            self.chat.begin_reply(&id);
             self.reply(&id, fields, normalizer);
         }
         let target = self.main(normalizer);
@@ -186,9 +201,12 @@ impl Gemini {
                 None => self.chat.uncounted = Some(SharedStr::from(&*id)),
             }
         }
+        let reply = id;
         for call in fields.objects("toolCalls") {
             let Some(id) = call.str("id").filter(|id| !id.is_empty()) else { continue };
-            self.called(target, &id, &call.str("name").unwrap_or_default(), call.get("args"), normalizer);
+            let is_new = self.chat.note_call(&reply, &id);
+            let tool = tool(target, &id, is_new, normalizer);
+            self.called(target, tool, &id, &call.str("name").unwrap_or_default(), call.get("args"), normalizer);
             let open = self.run(normalizer).and_then(|run| run.calls.get_mut(&*id));
             let Some(open) = open else { continue };
             open.change = call.object("resultDisplay").and_then(|display| Change::of(&display));

@@ -3,6 +3,7 @@
 //! Input: records by type. Output: texts, calls, errors, and the run's end. Never: text of a broken attempt taken back; a success
 //! without an answer reported as one with it: see [`outcome`](super::outcome).
 
+use super::calls::tool;
 use super::decoder::Gemini;
 use super::failure;
 use super::outcome::{Outcome, end_of};
@@ -68,7 +69,8 @@ impl Gemini {
         let name = fields.str("tool_name").unwrap_or_default();
         match fields.str("tool_id").filter(|id| !id.is_empty()) {
             Some(id) => {
-                self.called(target, &id, &name, fields.get("parameters"), normalizer);
+                let tool = tool(target, &id, true, normalizer);
+                self.called(target, tool, &id, &name, fields.get("parameters"), normalizer);
                 self.delegates(&id, None, normalizer);
             }
             None => normalizer.add_error("a call without an id"),

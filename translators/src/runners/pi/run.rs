@@ -24,8 +24,6 @@ pub(super) struct Run {
     pub(super) reply: Option<Reply>,
     /// Whether the message of a person that began is reported already.
     pub(super) is_said: bool,
-    /// The number of calls so far.
-    pub(super) proposed: u64,
     /// Calls without their result.
     pub(super) calls: NameMap<Call>,
     /// The number of calls at which those that no longer run are forgotten.
@@ -94,7 +92,6 @@ impl Run {
             messages: 0,
             reply: None,
             is_said: false,
-            proposed: 0,
             calls: NameMap::default(),
             forget_at: 0,
             questions: Vec::new(),

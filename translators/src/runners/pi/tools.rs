@@ -13,7 +13,6 @@ use crate::hash::hasher;
 use crate::json::{Json, Kind, Object, to_raw};
 use crate::normalizer::{Normalizer, Target};
 use std::hash::{Hash, Hasher};
-use uuid::Uuid;
 
 /// A call without its result.
 #[derive(Debug)]
@@ -88,10 +87,9 @@ pub(super) fn kind_of(name: &str) -> ToolKind {
     }
 }
 
-/// The ids of a call. They are derived within the session, so they are the same in every run.
-pub(super) fn tool_of(target: Target, call_id: &str, normalizer: &Normalizer) -> Tool {
-    let scope = normalizer.stream(target.stream).map_or(Uuid::nil(), |stream| stream.session.id);
-    normalizer.tool(scope, call_id)
+/// The ids of the newest call with this id. They are derived within the session, so they are the same in every run.
+fn tool_of(target: Target, call_id: &str, normalizer: &Normalizer) -> Tool {
+    normalizer.newest_tool(target.stream, normalizer.session_id_of(target.stream), call_id)
 }
 
 impl Pi {
@@ -105,18 +103,11 @@ impl Pi {
     }
 
     /// The ids of the call that is meant by an id from now on. The models of some providers use the same id again.
-    pub(super) fn tool(&self, target: Target, id: &str, normalizer: &Normalizer) -> Tool {
-        let run = self.runs.open.as_ref();
-        if let Some(call) = run.and_then(|run| run.calls.get(id)) {
-            return call.tool.clone();
+    pub(super) fn tool(&self, target: Target, id: &str, normalizer: &mut Normalizer) -> Tool {
+        match self.runs.open.as_ref().and_then(|run| run.calls.get(id)) {
+            Some(call) => call.tool.clone(),
+            None => normalizer.tool_of_new_call(target, normalizer.session_id_of(target.stream), id),
         }
-        let mut tool = tool_of(target, id, normalizer);
-        let mut number = run.map_or(0, |run| run.proposed);
-        while normalizer.tool_known(target.stream, &tool) {
-            number += 1;
-            tool = tool_of(target, &format!("{id}#{number}"), normalizer);
-        }
-        tool
     }
 
     /// Proposes a call, unless it is known. A first mention of a call that is over is a new call.
@@ -137,7 +128,6 @@ impl Pi {
         }
         let tool = self.tool(target, id, normalizer);
         let Some(run) = self.runs.open.as_mut() else { return };
-        run.proposed += 1;
         if run.calls.len() >= run.forget_at.max(normalizer.most_open()) {
             run.calls.retain(|_, call| call.is_started && normalizer.tool_runs(target.stream, &call.tool));
             run.forget_at = run.calls.len() * 2;

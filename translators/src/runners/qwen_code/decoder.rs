@@ -12,7 +12,6 @@ use crate::frame::{Body, LogLevel, SharedStr, Tool};
 use crate::json::{Kind, Object};
 use crate::normalizer::{Normalizer, RunEnd, Target};
 use crate::sequence::StreamKey;
-use uuid::Uuid;
 
 /// Decodes all surfaces of Qwen Code.
 #[derive(Debug, Default)]
@@ -104,7 +103,7 @@ impl Qwen {
 
     /// The ids of a call with this own id. They are derived within the session, so they are the same in every run.
     pub(super) fn tool(&self, normalizer: &Normalizer, stream: StreamKey, call_id: SharedStr) -> Tool {
-        let scope = normalizer.stream(stream).map_or(Uuid::nil(), |stream| stream.session.id);
+        let scope = normalizer.session_id_of(stream);
         Tool { id: uuid_v5(&scope, call_id.as_bytes()), call_id }
     }
 

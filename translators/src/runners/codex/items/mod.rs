@@ -97,7 +97,9 @@ impl<'a> Item<'a> {
     fn rest(&self, leave_out: &[&str]) -> RawJson {
         const BOOKS: [&str; 8] =
             ["id", "type", "item_type", "status", "startedAtMs", "completedAtMs", "durationMs", "duration"];
-        let keep = |key: &str| !BOOKS.contains(&key) && !leave_out.contains(&key);
+        // How long to sleep is what the model asked for, and not how long the item took.
+        let is_asked = |key: &str| self.word == "sleep" && matches!(key, "durationMs" | "duration_ms");
+        let keep = |key: &str| is_asked(key) || !BOOKS.contains(&key) && !leave_out.contains(&key);
         let fields: serde_json::Map<_, _> = self
             .fields
             .iter()
@@ -123,6 +125,9 @@ pub(super) fn arguments(json: Option<Json<'_>>) -> RawJson {
 /// Reports an item. Returns `false` if its type is unknown.
 pub(super) fn report(context: &mut ThreadContext<'_>, agents: &mut Agents, item: &Item<'_>, phase: Phase) -> bool {
     let done = phase == Phase::Completed;
+    if phase == Phase::Started {
+        context.first_mention(&item.id);
+    }
     match item.word.as_str() {
         "agent_message" | "plan" => texts::message(context, item, done),
         "reasoning" => texts::reasoning(context, item, done),

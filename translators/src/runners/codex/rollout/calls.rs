@@ -32,14 +32,16 @@ const SILENT: &[&str] = &[
     "other",
 ];
 
+/// Items with which the model makes a call that another item answers.
+const CALLS: &[&str] = &["function_call", "custom_tool_call", "local_shell_call", "tool_search_call"];
+
 impl Rollout {
     pub(super) fn item_of_api(&mut self, json: Json<'_>, item: &Object<'_>, normalizer: &mut Normalizer) {
         let word = item.str("type").unwrap_or_default();
         let from_model = match &*word {
             "message" => item.str("role").as_deref() == Some("assistant"),
-            "reasoning" | "function_call" | "custom_tool_call" | "local_shell_call" | "tool_search_call" => true,
-            "web_search_call" | "image_generation_call" => true,
-            _ => false,
+            "reasoning" | "web_search_call" | "image_generation_call" => true,
+            word => CALLS.contains(&word),
         };
         if from_model {
             self.ensure_model_call(normalizer);
@@ -47,48 +49,53 @@ impl Rollout {
         let cwd = std::mem::take(&mut self.cwd);
         let mut sessions = std::mem::take(&mut self.sessions);
         let id = item.str("call_id").or_else(|| item.str("id")).unwrap_or_default();
-        self.with_context(normalizer, |context, _| match &*word {
-            "reasoning" if id.is_empty() => {
-                // A line without an id gets one, so that its text is not part of another line's block.
-                let name = nameless(context, &word);
-                context.turn.nameless += 1;
-                reasoning(context, &name, json, item);
+        self.with_context(normalizer, |context, _| {
+            if CALLS.contains(&&*word) {
+                context.first_mention(&id);
             }
-            "reasoning" => reasoning(context, &id, json, item),
-            "function_call" | "tool_search_call" => {
-                let name = item.str("name").unwrap_or(Cow::Borrowed("tool_search"));
-                // The model's arguments are JSON in a string, and may be invalid JSON.
-                let text = item.get("arguments").and_then(|args| args.str().or(Some(Cow::Borrowed(args.text()))));
-                let text = text.unwrap_or_default();
-                if &*name == "write_stdin" {
-                    sessions.written(&id, &text, context);
+            match &*word {
+                "reasoning" if id.is_empty() => {
+                    // A line without an id gets one, so that its text is not part of another line's block.
+                    let name = nameless(context, &word);
+                    context.turn.nameless += 1;
+                    reasoning(context, &name, json, item);
                 }
-                begin(context, &id, &name, item.str("namespace").as_deref().unwrap_or_default(), &text, &cwd);
-            }
-            "custom_tool_call" => {
-                let (name, input) = (item.str("name").unwrap_or_default(), item.str("input").unwrap_or_default());
-                match &*name {
-                    "apply_patch" => begin_edit(context, &id, &patch_changes(&input, &cwd), "in_progress"),
-                    _ => context.begin(&id, &name, ToolKind::Other, || to_raw(&*input)),
+                "reasoning" => reasoning(context, &id, json, item),
+                "function_call" | "tool_search_call" => {
+                    let name = item.str("name").unwrap_or(Cow::Borrowed("tool_search"));
+                    // The model's arguments are JSON in a string, and may be invalid JSON.
+                    let text = item.get("arguments").and_then(|args| args.str().or(Some(Cow::Borrowed(args.text()))));
+                    let text = text.unwrap_or_default();
+                    if &*name == "write_stdin" {
+                        sessions.written(&id, &text, context);
+                    }
+                    begin(context, &id, &name, item.str("namespace").as_deref().unwrap_or_default(), &text, &cwd);
                 }
+                "custom_tool_call" => {
+                    let (name, input) = (item.str("name").unwrap_or_default(), item.str("input").unwrap_or_default());
+                    match &*name {
+                        "apply_patch" => begin_edit(context, &id, &patch_changes(&input, &cwd), "in_progress"),
+                        _ => context.begin(&id, &name, ToolKind::Other, || to_raw(&*input)),
+                    }
+                }
+                "local_shell_call" => {
+                    let action = item.object("action").unwrap_or_default();
+                    begin_command(context, Caller::Model, &id, action.some("command"));
+                }
+                "function_call_output" | "custom_tool_call_output" | "tool_search_output" => {
+                    let output = item.get("output").or_else(|| item.get("tools"));
+                    end(context, &id, &output.map(content_text).unwrap_or_default(), &mut sessions);
+                }
+                "image_generation_call" => {
+                    let prompt = item.str("revised_prompt");
+                    context.begin(&id, "image_generation", ToolKind::Other, || {
+                        to_raw(&serde_json::json!({ "revised_prompt": prompt }))
+                    });
+                    let failed = item.str("status").as_deref() == Some("failed");
+                    context.end(&id, i32::from(failed), None);
+                }
+                _ => {}
             }
-            "local_shell_call" => {
-                let action = item.object("action").unwrap_or_default();
-                begin_command(context, Caller::Model, &id, action.some("command"));
-            }
-            "function_call_output" | "custom_tool_call_output" | "tool_search_output" => {
-                let output = item.get("output").or_else(|| item.get("tools"));
-                end(context, &id, &output.map(content_text).unwrap_or_default(), &mut sessions);
-            }
-            "image_generation_call" => {
-                let prompt = item.str("revised_prompt");
-                context.begin(&id, "image_generation", ToolKind::Other, || {
-                    to_raw(&serde_json::json!({ "revised_prompt": prompt }))
-                });
-                let failed = item.str("status").as_deref() == Some("failed");
-                context.end(&id, i32::from(failed), None);
-            }
-            _ => {}
         });
         self.cwd = cwd;
         self.sessions = sessions;
