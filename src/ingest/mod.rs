@@ -171,9 +171,14 @@ impl Ingest {
         Self { pipeline: self.pipeline.within_session(session), ..self }
     }
 
-    /// The next run answers this prompt, which the proxy sends with these files.
+    /// A run answers this prompt, which the proxy sends with these files: the next one, or one after it if other prompts wait.
     pub fn expect_prompt(&mut self, prompt: &str, files: &[PromptFile]) {
         self.pipeline.expect_prompt(prompt, files);
+    }
+
+    /// The next run answers none of the prompts that wait.
+    pub fn forget_prompts(&mut self) {
+        self.pipeline.forget_prompts();
     }
 
     /// Stores no run that the log already has. `is_complete`: the input was complete before it was sent.

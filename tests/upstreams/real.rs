@@ -281,7 +281,7 @@ pub fn send_messages_during_a_run(preset: &str, name: &str, call: Say) {
     for prompt in ["Second.", "Third."] {
         let message = json!({"prompt": prompt}).to_string();
         let sent = post(started.proxy.address, &format!("/v1/sessions/{session}/messages"), &[], message.as_bytes());
-        assert_eq!(sent.status, 202, "{}", sent.text());
+        assert_eq!(sent.status, 202);
     }
     assert_eq!(answer(&started, &run, &question, &json!({"decision": "approved"})), 200);
     started.wait_for_end(&run);
@@ -312,6 +312,16 @@ fn claude_code_takes_messages_during_a_run() {
 #[ignore = "needs node and tests/runners/node_modules: ./test.sh runs it"]
 fn claude_code_takes_messages() {
     send_message("claude-code", "claude");
+}
+
+#[test]
+#[ignore = "needs node and tests/runners/node_modules: ./test.sh runs it"]
+fn codex_app_server_takes_messages_during_a_run() {
+    let call = Say::Tool(
+        "exec_command",
+        json!({"cmd": "touch a.txt", "sandbox_permissions": "require_escalated", "justification": "May it?"}),
+    );
+    send_messages_during_a_run("codex-app-server", "codex", call);
 }
 
 #[test]

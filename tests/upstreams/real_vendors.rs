@@ -4,7 +4,7 @@
 use crate::model::{Model, Say};
 use crate::real::{
     continue_session, continue_session_after, decide, decide_ending, decide_two_calls, interrupt_run, order, real,
-    send_message,
+    send_message, send_messages_during_a_run,
 };
 use crate::started::Started;
 use serde_json::json;
@@ -114,17 +114,20 @@ real! {
     gemini_cli_acp_continues_a_session: continue_session_after("gemini-cli-acp", "gemini", next_minute);
     gemini_cli_acp_is_interrupted: interrupt_run("gemini-cli-acp", "gemini", true, "");
     gemini_cli_acp_takes_messages: send_message("gemini-cli-acp", "gemini");
+    gemini_cli_acp_takes_messages_during_a_run: send_messages_during_a_run("gemini-cli-acp", "gemini", shell("touch a.txt"));
     gemini_cli_acp_asks_before_it_acts: decide_two_calls("gemini-cli-acp", "gemini", shell);
     gemini_cli_acp_dies: die("gemini-cli-acp", "gemini");
 
     qwen_code_continues_a_session: continue_session("qwen-code", "qwen");
     qwen_code_is_interrupted: interrupt_run("qwen-code", "qwen", true, "");
     qwen_code_takes_messages: send_message("qwen-code", "qwen");
+    qwen_code_takes_messages_during_a_run: send_messages_during_a_run("qwen-code", "qwen", shell("touch a.txt"));
     qwen_code_asks_before_it_acts: decide_two_calls("qwen-code", "qwen", shell);
     qwen_code_dies: die("qwen-code", "qwen");
     qwen_code_acp_continues_a_session: continue_session("qwen-code-acp", "qwen");
     qwen_code_acp_is_interrupted: interrupt_run("qwen-code-acp", "qwen", true, "");
     qwen_code_acp_takes_messages: send_message("qwen-code-acp", "qwen");
+    qwen_code_acp_takes_messages_during_a_run: send_messages_during_a_run("qwen-code-acp", "qwen", shell("touch a.txt"));
     qwen_code_acp_asks_before_it_acts: decide_two_calls("qwen-code-acp", "qwen", shell);
     qwen_code_acp_dies: die("qwen-code-acp", "qwen");
 

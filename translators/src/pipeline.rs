@@ -20,11 +20,13 @@ use std::sync::Arc;
 mod holding;
 mod hosted;
 mod pauses;
+mod sent_lines;
 mod state;
 mod translator;
 
 use holding::Holding;
 use pauses::Pauses;
+use sent_lines::SentLines;
 use state::State;
 
 pub use crate::frame::is_last;
@@ -412,6 +414,7 @@ impl Reading {
             mistaken: None,
             drift: None,
             runner,
+            sent_lines: SentLines::default(),
             names: VecDeque::new(),
         };
         Self { reader, limits, redactor: None, state, pauses: Pauses::default() }

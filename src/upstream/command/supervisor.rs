@@ -258,7 +258,7 @@ impl Supervisor {
                     self.left = Some((status.ok(), Instant::now()));
                 }
                 Event::Message(envelope) => self.receive(envelope),
-                Event::Sent(outcome) => self.conversation.sent(outcome.map(|()| Vec::new())),
+                Event::Sent(outcome) => self.was_sent(outcome),
                 Event::Served(ticket, result) => self.conversation.served(ticket, result),
                 Event::MakeWay => self.makes_way = true,
                 Event::Phase | Event::Due => {}
@@ -322,7 +322,7 @@ impl Supervisor {
                 self.tell_first_run();
             }
             match self.writer.send(sending) {
-                Some(outcome) => self.conversation.sent(outcome.map(|()| Vec::new())),
+                Some(outcome) => self.was_sent(outcome),
                 None => break,
             }
         }
@@ -330,6 +330,14 @@ impl Supervisor {
             self.ingest.resolve(stream, answer).await?;
         }
         Ok(())
+    }
+
+    fn was_sent(&mut self, outcome: Result<(), String>) {
+        if outcome.is_err() {
+            // A runner that reads no more answers no prompt.
+            self.ingest.forget_prompts();
+        }
+        self.conversation.sent(outcome.map(|()| Vec::new()));
     }
 
     fn receive(&mut self, envelope: Envelope) {
@@ -351,11 +359,10 @@ impl Supervisor {
             }
             _ => {}
         }
-        let is_idle = self.conversation.open_runs() == 0 && self.conversation.due_runs() == 0;
+        let due = self.conversation.due_runs();
         let cannot = self.conversation.deliver(envelope);
         if let HostMessage::Prompt(prompt) = &message
-            && is_idle
-            && self.conversation.due_runs() > 0
+            && self.conversation.due_runs() > due
         {
             self.ingest.expect_prompt(prompt, &[]);
         }
@@ -411,7 +418,7 @@ impl Supervisor {
         }
         if self.run_due().is_some_and(|due| due <= now) {
             self.conversation.forget_due_runs();
-            self.ingest.expect_prompt("", &[]);
+            self.ingest.forget_prompts();
         }
         self.idle = if self.is_at_work() { None } else { self.idle.or(Some(now)) };
         self.makes_way &= self.idle.is_some();

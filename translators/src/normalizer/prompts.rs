@@ -1,18 +1,23 @@
-//! The prompt of a run, as the host sent it: not every runner repeats it.
+//! The prompts of runs, as the host sent them: not every runner repeats them.
 //!
-//! Input: a prompt before its run begins, and the run's frames. Output: the prompt as `session_started.input` and as a `user_message` before
-//! the run's first content, if the runner gives none. Never: a prompt that is there twice; the prompt of another run.
+//! Input: prompts before their runs begin, and the frames of the runs. Output: the prompt as `session_started.input` and as a `user_message` before
+//! the run's first content, if the runner gives none. Never: a prompt that is there twice; the prompt
+//! of another run; more than [`MOST`] prompts in memory.
 
 use super::{Normalizer, Target};
 use crate::derived::numbered;
 use crate::frame::{Attachment, Body, SharedStr, UserMessage};
 use crate::sequence::StreamKey;
+use std::collections::VecDeque;
+
+/// The maximum number of prompts whose runs have not begun. With more, none of them is known.
+const MOST: usize = 1024;
 
 /// What the host said.
 #[derive(Debug, Default)]
 pub(super) struct Prompts {
-    /// The prompt of the next run.
-    expected: Option<Prompt>,
+    /// The prompts of the next runs, in the order of sending.
+    expected: VecDeque<Prompt>,
     /// The prompt of a run whose runner has not repeated it yet.
     unsaid: Option<(StreamKey, Prompt)>,
 }
@@ -27,18 +32,34 @@ struct Prompt {
 impl Prompts {
     /// A run begins. Returns its prompt: the runner's word for it, if it has one.
     pub(super) fn begin(&mut self, run: StreamKey, input: String) -> String {
-        let Some(prompt) = self.expected.take() else { return input };
+        let Some(prompt) = self.expected.pop_front() else { return input };
         let input = if input.is_empty() { prompt.text.clone() } else { input };
         self.unsaid = Some((run, prompt));
         input
     }
+
+    /// A run that has its prompt takes up a further message: the prompt, if it waits, has no run of its own.
+    fn joined(&mut self, text: &str) {
+        if let Some(at) = self.expected.iter().position(|prompt| prompt.text.trim() == text.trim()) {
+            self.expected.remove(at);
+        }
+    }
 }
 
 impl Normalizer {
-    /// The next run answers this prompt. A prompt whose run has not begun is forgotten.
+    /// A run answers this prompt: the next one, or one after it if other prompts wait.
     pub(crate) fn expect_prompt(&mut self, text: String, attachments: Vec<Attachment>) {
-        let is_empty = text.is_empty() && attachments.is_empty();
-        self.prompts.expected = (!is_empty).then_some(Prompt { text, attachments });
+        if self.prompts.expected.len() == MOST {
+            self.forget_prompts();
+        }
+        if !text.is_empty() || !attachments.is_empty() {
+            self.prompts.expected.push_back(Prompt { text, attachments });
+        }
+    }
+
+    /// The next run answers none of the prompts that wait.
+    pub(crate) fn forget_prompts(&mut self) {
+        self.prompts.expected.clear();
     }
 
     /// Emits the prompt of a run that has no content yet, because another run begins.
@@ -52,6 +73,11 @@ impl Normalizer {
     pub(super) fn say_prompt_before(&mut self, target: Target, body: &Body) {
         let is_of = |(run, _): &(StreamKey, Prompt)| *run == target.stream;
         if !self.prompts.unsaid.as_ref().is_some_and(is_of) {
+            if let Body::UserMessage(message) = body
+                && target.parent.is_none()
+            {
+                self.prompts.joined(&message.text);
+            }
             return;
         }
         match body {

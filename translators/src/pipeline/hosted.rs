@@ -3,16 +3,18 @@
 //! Input: prompts, lines and answers that the host has sent, and why the input ends. Output: the frames that follow from them. Never: a secret of
 //! a prompt.
 
-use super::{Ingest, Phase, State};
+use super::sent_lines::SentLine;
+use super::state::State;
+use super::{Ingest, Phase};
 use crate::frame::{ApprovalResolved, Attachment, Frame, SharedStr, StreamKind};
 use crate::host::PromptFile;
-use crate::json::Object;
 use crate::normalizer::RunEnd;
+use crate::redact::Redactor;
 use std::borrow::Cow;
 use uuid::Uuid;
 
 impl Ingest {
-    /// The host sends this prompt with these files, and the next run answers it. Secrets are removed from it as from the runner's records.
+    /// The host sends this prompt with these files, and a run answers it: the next one, or one after it if other prompts wait. Secrets are removed from it as from the runner's records.
     pub fn expect_prompt(&mut self, prompt: &str, files: &[PromptFile]) {
         let rules = self.rules.as_ref();
         let without_secrets = |text: &str| rules.map_or_else(|| text.to_owned(), |rules| rules.without_secrets(text));
@@ -29,15 +31,22 @@ impl Ingest {
         }
     }
 
+    /// The next run answers none of the prompts that wait, because the runner does not begin it or cannot read them.
+    pub fn forget_prompts(&mut self) {
+        if let Phase::Reading(reading) = &mut self.phase {
+            reading.state.normalizer.forget_prompts();
+        }
+    }
+
     /// The host sends this line to the runner; returns the frames that follow from it. Secrets are removed from it as from the runner's
-    /// records, so that both name the same session.
+    /// records, so that both name the same session. The line follows from the records that arrived before it: if some of them are held,
+    /// it is read after them.
     pub fn sent(&mut self, line: &[u8], now_ms: u64) -> std::vec::Drain<'_, Frame> {
         let Ok(line) = std::str::from_utf8(line) else { return self.take() };
         let line = self.rules.as_ref().map_or(Cow::Borrowed(line), |rules| Cow::Owned(rules.without_secrets(line)));
-        if let (Phase::Reading(reading), Some(message)) = (&mut self.phase, Object::parse(line.trim())) {
-            let State { decoder, normalizer, .. } = &mut reading.state;
-            normalizer.at(now_ms);
-            decoder.sent(&message, normalizer);
+        if let Phase::Reading(reading) = &mut self.phase {
+            let units_before = reading.redactor.as_ref().and_then(Redactor::units_before_next);
+            reading.state.sent(SentLine { units_before, line: line.into_owned(), now_ms });
         }
         self.take()
     }

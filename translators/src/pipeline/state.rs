@@ -3,6 +3,7 @@
 //! Input: a unit. Output: frames, in the normalizer. Never: a record without its `provider_event`.
 
 use super::RecordObserver;
+use super::sent_lines::SentLines;
 use crate::decode::{Decoder, Record};
 use crate::drift::{DriftKind, LiveDrift};
 use crate::frame::{ProviderEvent, ProviderStatus, RecordErrors, SharedStr};
@@ -28,6 +29,8 @@ pub(super) struct State {
     pub(super) mistaken: Option<Recognised>,
     pub(super) drift: Option<LiveDrift>,
     pub(super) runner: &'static Runner,
+    /// The lines of the host that follow from records which are held.
+    pub(super) sent_lines: SentLines,
     /// The latest event names. There are few different ones, so frames share them.
     pub(super) names: VecDeque<SharedStr>,
 }
@@ -54,6 +57,7 @@ impl State {
 
     pub(super) fn redacted(&mut self, redacted: Redacted<'_>) {
         self.unit(&redacted.unit, redacted.paths, redacted.now_ms);
+        self.unit_was_read();
     }
 
     pub(super) fn unit(&mut self, unit: &Unit<'_>, redacted: &[String], now_ms: u64) {

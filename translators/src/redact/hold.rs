@@ -174,6 +174,11 @@ impl Redactor {
             && self.filter.is_last(bytes, end)
     }
 
+    /// How many units arrived so far, if some of them wait.
+    pub fn units_before_next(&self) -> Option<u64> {
+        (!self.queue.is_empty()).then_some(self.next)
+    }
+
     /// The latest time at which waiting units must be released (Unix epoch milliseconds). `None` if no unit waits.
     pub fn deadline(&self) -> Option<u64> {
         let front = self.queue.front()?;

@@ -99,3 +99,103 @@ fn secrets_are_removed_from_a_prompt() {
     assert!(input.starts_with("Use ") && !input.contains("sk-ant-api03-AAAA"), "{input}");
     assert_eq!(said, [input]);
 }
+
+/// The prompts of all runs that have one, in order.
+fn prompts(frames: &[Frame]) -> Vec<&str> {
+    let said = |frame: &&Frame| frame.parent_tool_id.is_none();
+    let texts = frames.iter().filter(said).filter_map(|frame| match &frame.body {
+        Body::UserMessage(message) => Some(message.text.as_str()),
+        _ => None,
+    });
+    texts.collect()
+}
+
+#[test]
+fn prompts_that_wait_begin_the_next_runs_in_their_order() {
+    let runner = framegate_translators::runners::runner("qwen-code").unwrap();
+    let mut several = 0;
+    for recording in recordings_of(runner) {
+        let plain = frames(runner, &recording.bytes);
+        let runs = plain.iter().filter(|frame| matches!(frame.body, Body::SessionStarted { .. })).count();
+        if runs < 2 || !prompts(&plain).is_empty() {
+            continue;
+        }
+        several += 1;
+        let all: Vec<String> = (1..=runs + 1).map(|number| format!("prompt {number}")).collect();
+        let mut ingest = ingest(runner, Limits::default());
+        all.iter().for_each(|prompt| ingest.expect_prompt(prompt, &[]));
+        let mut told: Vec<Frame> = ingest.feed(&recording.bytes, EPOCH_MS).collect();
+        told.extend(ingest.finish(EPOCH_MS));
+        assert_eq!(prompts(&told), all[..runs], "{}", recording.name);
+        well_formed(&told, &recording.name);
+    }
+    assert!(several > 0, "some recording has several runs");
+}
+
+#[test]
+fn a_prompt_that_joins_a_run_begins_no_other_one() {
+    let runner = framegate_translators::runners::runner("claude-code").unwrap();
+    let user = |text: &str, uuid: u32| {
+        format!(
+            r#"{{"type":"user","isReplay":true,"uuid":"00000000-0000-4000-8000-{uuid:012}","session_id":"s","message":{{"role":"user","content":"{text}"}},"parent_tool_use_id":null}}"#
+        )
+    };
+    let init = r#"{"type":"system","subtype":"init","session_id":"s","model":"m","cwd":"/w","tools":[]}"#;
+    let end = r#"{"type":"result","subtype":"success","is_error":false,"result":"","session_id":"s","uuid":"r"}"#;
+    let lines = [init, &user("first", 1), &user("second", 2), end, init, end, ""].join("\n");
+    let mut ingest = ingest(runner, Limits::default());
+    for prompt in ["first", "second", "third"] {
+        ingest.expect_prompt(prompt, &[]);
+    }
+    let mut told: Vec<Frame> = ingest.feed(lines.as_bytes(), EPOCH_MS).collect();
+    told.extend(ingest.finish(EPOCH_MS));
+    assert_eq!(prompts(&told), ["first", "second", "third"]);
+    well_formed(&told, "a joined prompt");
+}
+
+#[test]
+fn prompts_that_are_forgotten_begin_no_run() {
+    let recording = recordings().find(|recording| recording.name.contains("bash_ok.partial")).unwrap();
+    let mut ingest = ingest(recording.runner, Limits::default());
+    ingest.expect_prompt(PROMPT, &[]);
+    ingest.forget_prompts();
+    let mut told: Vec<Frame> = ingest.feed(&recording.bytes, EPOCH_MS).collect();
+    told.extend(ingest.finish(EPOCH_MS));
+    assert_eq!(prompts(&told), Vec::<&str>::new());
+}
+
+/// The text of a reply may be held, because a secret could begin with it. The agent's answer waits behind it, and the next prompt does too.
+#[test]
+fn a_line_of_the_host_follows_the_records_that_arrived_before_it() {
+    let runner = framegate_translators::runners::runner("acp").unwrap();
+    let rules = Arc::new(Rules::new(Settings::default()).unwrap());
+    let mut ingest = ingest(runner, Limits::default()).redacting(rules);
+    let prompt = |number: u32| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":"prompt-{number}","method":"session/prompt","params":{{"sessionId":"s","prompt":[]}}}}"#
+        )
+    };
+    let reply = |number: u32| {
+        format!(
+            r#"{{"jsonrpc":"2.0","method":"session/update","params":{{"sessionId":"s","update":{{"sessionUpdate":"agent_message_chunk","content":{{"type":"text","text":"T{number}."}}}}}}}}
+{{"jsonrpc":"2.0","id":"prompt-{number}","result":{{"stopReason":"end_turn"}}}}
+"#
+        )
+    };
+    let mut told = Vec::new();
+    for number in 1..=3 {
+        ingest.expect_prompt(&format!("prompt {number}"), &[]);
+        told.extend(ingest.sent(prompt(number).as_bytes(), EPOCH_MS));
+        told.extend(ingest.feed(reply(number).as_bytes(), EPOCH_MS));
+    }
+    assert!(ingest.deadline().is_some(), "nothing is held, so the test shows nothing");
+    told.extend(ingest.finish(EPOCH_MS));
+    let ends = told.iter().filter_map(|frame| match &frame.body {
+        Body::SessionEnded(end) => end.final_text.as_deref(),
+        _ => None,
+    });
+    let answers: Vec<&str> = ends.collect();
+    assert_eq!(answers, ["T1.", "T2.", "T3."]);
+    assert_eq!(prompts(&told), ["prompt 1", "prompt 2", "prompt 3"]);
+    well_formed(&told, "a hosted agent");
+}
