@@ -257,6 +257,7 @@ fn a_run_is_interrupted_through_the_protocol_and_its_session_continues() {
     assert_eq!(interrupt(&run), 202);
     let status = started.wait_for_end(&run);
     assert_eq!(status["state"], "interrupted", "{status}");
+    assert!(status["message"].as_str().unwrap().ends_with(" interrupted the run"), "{status}");
     assert_eq!(interrupt(&run), 409, "the run has ended");
     let session = status["session_id"].as_str().unwrap();
     let message = |session: &str, body: &Value| {

@@ -40,6 +40,7 @@ fn an_open_run_that_spends_its_budget_is_interrupted() {
     let run = started.run_of(&order("dearly", json!({})));
     let status = started.wait_for_end(&run);
     assert_eq!((&status["state"], &status["error_code"]), (&json!("interrupted"), &json!("interrupted")), "{status}");
+    assert!(status["message"].as_str().unwrap().starts_with("budget each interrupted the run"), "{status}");
     assert!(status["computed_cost"]["usd"].as_f64().unwrap() >= 0.25, "{status}");
     started.wait_for_no_process();
     assert_eq!(started.metric("framegate_budgets_passed_total{budget=\"each\",mark=\"limit\"}"), 1);

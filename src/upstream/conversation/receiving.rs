@@ -82,7 +82,7 @@ impl Listener for Conversation {
 }
 
 impl Conversation {
-    /// Says who interrupted a run through the proxy. Runners say at most that somebody did.
+    /// Says who interrupted a run through the proxy. Runners do not know by whom.
     fn name_interrupter(&self, frame: &mut Frame) {
         let stream = stream_id(frame);
         let Body::SessionEnded(end) = &mut frame.body else { return };
