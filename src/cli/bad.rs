@@ -93,11 +93,12 @@ fn what(kind: BadKind) -> &'static str {
     }
 }
 
-/// Says why an input has no run, or that another runner wrote it, and what to do. `read_as` is the runner that the input was
-/// read as.
+/// Says why an input has no run, or that another runner wrote it, and what to do. `named` is the runner that the user named, `recognised`
+/// the one that was recognised if the user named none.
 pub(super) fn no_run(
     input: &Input,
-    read_as: Option<&str>,
+    named: Option<&str>,
+    recognised: Option<&str>,
     tally: &Tally,
     mistaken: Option<Recognised>,
     first: Option<&str>,
@@ -106,7 +107,8 @@ pub(super) fn no_run(
         return "the input is empty".to_owned();
     }
     if let Some(other) = mistaken {
-        let (name, of) = (other.runner.name, read_as.map_or_else(String::new, |name| format!(" of {name}")));
+        let (name, of) =
+            (other.runner.name, named.or(recognised).map_or_else(String::new, |name| format!(" of {name}")));
         return format!("no run{of} was found: the input looks like {other}; use --from {name} or --from auto");
     }
     let counted = match (tally.records, first) {
@@ -117,7 +119,12 @@ pub(super) fn no_run(
     if input.is_binary() {
         return format!("no run was found: the input is binary, but runners write JSON or event streams ({counted})");
     }
-    let Some(name) = read_as else {
+    let Some(name) = named else {
+        if let Some(name) = recognised {
+            return format!(
+                "no run was found: the input looks like output of {name}, but it has no record with which a run begins ({counted})"
+            );
+        }
         return format!("no run was found: {} ({counted}); name the runner with --from", unknown());
     };
     let others: Vec<&str> = RUNNERS.iter().map(|other| other.name).filter(|other| *other != name).collect();

@@ -70,6 +70,7 @@ impl Recordings {
                 break Ok(());
             }
         };
+        let recognised = ingest.runner();
         // An input that breaks off is finished like a complete one, so that its runs are closed.
         let seen = self.runtime.block_on(ingest.finish_seen()).map_err(|error| cannot_read(&error))?;
         bad.tell(seen.bad.clone());
@@ -79,8 +80,8 @@ impl Recordings {
             ingested.entries().into_iter().filter(|entry| entry.stream.kind == StreamKind::Session).collect();
         // A run that was decoded from another runner's records does not count as a run.
         if runs.is_empty() || seen.is_nothing() || seen.mistaken.is_some() {
-            let read_as = self.from.runner().map(|runner| runner.name);
-            return Err(cannot_read(&no_run(&input, read_as, &seen.tally, seen.mistaken, bad.first())));
+            let named = self.from.runner().map(|runner| runner.name);
+            return Err(cannot_read(&no_run(&input, named, recognised, &seen.tally, seen.mistaken, bad.first())));
         }
         begun(&ingested);
         Ok(runs)

@@ -300,8 +300,9 @@ impl Job<'_> {
         }
         // A run that was decoded from another runner's records does not count as a run.
         if tally.runs == 0 || identification.mistaken().is_some() {
-            let read_as = translator.ingest().runner();
-            let why = no_run(&input, read_as, &tally, identification.mistaken(), bad.first());
+            let named = self.args.from.runner().map(|runner| runner.name);
+            let recognised = translator.ingest().runner();
+            let why = no_run(&input, named, recognised, &tally, identification.mistaken(), bad.first());
             return Ok(Err(format!("cannot read {}: {why}", shown(path))));
         }
         Ok(Ok(tally))

@@ -176,6 +176,11 @@ impl Ingest {
         self.pipeline.expect_prompt(prompt, files);
     }
 
+    /// The name of the runner, once it is known.
+    pub fn runner(&self) -> Option<&'static str> {
+        self.pipeline.runner()
+    }
+
     /// The next run answers none of the prompts that wait.
     pub fn forget_prompts(&mut self) {
         self.pipeline.forget_prompts();

@@ -157,6 +157,7 @@ impl Upstreams {
         let starting = configured.iter().filter_map(|upstream| match &upstream.kind {
             Kind::Command(settings) => {
                 let made = command::CommandUpstream::new(upstream, Command::clone(settings), host.clone())?;
+                made.warn_of_missing();
                 Some(Arc::new(made) as Arc<dyn Upstream>)
             }
             Kind::Sse(_) | Kind::Responses(_) => None,

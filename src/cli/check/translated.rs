@@ -65,8 +65,8 @@ pub(super) fn read(
     let tally = translator.ingest().tally();
     if broken.is_none() && (tally.runs == 0 || identification.mistaken().is_some()) {
         // The findings so far are kept. The end of the stream is not checked, because there is no run.
-        let read_as = translator.ingest().runner();
-        let why = no_run(&input, read_as, &tally, identification.mistaken(), bad.first());
+        let named = from.runner().map(|runner| runner.name);
+        let why = no_run(&input, named, translator.ingest().runner(), &tally, identification.mistaken(), bad.first());
         return (check.checker.records(), Some(why));
     }
     check.checker.end(&mut |located| sink(located, None, Place::default()));

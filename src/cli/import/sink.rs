@@ -319,7 +319,7 @@ fn into_log(
     }
     let runs = ingested.runs();
     if seen.is_nothing() || seen.mistaken.is_some() {
-        return Err(no_run(input, file.runner, &seen.tally, seen.mistaken, bad.first()));
+        return Err(no_run(input, file.runner, None, &seen.tally, seen.mistaken, bad.first()));
     }
     let runner = runs.first().map(|run| run.status().runner.to_string());
     Ok(Taken::of(runner, runs.len(), ingested.repeated().len() as u64, ingested.replaced()))

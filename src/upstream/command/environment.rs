@@ -20,11 +20,6 @@ const MAX_SECRET: u64 = 64 << 10;
 /// # Errors
 /// The path is not a directory, or runs of the upstream may not work in it.
 pub(super) fn directory(command: &Command, asked: Option<&str>) -> Result<Option<PathBuf>, String> {
-    let resolved = |path: &Path| {
-        let shown = path.display();
-        let path = paths::canonical(path).map_err(|error| format!("cannot use the directory {shown}: {error}"))?;
-        if path.is_dir() { Ok(path) } else { Err(format!("{shown} is not a directory")) }
-    };
     let Some(asked) = asked else {
         return command.directories.first().map(|first| resolved(first)).transpose();
     };
@@ -36,6 +31,18 @@ pub(super) fn directory(command: &Command, asked: Option<&str>) -> Result<Option
     let wanted = resolved(Path::new(asked)).map_err(|_| refused())?;
     let allowed = command.directories.iter().filter_map(|allowed| paths::canonical(allowed).ok());
     if allowed.into_iter().any(|allowed| wanted.starts_with(allowed)) { Ok(Some(wanted)) } else { Err(refused()) }
+}
+
+fn resolved(path: &Path) -> Result<PathBuf, String> {
+    let shown = path.display();
+    let path = paths::canonical(path).map_err(|error| format!("cannot use the directory {shown}: {error}"))?;
+    if path.is_dir() { Ok(path) } else { Err(format!("{shown} is not a directory")) }
+}
+
+/// What would keep runs from starting now: directories and secrets that are missing.
+pub(super) fn missing(command: &Command, own: impl IntoIterator<Item = (OsString, OsString)>) -> Vec<String> {
+    let directories = command.directories.iter().filter_map(|path| resolved(path).err());
+    directories.chain(variables(command, own).err()).collect()
 }
 
 /// The program's variables; it receives nothing else from the environment.
@@ -126,6 +133,8 @@ mod tests {
         assert!(directory(&Command::default(), Some(&path("work"))).is_err());
         let gone = Command { directories: vec![path("gone").into()], ..Command::default() };
         assert!(directory(&gone, None).unwrap_err().contains("cannot use the directory"));
+        assert!(missing(&gone, []).concat().contains("cannot use the directory"));
+        assert_eq!(missing(&command, []), Vec::<String>::new());
     }
 
     #[test]
@@ -165,6 +174,7 @@ mod tests {
         assert_eq!(names(Some(vec!["*".to_owned()])), ["HOME", "OURS", "PATH", "SOM", "SOME_A", "SOME_B"]);
         command.secret_variables.insert("VARIABLE_KEY".to_owned(), "NONE".to_owned());
         assert!(variables(&command, own()).unwrap_err().contains("VARIABLE_KEY comes from the variable NONE"));
+        assert!(missing(&command, own()).concat().contains("VARIABLE_KEY comes from the variable NONE"));
         command.secret_variables.clear();
         for (text, expected) in [("", "empty"), ("a\0b", "contains NUL")] {
             std::fs::write(&file, text).unwrap();

@@ -76,6 +76,13 @@ impl CommandUpstream {
         })
     }
 
+    /// Warns of what is missing for runs of this upstream. It may be there before the first run.
+    pub fn warn_of_missing(&self) {
+        for missing in environment::missing(&self.settings, std::env::vars_os()) {
+            tracing::warn!(upstream = self.name, missing, "runs of this upstream cannot start yet");
+        }
+    }
+
     /// Passes the standard error of its programs to the standard error of this process.
     #[must_use]
     pub fn relaying_stderr(self) -> Self {

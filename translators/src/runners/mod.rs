@@ -21,6 +21,7 @@ mod elicitation;
 mod failure;
 mod frames;
 mod gemini_cli;
+mod gemini_parts;
 mod history;
 mod json_rpc;
 mod mode;

@@ -6,12 +6,13 @@
 //! have ended; the last line with an id counts. Never: a message of a checkpoint as new content, because the lines before it, or an
 //! earlier file, have it; a text or a usage twice.
 
+use super::super::gemini_parts::attachment;
 use super::calls::{Change, tool};
 use super::decoder::Gemini;
 use super::failure;
 use super::outcome::{Outcome, Verdict};
 use super::usage;
-use crate::frame::{Attachment, Body, ErrorScope, LogLevel, SharedStr, ToolKind, UserMessage};
+use crate::frame::{Body, ErrorScope, LogLevel, SharedStr, ToolKind, UserMessage};
 use crate::hash::HashSet;
 use crate::json::{Json, Kind, Object};
 use crate::normalizer::{Block, Normalizer, RunEnd, STREAM_ENDED, Target};
@@ -286,13 +287,4 @@ fn text_of(content: Option<Json<'_>>) -> String {
         }
         _ => content.items().into_iter().map(|part| text_of(Some(part))).collect(),
     }
-}
-
-/// A picture or a file in a prompt.
-fn attachment(part: &Object<'_>) -> Option<Attachment> {
-    let data = part.object("inlineData").or_else(|| part.object("fileData"))?;
-    let mime = data.str("mimeType").map(|mime| SharedStr::from(&*mime));
-    let kind = if mime.as_deref().is_some_and(|mime| mime.starts_with("image/")) { "image" } else { "file" };
-    let name = data.str("fileUri").map(|name| name.into_owned());
-    Some(Attachment { kind: SharedStr::from(kind), mime, artifact_id: None, name, bytes: None })
 }

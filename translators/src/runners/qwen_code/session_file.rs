@@ -4,6 +4,7 @@
 //! record for the end of a run. A run therefore extends from a prompt to the last line before the next one, and counts as completed
 //! if the model spoke last and asked for no call. Never: a line that the runner wrote for itself taken for a prompt.
 
+use super::super::gemini_parts::attachment;
 use super::decoder::Qwen;
 use super::failure;
 use super::reply::Fate;
@@ -224,23 +225,25 @@ impl Qwen {
 
 /// Reports a person's message.
 fn said(target: Target, fields: &Object<'_>, text: String, index: u64, normalizer: &mut Normalizer) {
-    if text.is_empty() {
+    let message = fields.object("message").unwrap_or_default();
+    let attachments: Vec<_> = message.objects("parts").filter_map(|part| attachment(&part)).collect();
+    if text.is_empty() && attachments.is_empty() {
         return;
     }
     let message_id = match fields.str("uuid").filter(|uuid| !uuid.is_empty()) {
         Some(uuid) => SharedStr::from(&*uuid),
         None => SharedStr::from(format!("user-{index}")),
     };
-    let message = UserMessage { message_id, text, attachments: Vec::new() };
+    let message = UserMessage { message_id, text, attachments };
     normalizer.push(target, Body::UserMessage(Box::new(message)));
 }
 
-/// The text of a line: its text parts.
+/// The text of a line: its text parts, which the runner splits at what is between them.
 fn text_of(fields: &Object<'_>) -> String {
     let message = fields.object("message").unwrap_or_default();
     let parts = message.items("parts").into_iter().filter_map(Json::object);
     let texts: Vec<_> = parts.filter_map(|part| part.str("text").map(|text| text.into_owned())).collect();
-    texts.join("\n")
+    texts.concat()
 }
 
 /// The text between a pair of tags.
