@@ -124,6 +124,12 @@ fn input_without_a_run_fails_with_the_reason() {
     }
     let ran = run(&["translate", "--from", "auto", "--to", "sse.v1", &prose], "").exits(2);
     ran.says(&["are not recognised as output of any runner", "2 records: 2 not JSON", "name the runner with --from"]);
+    // A runner that was recognised need not be recognised again.
+    let head = scratch
+        .file("head", r#"{"type":"session","version":3,"id":"s","timestamp":"2026-11-23T03:43:51.330Z","cwd":"/w"}"#);
+    let ran = run(&["translate", "--from", "auto", "--to", "sse.v1", &head], "").exits(2);
+    ran.says(&["the input looks like output of pi, but it has no record with which a run begins (1 record)"]);
+    assert!(!ran.err.contains("--from auto"), "{}", ran.err);
 }
 
 #[test]

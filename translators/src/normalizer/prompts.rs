@@ -29,6 +29,13 @@ struct Prompt {
     attachments: Vec<Attachment>,
 }
 
+impl Prompt {
+    /// Whether the runner means it with this text.
+    fn is(&self, text: &str) -> bool {
+        self.text.trim() == text.trim()
+    }
+}
+
 impl Prompts {
     /// A run begins. Returns its prompt: the runner's word for it, if it has one.
     pub(super) fn begin(&mut self, run: StreamKey, input: String) -> String {
@@ -38,11 +45,26 @@ impl Prompts {
         input
     }
 
+    /// The runner repeats the prompt of a run that has none yet. If it is a later one, the runner took up those before it unnoticed.
+    fn repeated(&mut self, text: &str) {
+        let Some((_, prompt)) = self.unsaid.take() else { return };
+        if !prompt.is(text)
+            && let Some(at) = self.waits(text)
+        {
+            self.expected.drain(..=at);
+        }
+    }
+
     /// A run that has its prompt takes up a further message: the prompt, if it waits, has no run of its own.
     fn joined(&mut self, text: &str) {
-        if let Some(at) = self.expected.iter().position(|prompt| prompt.text.trim() == text.trim()) {
+        if let Some(at) = self.waits(text) {
             self.expected.remove(at);
         }
+    }
+
+    /// The place of a prompt that waits.
+    fn waits(&self, text: &str) -> Option<usize> {
+        self.expected.iter().position(|prompt| prompt.is(text))
     }
 }
 
@@ -81,7 +103,7 @@ impl Normalizer {
             return;
         }
         match body {
-            Body::UserMessage(_) if target.parent.is_none() => self.prompts.unsaid = None,
+            Body::UserMessage(message) if target.parent.is_none() => self.prompts.repeated(&message.text),
             Body::SessionStarted { .. }
             | Body::ProviderEvent(_)
             | Body::TurnStarted { .. }

@@ -154,6 +154,25 @@ fn a_prompt_that_joins_a_run_begins_no_other_one() {
 }
 
 #[test]
+fn a_prompt_that_the_runner_took_up_unnoticed_is_not_that_of_a_later_run() {
+    let runner = framegate_translators::runners::runner("claude-code").unwrap();
+    let user = |text: &str| {
+        format!(
+            r#"{{"type":"user","isReplay":true,"session_id":"s","message":{{"role":"user","content":"{text}"}},"parent_tool_use_id":null}}"#
+        )
+    };
+    let init = r#"{"type":"system","subtype":"init","session_id":"s","model":"m","cwd":"/w","tools":[]}"#;
+    let end = r#"{"type":"result","subtype":"success","is_error":false,"result":"","session_id":"s","uuid":"r"}"#;
+    let lines = [init, &user("first"), end, init, &user("third"), end, init, end, ""].join("\n");
+    let mut ingest = ingest(runner, Limits::default());
+    for prompt in ["first", "second", "third", "fourth"] {
+        ingest.expect_prompt(prompt, &[]);
+    }
+    let told: Vec<Frame> = ingest.feed(lines.as_bytes(), EPOCH_MS).collect();
+    assert_eq!(prompts(&told), ["first", "third", "fourth"]);
+}
+
+#[test]
 fn prompts_that_are_forgotten_begin_no_run() {
     let recording = recordings().find(|recording| recording.name.contains("bash_ok.partial")).unwrap();
     let mut ingest = ingest(recording.runner, Limits::default());

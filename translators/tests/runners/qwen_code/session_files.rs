@@ -27,6 +27,25 @@ fn a_prompt_begins_a_run_and_ends_the_one_before() {
 }
 
 #[test]
+fn a_prompt_has_its_pictures_and_its_text_in_one_piece() {
+    let parts = json!([{"text": "Look at "}, {"inlineData": {"mimeType": "image/png", "data": "iVBORw0KGgo="}}, {"text": "this"}]);
+    let with_text = entry("user", json!({"message": {"role": "user", "parts": parts}}));
+    let alone = entry("user", json!({"message": {"role": "user", "parts": [parts[1]]}}));
+    let all = frames(&[with_text, reply(json!([{"text": "A dot."}])), alone, reply(json!([{"text": "The same."}]))]);
+    let said = all.iter().filter_map(|frame| match &frame.body {
+        Body::UserMessage(message) => Some(message),
+        _ => None,
+    });
+    let kinds = |message: &framegate_translators::frame::UserMessage| -> Vec<String> {
+        let kind = |one: &framegate_translators::frame::Attachment| format!("{} {:?}", one.kind, one.mime.as_deref());
+        message.attachments.iter().map(kind).collect()
+    };
+    let said: Vec<_> = said.map(|message| (message.text.as_str(), kinds(message))).collect();
+    let picture = vec![r#"image Some("image/png")"#.to_owned()];
+    assert_eq!(said, [("Look at this", picture.clone()), ("", picture)]);
+}
+
+#[test]
 fn the_last_lines_say_how_a_run_ended() {
     let cancelled = json!({"callId": "t", "status": "cancelled", "resultDisplay": "start"});
     let error = json!({"error": "[Operation Cancelled] Reason: stop"});
