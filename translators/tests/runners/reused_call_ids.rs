@@ -96,3 +96,17 @@ fn calls_with_one_id_are_told_apart() {
     assert_eq!(lost, Vec::<String>::new());
     assert!(runners.len() > RUNNERS.len() / 2, "recordings of most runners have several calls: {runners:?}");
 }
+
+/// The call of a subagent runs within a call of its caller.
+#[test]
+fn a_subagent_may_use_the_ids_of_its_caller() {
+    let runner = framegate_translators::runners::runner("codex").unwrap();
+    let recording =
+        recordings_of(runner).into_iter().find(|recording| recording.name == "appserver-subagent.ndjson").unwrap();
+    let text = String::from_utf8(recording.bytes.clone()).unwrap();
+    let same = ["call_resp_0000_0", "call_resp_0001_0", "call_resp_0002_0"];
+    let reused = same.iter().fold(text, |text, id| text.replace(id, SAME));
+    let actual = frames(runner, reused.as_bytes());
+    assert_eq!(reports(&actual), reports(&frames(runner, &recording.bytes)));
+    well_formed(&actual, &recording.name);
+}
