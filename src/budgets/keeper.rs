@@ -90,17 +90,14 @@ impl Budgets {
         ledger.budgets().for_each(|budget| runs.metrics().budget(&budget.name));
         for entry in runs.entries().iter().filter(|entry| entry.stream.kind == StreamKind::Session) {
             let status = entry.status().clone();
+            ledger.learn(&facts(&status), amount(&status, runs), status.ended);
             if earlier.is_some() && !status.ended {
-                // What it has cost so far may pass a mark of a changed budget, which is to be reported.
+                // It may be in an account that is beyond a mark of a changed budget, which is to be reported.
                 lock(&self.news).entry(entry.id()).or_default();
-            } else {
-                ledger.learn(&facts(&status), amount(&status, runs), status.ended);
             }
         }
-        if let Some(earlier) = earlier {
-            ledger.keep_reports_of(earlier);
-            self.wake.notify_one();
-        }
+        ledger.end_learning(earlier);
+        self.wake.notify_one();
     }
 
     /// Why a run in this session and with these labels may not start; `None` if it may.
@@ -123,7 +120,8 @@ impl Watcher for Budgets {
         let of_runs = frames.iter().filter(|frame| frame.stream.kind == StreamKind::Session);
         for frame in of_runs {
             let has_ended = is_last(frame);
-            if has_ended || matches!(frame.body, Body::UsageReported(_)) {
+            // A run is stopped with its account, even if its runner reports usage only at the end.
+            if has_ended || matches!(frame.body, Body::SessionStarted { .. } | Body::UsageReported(_)) {
                 *lock(&self.news).entry(stream_id(frame)).or_default() |= has_ended;
                 self.wake.notify_one();
             }
@@ -172,7 +170,10 @@ impl Keeper {
             self.report(&budget, passed, (entry.id(), status.updated_at_ms));
         }
         for (run, budget) in stop {
-            self.stop(run, &budget);
+            let is_over = self.runs.find((StreamKind::Session, run)).is_none_or(|entry| entry.status().ended);
+            if !is_over {
+                self.stop(run, &budget);
+            }
         }
     }
 

@@ -100,26 +100,37 @@ impl Ledger {
     }
 
     /// Takes over from an earlier ledger which marks were reported and which runs were stopped, for budgets that are the same.
-    pub(crate) fn keep_reports_of(&mut self, earlier: Self) {
+    fn keep_reports_of(&mut self, earlier: Self) {
         for (budget, accounts) in earlier.budgets {
             let Some((_, ours)) = self.budgets.iter_mut().find(|(other, _)| *other == budget) else { continue };
             for (key, account) in accounts {
-                // What they cost follows.
-                let stopped = account.open.into_iter().filter(|(_, open)| open.is_stopped);
-                let stopped: Vec<_> = stopped.map(|(run, open)| (run, Open { cost: Usd::default(), ..open })).collect();
-                if account.passed.is_some() || !stopped.is_empty() {
-                    let ours = ours.entry(key).or_default();
-                    ours.passed = ours.passed.max(account.passed);
-                    ours.open.extend(stopped);
+                let Some(ours) = ours.get_mut(&key) else { continue };
+                ours.passed = ours.passed.max(account.passed);
+                for (run, open) in &mut ours.open {
+                    open.is_stopped |= account.open.get(run).is_some_and(|before| before.is_stopped);
                 }
             }
         }
     }
 
-    /// Learns what a stored run has cost, without reporting marks. Open runs of accounts beyond their limit are stopped when they cost more.
+    /// Learns what a stored run has cost. [`Ledger::end_learning`] must follow.
     pub(crate) fn learn(&mut self, facts: &Facts, cost: Usd, has_ended: bool) {
-        self.count(facts, cost, has_ended);
+        self.add(facts, cost, has_ended);
         self.learned.extend(facts.run.filter(|_| has_ended));
+    }
+
+    /// All stored runs are learned, after a reload with the ledger before it. Accounts without an open run have passed their marks silently. Those
+    /// with open runs report them with the next cost of such a run, unless the ledger before the reload did.
+    pub(crate) fn end_learning(&mut self, earlier: Option<Self>) {
+        for (budget, accounts) in &mut self.budgets {
+            for account in accounts.values_mut().filter(|account| account.open.is_empty()) {
+                let spent = account.spent();
+                account.passed = [Mark::Limit, Mark::Warning].into_iter().find(|mark| is_past(*mark, budget, spent));
+            }
+        }
+        if let Some(earlier) = earlier {
+            self.keep_reports_of(earlier);
+        }
     }
 
     /// Sets what a run has cost so far. Its end is set once, unless the run was learned when it had ended.
@@ -136,13 +147,10 @@ impl Ledger {
     fn count(&mut self, facts: &Facts, cost: Usd, has_ended: bool) -> Vec<Passed> {
         let mut passed = Vec::new();
         let Some(run) = facts.run else { return passed };
-        self.changes += 1;
+        self.add(facts, cost, false);
         for (place, (budget, accounts)) in self.budgets.iter_mut().enumerate() {
             for key in keys(budget, facts) {
-                let account = accounts.entry(key.clone()).or_default();
-                account.changed = self.changes;
-                let open = account.open.entry(run).or_default();
-                open.cost = cost;
+                let Some(account) = accounts.get_mut(&key) else { continue };
                 let spent = account.spent();
                 for mark in [Mark::Warning, Mark::Limit] {
                     if account.passed < Some(mark) && is_past(mark, budget, spent) {
@@ -150,9 +158,27 @@ impl Ledger {
                         passed.push(Passed { budget: place, mark, spent, account: spelled(&key), run });
                     }
                 }
+            }
+        }
+        if has_ended {
+            self.add(facts, cost, true);
+        }
+        passed
+    }
+
+    /// Sets the cost of a run in its accounts.
+    fn add(&mut self, facts: &Facts, cost: Usd, has_ended: bool) {
+        let Some(run) = facts.run else { return };
+        self.changes += 1;
+        for (budget, accounts) in &mut self.budgets {
+            for key in keys(budget, facts) {
+                let account = accounts.entry(key.clone()).or_default();
+                account.changed = self.changes;
                 if has_ended {
                     account.open.remove(&run);
                     account.ended = account.ended.plus(cost);
+                } else {
+                    account.open.entry(run).or_default().cost = cost;
                 }
                 // No other run will be in the account.
                 if has_ended && budget.per.contains(&Share::Run) {
@@ -163,7 +189,6 @@ impl Ledger {
                 forget(accounts);
             }
         }
-        passed
     }
 
     /// The open runs of this run's accounts that are beyond their limit and were not returned before, each once.
@@ -198,7 +223,10 @@ impl Ledger {
     /// The budget, if there is one, that forbids to start such a run, with the account beyond its limit.
     pub(crate) fn forbids(&self, facts: &Facts) -> Option<(&Budget, String)> {
         self.budgets.iter().filter(|(budget, _)| budget.action == Action::Stop).find_map(|(budget, accounts)| {
-            let is_spent = |key: &Key| accounts.get(key).is_some_and(|account| account.passed == Some(Mark::Limit));
+            let is_past = |account: &Account| is_past(Mark::Limit, budget, account.spent());
+            let is_spent = |key: &Key| {
+                accounts.get(key).is_some_and(|account| account.passed == Some(Mark::Limit) || is_past(account))
+            };
             keys(budget, facts).into_iter().find(is_spent).map(|key| (budget, spelled(&key)))
         })
     }

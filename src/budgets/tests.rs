@@ -101,12 +101,19 @@ fn a_learned_run_is_not_reported_and_its_end_counts_once() {
     let mut ledger = empty(vec![budget(&["session"], "1", Action::Stop)]);
     ledger.learn(&facts(1, 1, "", 1), usd("0.7"), true);
     ledger.learn(&facts(2, 1, "", 1), usd("0.4"), false);
+    ledger.learn(&facts(3, 3, "", 1), usd("2"), true);
+    ledger.end_learning(None);
+    assert_eq!(
+        ledger.set(&facts(4, 3, "", 1), usd("1"), true),
+        Outcome::default(),
+        "its session passed the limit silently"
+    );
     // The news of a run that had ended when it was learned.
     assert_eq!(ledger.set(&facts(1, 1, "", 1), usd("0.7"), true), Outcome::default());
     assert_eq!(ledger.spent(&facts(1, 1, "", 1)), usd("1.1"));
-    // The limit was passed silently. An open run is stopped when it costs more.
+    // An account with an open run reports its marks.
     let outcome = ledger.set(&facts(2, 1, "", 1), usd("0.5"), false);
-    assert_eq!((outcome.passed.len(), outcome.stop), (0, vec![(Uuid::from_u128(2), 0)]));
+    assert_eq!((outcome.passed.len(), outcome.stop), (2, vec![(Uuid::from_u128(2), 0)]));
     assert_eq!(ledger.set(&facts(2, 1, "", 1), usd("0.6"), true), Outcome::default());
     assert_eq!(ledger.spent(&facts(1, 1, "", 1)), usd("1.3"));
 }
@@ -120,7 +127,8 @@ fn budgets_that_a_reload_leaves_as_they_were_report_nothing_again() {
     assert_eq!(earlier.set(&run, usd("3"), false).stop, [(Uuid::from_u128(1), 0)]);
     let mut ledger = empty(vec![after, same]);
     ledger.learn(&facts(2, 2, "", 1), usd("0.5"), true);
-    ledger.keep_reports_of(earlier);
+    ledger.learn(&run, usd("3"), false);
+    ledger.end_learning(Some(earlier));
     let outcome = ledger.set(&run, usd("3"), false);
     let marks: Vec<_> = outcome.passed.iter().map(|one| (one.budget, one.mark, one.spent)).collect();
     assert_eq!(marks, [(0, Mark::Warning, usd("3.5")), (0, Mark::Limit, usd("3.5"))]);

@@ -224,7 +224,9 @@ impl Conversation {
                     HostMessage::Prompt(text) => Some(self.prompts.said(text)),
                     HostMessage::Interrupt => {
                         let is_meant = |run: &&mut Run| to.is_none_or(|to| to == (StreamKind::Session, run.id));
-                        self.runs.iter_mut().filter(is_meant).for_each(|run| run.interrupted_by = Some(by.clone()));
+                        self.runs.iter_mut().filter(is_meant).for_each(|run| {
+                            run.interrupted_by.get_or_insert_with(|| by.clone());
+                        });
                         None
                     }
                     _ => None,

@@ -52,6 +52,19 @@ fn an_open_run_that_spends_its_budget_is_interrupted() {
 }
 
 #[test]
+fn an_open_run_without_usage_is_interrupted_with_its_account() {
+    let started = started(&budget("total", "\"day\"", "0.3", "stop"));
+    let waiting = started.run_of(&order("slowly", json!({})));
+    for _ in 0..2 {
+        let run = started.run_of(&order("go", json!({})));
+        started.wait_for_end(&run);
+    }
+    let status = started.wait_for_end(&waiting);
+    assert_eq!((&status["state"], &status["usage"]), (&json!("interrupted"), &json!({})), "{status}");
+    assert_eq!(started.logged("the run was interrupted").len(), 1, "a run that is over is not interrupted");
+}
+
+#[test]
 fn a_budget_that_warns_stops_nothing() {
     let started = started(&budget("total", "\"day\"", "0.3", "warn"));
     for expected in [(0, 1), (1, 1), (1, 1)] {

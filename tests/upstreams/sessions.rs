@@ -107,6 +107,18 @@ fn a_failed_order_releases_its_session() {
 }
 
 #[test]
+fn a_further_prompt_is_checked_like_the_first_one() {
+    let started = claude("chat", "linger_ms = 60000\nmax_prompt_bytes = 100");
+    let run = started.run();
+    let session = started.status(&run)["session_id"].clone();
+    let (status, detail) = started.message(&session, &"x".repeat(101));
+    assert_eq!(status, 422, "{detail}");
+    assert!(detail.contains("upstream.max_prompt_bytes"), "{detail}");
+    let (status, detail) = started.message(&session, "  ");
+    assert!(status == 422 && detail.contains("the prompt is empty"), "{status} {detail}");
+}
+
+#[test]
 fn a_message_and_an_order_for_one_session_exclude_each_other() {
     let started = claude("chat", "linger_ms = 60000\nexit_grace_ms = 60000");
     let first = started.wait_for_end(&started.run());

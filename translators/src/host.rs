@@ -103,7 +103,7 @@ pub enum SendError {
     Unsupported(&'static str),
     /// There is no such question, or it is already answered.
     UnknownQuestion(SharedStr),
-    /// The choices or texts do not fit the question; the text explains.
+    /// The choices or texts do not fit the question, or the prompt is not accepted; the text explains.
     InvalidAnswer(String),
 }
 

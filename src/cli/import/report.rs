@@ -99,7 +99,9 @@ impl Progress {
                 // The size of a session in a database is known now.
                 self.bytes += if file.bytes.is_none() { taken.bytes } else { 0 };
                 let runner = taken.runner.clone().or_else(|| file.runner.map(str::to_owned)).unwrap_or_default();
-                self.sums.entry(runner).or_default().add(&taken);
+                if !runner.is_empty() {
+                    self.sums.entry(runner).or_default().add(&taken);
+                }
                 self.total.add(&taken);
                 if taken.is_without_run {
                     self.clear();

@@ -17,6 +17,7 @@ use crate::runs::{Ingested, Runs};
 use bytes::Bytes;
 use framegate_translators::framing::Limits;
 use framegate_translators::runners::runner;
+use framegate_translators::when::FirstTime;
 use futures_util::stream;
 use http_body_util::{BodyExt, StreamBody};
 use hyper::body::Frame;
@@ -24,7 +25,8 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 use serde_json::Value;
 use std::fmt;
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::num::NonZeroUsize;
 use std::sync::{Arc, PoisonError};
 use std::thread;
@@ -34,6 +36,9 @@ use tokio::task::JoinHandle;
 
 /// How many bad records of a file are reported one by one; the rest are counted.
 const MOST_REPORTED: u64 = 3;
+
+/// How much of a growing file is searched for its first time.
+const FRONT_BYTES: u64 = 256 << 10;
 
 /// How many files are decoded at once at most: the thread that writes the log is as fast as three of them.
 const MOST_AT_ONCE: usize = 4;
@@ -159,7 +164,12 @@ impl Sink {
         match self {
             Self::Log { factory, .. } => {
                 let ingest = factory.ingest(file.runner.and_then(runner), None, Arc::default());
-                Stream::Log(Box::new(ingest.labelled(labels.clone()).of_history()))
+                let ingest = ingest.labelled(labels.clone()).of_history();
+                let ingest = match time_of_front(file) {
+                    Some(unix_ms) => ingest.recorded_at(unix_ms),
+                    None => ingest,
+                };
+                Stream::Log(Box::new(ingest))
             }
             Self::Proxy { proxy, .. } => {
                 let (pieces, sending) = send(proxy, file, labels, runtime);
@@ -244,6 +254,14 @@ struct IntoLog<'f> {
     runtime: &'f Handle,
     /// When its first record was written, in Unix epoch milliseconds.
     first: Option<u64>,
+}
+
+/// The first time in the front of a file, in Unix epoch milliseconds. `None` if there is none, or the file cannot be read.
+fn time_of_front(file: &Session) -> Option<u64> {
+    let mut front = Vec::new();
+    File::open(&file.path).ok()?.take(FRONT_BYTES).read_to_end(&mut front).ok()?;
+    let mut first = FirstTime::new(file.runner.and_then(runner), None, Limits::default());
+    first.feed(&front).or_else(|| first.finish())
 }
 
 impl IntoLog<'_> {

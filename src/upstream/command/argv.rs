@@ -30,22 +30,28 @@ pub(super) enum Input {
     Dialogue,
 }
 
+/// Checks a prompt, whether it starts the program or follows later.
+///
+/// # Errors
+/// It is empty, or too long.
+pub(super) fn check_prompt(command: &Command, prompt: &str) -> Result<(), String> {
+    let (bytes, most) = (prompt.len(), command.max_prompt_bytes);
+    match prompt.trim().is_empty() {
+        true => Err("the prompt is empty".to_owned()),
+        false if bytes > most => {
+            Err(format!("the prompt has {bytes} bytes, but at most {most} are allowed (upstream.max_prompt_bytes)"))
+        }
+        false => Ok(()),
+    }
+}
+
 /// Builds the arguments.
 ///
 /// # Errors
 /// The upstream does not support the request, or a value in the request is not valid.
 pub(super) fn invocation(command: &Command, opening: &Opening) -> Result<Invocation, String> {
     let Opening { prompt, session, model, mode, .. } = opening;
-    if prompt.trim().is_empty() {
-        return Err("the prompt is empty".to_owned());
-    }
-    if prompt.len() > command.max_prompt_bytes {
-        let most = command.max_prompt_bytes;
-        return Err(format!(
-            "the prompt has {} bytes, but at most {most} are allowed (upstream.max_prompt_bytes)",
-            prompt.len()
-        ));
-    }
+    check_prompt(command, prompt)?;
     for (what, value) in [("session_id", session), ("model", model), ("mode", mode)] {
         if let Some(value) = value.as_deref().filter(|value| !is_word(value)) {
             return Err(format!(

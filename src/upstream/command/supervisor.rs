@@ -4,6 +4,7 @@
 //! the program; signals; the end of its runs. Never: waiting without a bound for a program that must end; judging its exit
 //! before its output was read.
 
+use super::argv;
 use super::lingering::Lingerer;
 use super::process::Process;
 use super::shutdown::{self, Cause, ProgramShutdown};
@@ -19,7 +20,7 @@ use crate::telemetry::metrics::IngestMeter;
 use crate::upstream::services::Services;
 use crate::upstream::{Claim, Conversation, Envelope, MessageError, StartError};
 use framegate_translators::frame::{SharedStr, StreamKind};
-use framegate_translators::host::{HostMessage, Outgoing, Served, ServiceError};
+use framegate_translators::host::{HostMessage, Outgoing, SendError, Served, ServiceError};
 use framegate_translators::normalizer::RunEnd;
 use std::process::ExitStatus;
 use std::sync::Arc;
@@ -355,6 +356,10 @@ impl Supervisor {
             }
             HostMessage::Prompt(_) if self.is_leaving() => {
                 let _ = envelope.done.send(Err(MessageError::Leaving));
+                return;
+            }
+            HostMessage::Prompt(ref prompt) if let Err(why) = argv::check_prompt(&self.settings, prompt) => {
+                let _ = envelope.done.send(Err(SendError::InvalidAnswer(why).into()));
                 return;
             }
             _ => {}

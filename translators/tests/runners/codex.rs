@@ -227,10 +227,14 @@ fn refs(lines: &[String]) -> Vec<&str> {
 #[test]
 fn a_sleep_says_how_long_it_is_meant_to_take() {
     let sleep = r#"{"type":"sleep","id":"call_1","durationMs":1500}"#;
-    let lines = [begin(A, "ta", "ta"), item("started", A, sleep), item("completed", A, sleep), end(A, "ta", "completed")];
+    let lines =
+        [begin(A, "ta", "ta"), item("started", A, sleep), item("completed", A, sleep), end(A, "ta", "completed")];
     let frames = frames_of(&refs(&lines));
     let started = frames.iter().find(|frame| frame["type"] == "tool_started").unwrap();
-    assert_eq!((&started["name"], &started["args"]), (&serde_json::json!("sleep"), &serde_json::json!({"duration_ms": 1500})));
+    assert_eq!(
+        (&started["name"], &started["args"]),
+        (&serde_json::json!("sleep"), &serde_json::json!({"duration_ms": 1500}))
+    );
 }
 
 #[test]

@@ -309,7 +309,7 @@ impl Acp {
     }
 
     /// The client's answer to a request of the agent.
-    fn client_answers(&mut self, request: AgentRequest, result: &Object<'_>, normalizer: &mut Normalizer) {
+    pub(super) fn client_answers(&mut self, request: AgentRequest, result: &Object<'_>, normalizer: &mut Normalizer) {
         match request {
             AgentRequest::Permission(question) => {
                 let session = self.sessions.enter(&question.session.clone(), normalizer);

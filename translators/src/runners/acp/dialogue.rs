@@ -352,9 +352,13 @@ impl Client {
     }
 
     fn interrupt(&mut self) -> Result<(), SendError> {
-        let Some(session) = self.session.clone().filter(|_| self.is_in_turn()) else {
+        let Some(session) = self.session.clone() else {
             return Err(SendError::Unsupported("no turn is running"));
         };
+        if !self.is_in_turn() {
+            // The turn of the run is over; only its end is not reported yet.
+            return Ok(());
+        }
         self.line(&json!({"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": session}}));
         self.cancel_asks();
         Ok(())
