@@ -11,7 +11,7 @@ use framegate_translators::encode::{EncoderOptions, EventRef, write_ndjson};
 use framegate_translators::frame::{Frame, Provider};
 use framegate_translators::framing::{Framing, Limits};
 use framegate_translators::pipeline::{Ingest, Translator};
-use framegate_translators::redact::Pieces;
+use framegate_translators::redact::{Order, Pieces};
 use framegate_translators::runners::{Modes, Runner, Sample, Surface};
 use framegate_translators::schema::SchemaFile;
 use framegate_translators::sequence::Identity;
@@ -43,7 +43,7 @@ static QUILL: Runner = Runner {
         kind_of: |record: &Record<'_>| record.fields.str("type"),
         schemas: &[schema!("start"), schema!("text"), schema!("tool"), schema!("end")],
     }],
-    pieces: &[Pieces { parent: &[], leaves: &[&["text"]], above: &[] }],
+    pieces: &[Pieces { parent: &[], leaves: &[&["text"]], above: &[], order: Order::Parallel }],
     time: |_| None,
     decoder: || Box::<decoder::Quill>::default(),
     dialogue: None,

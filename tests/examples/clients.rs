@@ -100,14 +100,14 @@ fn curl_starts_follows_answers_and_interrupts() {
     let proxy = demo();
     let text = said(&proxy, "curl", &["sh", "tour.sh"], "");
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
-    for expected in [
-        "asks: The demo wants to pretend to change a file.",
-        "answered: approved",
-        "ended: completed",
-        "ended after 10 pieces of text: interrupted",
-    ] {
+    for expected in ["asks: The demo wants to pretend to change a file.", "answered: approved", "ended: completed"] {
         assert!(lines.contains(&expected), "no {expected:?} in {text}");
     }
+    // The script interrupts the second run at its tenth piece; a few more may be on their way.
+    let pieces =
+        lines.iter().find_map(|line| line.strip_prefix("ended after ")?.strip_suffix(" pieces of text: interrupted"));
+    let pieces: usize = pieces.unwrap_or_else(|| panic!("no interrupted run in {text}")).parse().unwrap();
+    assert!((10..60).contains(&pieces), "{text}");
     for run in lines.iter().filter_map(|line| line.strip_prefix("run ")) {
         let status = get(proxy.address, &format!("/v1/runs/{run}"), &[]).json();
         assert!(["completed", "interrupted"].contains(&status["state"].as_str().unwrap()), "{status}");

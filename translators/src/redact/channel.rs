@@ -22,8 +22,10 @@ pub(super) struct Channel {
     /// The end of the text. The next piece is read together with it.
     pub(super) carry: Vec<u8>,
     pub(super) segments: Vec<Segment>,
-    /// The id of the message: all texts of a message share it.
+    /// The id of the message, or of the conversation of successive texts: all its texts share it.
     pub(super) group: u64,
+    /// Whether the text goes on after records that end texts without a name.
+    pub(super) is_named: bool,
     /// The row in the table of pieces.
     pub(super) row: usize,
     /// The number of the unit that the last piece arrived with.

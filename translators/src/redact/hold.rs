@@ -3,8 +3,9 @@
 //! Never: a changed order of units, or a unit that waits although no tail needs it.
 
 use super::channel::{Channel, Segment};
+use super::ends::Conversations;
 use super::escapes::{Map, unescape};
-use super::pieces::{Found, KeyFilter, Over, Pieces, find, over, value_behind};
+use super::pieces::{Found, KeyFilter, Pieces, find, value_behind};
 use super::record::{look, plain};
 use super::sse::{block, field_of};
 use super::tail::Wait;
@@ -31,22 +32,23 @@ pub struct Redacted<'u> {
 }
 
 /// Receives the redacted units.
-type Sink<'s> = dyn FnMut(Redacted<'_>) + 's;
+pub(super) type Sink<'s> = dyn FnMut(Redacted<'_>) + 's;
 
 /// Redacts one input.
 #[derive(Debug)]
 pub struct Redactor {
-    rules: Arc<Rules>,
-    table: &'static [Pieces],
+    pub(super) rules: Arc<Rules>,
+    pub(super) table: &'static [Pieces],
     /// The waiting units, in order. The last one is the latest unit that arrived.
-    queue: VecDeque<Held>,
+    pub(super) queue: VecDeque<Held>,
     queued_bytes: usize,
     /// The units in the queue that have no piece: their numbers and arrival times.
     others: VecDeque<(u64, u64)>,
     /// The number of the next unit.
     next: u64,
     /// The texts whose last piece left state to keep, by channel id.
-    channels: HashMap<u64, Channel>,
+    pub(super) channels: HashMap<u64, Channel>,
+    pub(super) conversations: Option<Conversations>,
     filter: KeyFilter,
 }
 
@@ -99,12 +101,14 @@ impl Redactor {
             others: VecDeque::new(),
             next: 0,
             channels: HashMap::default(),
+            conversations: Conversations::new(table),
             filter: KeyFilter::new(table),
         }
     }
 
     /// Reads the next unit, and passes every unit that need not wait to `sink`.
     pub fn unit(&mut self, unit: &Unit<'_>, now_ms: u64, sink: &mut Sink<'_>) {
+        self.conversations.iter_mut().for_each(|conversations| conversations.note(unit.payload));
         let is_suspect = self.rules.is_suspect(unit.bytes);
         let is_free = !is_suspect && self.queue.is_empty();
         // Usually the string that may be the piece is the piece: then the verdict is known.
@@ -229,7 +233,7 @@ impl Redactor {
         self.release(sink);
     }
 
-    fn first_number(&self) -> u64 {
+    pub(super) fn first_number(&self) -> u64 {
         self.next - self.queue.len() as u64
     }
 
@@ -253,6 +257,8 @@ impl Redactor {
             return false;
         }
         let piece = found.piece(self.table);
+        let first = self.next - 1 - self.queue.len() as u64;
+        self.end_before(&piece, first);
         let known = self.channels.remove(&piece.channel);
         let finding = finding.or_else(|| known.is_none().then(|| self.rules.scan(&unescaped)));
         let mut channel = known.unwrap_or_default();
@@ -260,9 +266,9 @@ impl Redactor {
             return false;
         }
         (channel.group, channel.row, channel.last) = (piece.group, piece.row, number);
+        channel.is_named = piece.is_named;
         channel.add(&unescaped, number);
         change.pointer = piece.pointer(self.table).into();
-        let first = self.next - 1 - self.queue.len() as u64;
         let key_rule = self.rules.key_rule;
         let mut target = Target { queue: &mut self.queue, first, now: Some((number, change)), key_rule };
         let going = channel.go_on(&mut target);
@@ -274,6 +280,12 @@ impl Redactor {
             self.channels.insert(piece.channel, channel);
         }
         waits
+    }
+
+    /// Forgets state that is kept without a wait or an open secret: it is only useful for the units that follow directly.
+    pub(super) fn forget_past(&mut self) {
+        let next = self.next;
+        self.channels.retain(|_, channel| channel.holds() || channel.is_open() || next - channel.last <= REMEMBERED);
     }
 
     /// Limits how many texts keep state. Drops those without a wait or an open secret first, and then all of them.
@@ -290,7 +302,7 @@ impl Redactor {
     }
 
     /// Releases the units that no tail waits for.
-    fn release(&mut self, sink: &mut Sink<'_>) {
+    pub(super) fn release(&mut self, sink: &mut Sink<'_>) {
         let needed = self.channels.values().filter_map(Channel::first_held).min();
         while !self.queue.is_empty() && needed.is_none_or(|needed| self.first_number() < needed) {
             if self.others.front().is_some_and(|(number, _)| *number == self.first_number()) {
@@ -309,33 +321,6 @@ impl Redactor {
             };
             self.pass(&unit, held.change, held.now_ms, sink);
         }
-    }
-
-    /// Forgets the texts that begin or end with a unit without a piece: an open secret of one text does not continue in the
-    /// next.
-    fn end_texts(&mut self, unit: &Unit<'_>, sink: &mut Sink<'_>) {
-        if unit.oversized.is_some() || self.channels.is_empty() {
-            return;
-        }
-        // State kept without a wait or an open secret is only useful for the units that follow directly.
-        let next = self.next;
-        self.channels.retain(|_, channel| channel.holds() || channel.is_open() || next - channel.last <= REMEMBERED);
-        if self.channels.is_empty() {
-            return;
-        }
-        let Ok(text) = simdutf8::basic::from_utf8(unit.payload) else { return };
-        let is_written = |row| self.channels.values().any(|channel| channel.row == row);
-        let over: Over = over(self.table, text, is_written);
-        let first = self.first_number();
-        let (queue, key_rule) = (&mut self.queue, self.rules.key_rule);
-        self.channels.retain(|id, channel| {
-            let is_over = over.texts.contains(id) || over.groups.contains(&channel.group);
-            if is_over {
-                channel.give_up(queue, first, key_rule);
-            }
-            !is_over
-        });
-        self.release(sink);
     }
 
     /// Passes one unit on, with its changes applied.

@@ -29,6 +29,7 @@ mod answers;
 mod carrier;
 mod channel;
 mod class;
+mod ends;
 mod escapes;
 mod formats;
 mod hold;
@@ -53,6 +54,7 @@ mod value;
 mod words;
 
 pub use answers::words_of;
+pub use ends::{Ends, Order, Successive, string_at};
 pub use hold::{Redacted, Redactor};
 pub use keys::DEFAULT_KEYS;
 pub use pieces::Pieces;

@@ -3,6 +3,7 @@
 //! Input: a record. Output: the piece in it, and the id of the text that the piece continues. Never: a table of record types.
 //! A piece is recognised by its position, so that new record types work too.
 
+use super::ends::Order;
 use crate::hash::hasher;
 use crate::json::scan::Scan;
 use std::hash::{Hash, Hasher};
@@ -17,6 +18,8 @@ pub struct Pieces {
     pub leaves: &'static [&'static [&'static str]],
     /// Fields at the top of the record that also identify the text.
     pub above: &'static [&'static str],
+    /// How the texts in this position relate to each other.
+    pub order: Order,
 }
 
 /// A piece in a record.
@@ -26,8 +29,10 @@ pub(super) struct Piece {
     pub(super) place: Range<usize>,
     /// The id of the text that the piece belongs to.
     pub(super) channel: u64,
-    /// The id of the message: all texts of a message share it.
+    /// The id of the message, or of the conversation of successive texts: all its texts share it.
     pub(super) group: u64,
+    /// Whether the text goes on after records that end texts without a name.
+    pub(super) is_named: bool,
     pub(super) row: usize,
     leaf: usize,
 }
@@ -178,12 +183,13 @@ pub(super) struct Over {
     pub(super) groups: Vec<u64>,
 }
 
-/// Finds the texts that begin or end with a record without a piece, among the given rows of the table. Such a record has an
+/// Finds the parallel texts that begin or end with a record without a piece, among the given rows of the table. Such a record has an
 /// object in the place where pieces have theirs. If that object has the same ids, it is about one text. If it has no ids but
 /// contains an object, it is about the whole message.
 pub(super) fn over(table: &[Pieces], text: &str, rows: impl Fn(usize) -> bool) -> Over {
     let mut over = Over::default();
-    for (row, pieces) in table.iter().enumerate().filter(|(row, _)| rows(*row)) {
+    let is_parallel = |pieces: &Pieces| matches!(pieces.order, Order::Parallel);
+    for (row, pieces) in table.iter().enumerate().filter(|(row, pieces)| is_parallel(pieces) && rows(*row)) {
         let mut begin = Scan::new(top(text));
         if !enter_all(&mut begin, pieces.parent) {
             continue;
@@ -279,12 +285,17 @@ impl Found<'_> {
     /// Identifies the text of the piece.
     pub(super) fn piece(self, table: &[Pieces]) -> Piece {
         let (row, leaf) = (self.row, self.leaf);
+        if let Some(Order::Successive(order)) = table.get(row).map(|pieces| &pieces.order) {
+            let text = order.identify(row, self.text);
+            let channel = of_leaf(text.id, leaf);
+            return Piece { place: self.place, channel, group: text.group, is_named: text.is_named, row, leaf };
+        }
         let ids = table.get(row).and_then(|pieces| {
             let parent = Fields::of(Scan::new(self.parent), pieces, || Some(self.parent))?;
             Some(Ids::new(row, pieces, self.text, &parent))
         });
         let Ids { text, group } = ids.unwrap_or_default();
-        Piece { place: self.place, channel: of_leaf(text, leaf), group, row, leaf }
+        Piece { place: self.place, channel: of_leaf(text, leaf), group, is_named: false, row, leaf }
     }
 }
 
@@ -319,7 +330,7 @@ impl Ids {
 }
 
 /// The record without a byte order mark and surrounding white space.
-fn top(text: &str) -> &str {
+pub(super) fn top(text: &str) -> &str {
     text.trim_start_matches('\u{FEFF}').trim()
 }
 
@@ -333,7 +344,8 @@ fn says_whose(key: &str) -> bool {
     }
 }
 
-fn down<'t>(text: &'t str, way: &[&str]) -> Option<&'t str> {
+/// The value at the end of a path from the top of a record.
+pub(super) fn down<'t>(text: &'t str, way: &[&str]) -> Option<&'t str> {
     let mut at = top(text);
     for key in way {
         if !at.starts_with('{') {
@@ -447,11 +459,17 @@ mod tests {
             keys.iter().map(|key| String::from_utf8_lossy(key.needle()).into_owned()).collect()
         };
         const SHARED: &[Pieces] = &[
-            Pieces { parent: &["event"], leaves: &[&["delta", "text"], &["delta", "thinking"]], above: &[] },
-            Pieces { parent: &[], leaves: &[&["delta"]], above: &[] },
+            Pieces {
+                parent: &["event"],
+                leaves: &[&["delta", "text"], &["delta", "thinking"]],
+                above: &[],
+                order: Order::Parallel,
+            },
+            Pieces { parent: &[], leaves: &[&["delta"]], above: &[], order: Order::Parallel },
         ];
         assert_eq!(keys(SHARED), ["\"delta\""]);
-        const APART: &[Pieces] = &[Pieces { parent: &["a"], leaves: &[&["text"], &["thought"]], above: &[] }];
+        const APART: &[Pieces] =
+            &[Pieces { parent: &["a"], leaves: &[&["text"], &["thought"]], above: &[], order: Order::Parallel }];
         assert_eq!(keys(APART), ["\"text\"", "\"thought\""]);
         assert_eq!(keys(&[]), [""; 0]);
         let filter = KeyFilter::new(APART);

@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 
 static ALL: LazyLock<Arc<Rules>> = LazyLock::new(|| Arc::new(Rules::new(Settings::default()).unwrap()));
 
-const TABLE: &[Pieces] = &[Pieces { parent: &[], leaves: &[&["delta"]], above: &[] }];
+const TABLE: &[Pieces] = &[Pieces { parent: &[], leaves: &[&["delta"]], above: &[], order: Order::Parallel }];
 
 /// The redacted text of the pieces. With `is_slow`, the wait after each piece is too long, so everything is flushed.
 fn redacted(pieces: &[&str], is_slow: bool) -> String {

@@ -24,13 +24,14 @@ mod schemas;
 mod sessions;
 mod start;
 mod terminals;
+mod text_ends;
 mod texts;
 mod updates;
 mod usage;
 
 use super::{Runner, Surface, sample};
 use crate::frame::Provider;
-use crate::redact::Pieces;
+use crate::redact::{Order, Pieces};
 
 /// The runner.
 pub(super) const RUNNER: Runner = Runner {
@@ -46,11 +47,20 @@ pub(super) const RUNNER: Runner = Runner {
         kind_of: schemas::kind_of,
         schemas: schemas::STDIO,
     }],
-    pieces: &[Pieces {
-        parent: &["params"],
-        leaves: &[&["update", "content", "text"], &["update", "_meta", "terminal_output_delta", "data"]],
-        above: &["method"],
-    }],
+    pieces: &[
+        Pieces {
+            parent: &["params"],
+            leaves: &[&["update", "content", "text"]],
+            above: &[],
+            order: Order::Successive(&text_ends::MESSAGES),
+        },
+        Pieces {
+            parent: &["params"],
+            leaves: &[&["update", "_meta", "terminal_output_delta", "data"]],
+            above: &[],
+            order: Order::Successive(&text_ends::TERMINAL),
+        },
+    ],
     // No message of the protocol has a time.
     time: |_| None,
     decoder: || Box::new(decoder::Acp::default()),

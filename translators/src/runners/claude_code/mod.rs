@@ -33,7 +33,7 @@ mod user;
 
 use super::{History, Runner, SubagentFiles, Surface, Workspace, WorkspaceReader, sample};
 use crate::frame::Provider;
-use crate::redact::Pieces;
+use crate::redact::{Order, Pieces};
 
 /// The runner.
 pub(super) const RUNNER: Runner = Runner {
@@ -70,6 +70,7 @@ pub(super) const RUNNER: Runner = Runner {
         parent: &["event"],
         leaves: &[&["delta", "text"], &["delta", "thinking"], &["delta", "partial_json"]],
         above: &["session_id", "parent_tool_use_id"],
+        order: Order::Parallel,
     }],
     time: clock::time_of,
     decoder: || Box::<decoder::Claude>::default(),

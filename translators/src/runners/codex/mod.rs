@@ -22,7 +22,7 @@ use super::{History, Runner, Surface, sample};
 use crate::decode::{Decoder, Record};
 use crate::frame::Provider;
 use crate::normalizer::Normalizer;
-use crate::redact::Pieces;
+use crate::redact::{Order, Pieces};
 use crate::rfc3339::unix_ms;
 
 /// The runner.
@@ -57,10 +57,10 @@ pub(super) const RUNNER: Runner = Runner {
         },
     ],
     pieces: &[
-        Pieces { parent: &["params"], leaves: &[&["delta"]], above: &["method"] },
-        Pieces { parent: &["payload"], leaves: &[&["delta"]], above: &["type"] },
-        Pieces { parent: &["msg"], leaves: &[&["delta"]], above: &[] },
-        Pieces { parent: &["params", "msg"], leaves: &[&["delta"]], above: &["method"] },
+        Pieces { parent: &["params"], leaves: &[&["delta"]], above: &["method"], order: Order::Parallel },
+        Pieces { parent: &["payload"], leaves: &[&["delta"]], above: &["type"], order: Order::Parallel },
+        Pieces { parent: &["msg"], leaves: &[&["delta"]], above: &[], order: Order::Parallel },
+        Pieces { parent: &["params", "msg"], leaves: &[&["delta"]], above: &["method"], order: Order::Parallel },
     ],
     time: time_of,
     decoder: || Box::new(Codex::default()),

@@ -25,7 +25,7 @@ mod workspace;
 use super::{History, Runner, Surface, sample};
 use crate::decode::Record;
 use crate::frame::Provider;
-use crate::redact::Pieces;
+use crate::redact::{Order, Pieces};
 use crate::rfc3339::unix_ms;
 
 /// The runner.
@@ -55,6 +55,7 @@ pub(super) const RUNNER: Runner = Runner {
         parent: &["data"],
         leaves: &[&["deltaContent"], &["inputDelta"], &["text"]],
         above: &["type", "agentId"],
+        order: Order::Parallel,
     }],
     time: time_of,
     decoder: || Box::<decoder::Copilot>::default(),

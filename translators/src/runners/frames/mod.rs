@@ -24,7 +24,7 @@ use super::{Modes, Runner, Surface, sample};
 use crate::decode::Record;
 use crate::frame::Provider;
 use crate::frame_schemas;
-use crate::redact::Pieces;
+use crate::redact::{Order, Pieces};
 
 /// The runner of streams that name none that is known.
 const PROVIDER: Provider = Provider { name: "frames", title: "framegate" };
@@ -53,7 +53,7 @@ pub(super) const RUNNER: Runner = Runner {
             schemas: frame_schemas::V1,
         },
     ],
-    pieces: &[Pieces { parent: &[], leaves: &[&["delta"], &["chunk"]], above: &["type"] }],
+    pieces: &[Pieces { parent: &[], leaves: &[&["delta"], &["chunk"]], above: &["type"], order: Order::Parallel }],
     time,
     decoder: || Box::<decoder::Frames>::default(),
     dialogue: None,

@@ -15,12 +15,13 @@ mod run;
 mod schemas;
 mod start;
 mod stream;
+mod text_ends;
 mod usage;
 
 use super::{History, Runner, Surface, sample};
 use crate::decode::Record;
 use crate::frame::Provider;
-use crate::redact::Pieces;
+use crate::redact::{Order, Pieces};
 use crate::rfc3339::unix_ms;
 
 /// The runner.
@@ -53,7 +54,12 @@ pub(super) const RUNNER: Runner = Runner {
             schemas: schemas::CHAT,
         },
     ],
-    pieces: &[Pieces { parent: &[], leaves: &[&["content"]], above: &["role"] }],
+    pieces: &[Pieces {
+        parent: &[],
+        leaves: &[&["content"]],
+        above: &[],
+        order: Order::Successive(&text_ends::MESSAGES),
+    }],
     time: time_of,
     decoder: || Box::<decoder::Gemini>::default(),
     dialogue: None,

@@ -38,7 +38,7 @@ use crate::decode::{Decoder, Record};
 use crate::frame::{ErrorScope, Provider, SharedStr};
 use crate::json::{Json, Kind, Object};
 use crate::normalizer::{Normalizer, RunEnd, STREAM_ENDED};
-use crate::redact::Pieces;
+use crate::redact::{Order, Pieces};
 use error::ResponseError;
 use event::Event;
 use items::Address;
@@ -77,8 +77,13 @@ pub(super) const RUNNER: Runner = Runner {
         },
     ],
     pieces: &[
-        Pieces { parent: &[], leaves: &[&["delta"]], above: &["type"] },
-        Pieces { parent: &[], leaves: &[&["delta", "stdout"], &["delta", "stderr"]], above: &["type"] },
+        Pieces { parent: &[], leaves: &[&["delta"]], above: &["type"], order: Order::Parallel },
+        Pieces {
+            parent: &[],
+            leaves: &[&["delta", "stdout"], &["delta", "stderr"]],
+            above: &["type"],
+            order: Order::Parallel,
+        },
     ],
     time: time_of,
     decoder: || Box::new(OpenResponses::default()),

@@ -39,7 +39,7 @@ use crate::decode::{Decoder, Record};
 use crate::frame::Provider;
 use crate::json::{Json, Object};
 use crate::normalizer::{Normalizer, RunEnd};
-use crate::redact::Pieces;
+use crate::redact::{Order, Pieces};
 use crate::sequence::StreamKey;
 use run::Run;
 use sessions::Feed;
@@ -90,9 +90,14 @@ pub(super) const RUNNER: Runner = Runner {
         },
     ],
     pieces: &[
-        Pieces { parent: &["properties"], leaves: &[&["delta"]], above: &["type"] },
-        Pieces { parent: &["payload", "properties"], leaves: &[&["delta"]], above: &["directory"] },
-        Pieces { parent: &["data"], leaves: &[&["delta"]], above: &["type"] },
+        Pieces { parent: &["properties"], leaves: &[&["delta"]], above: &["type"], order: Order::Parallel },
+        Pieces {
+            parent: &["payload", "properties"],
+            leaves: &[&["delta"]],
+            above: &["directory"],
+            order: Order::Parallel,
+        },
+        Pieces { parent: &["data"], leaves: &[&["delta"]], above: &["type"], order: Order::Parallel },
     ],
     time: clock::time_of,
     decoder: || Box::<OpenCode>::default(),

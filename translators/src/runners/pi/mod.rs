@@ -25,7 +25,7 @@ use super::{History, Runner, Surface, Workspace, WorkspaceReader, sample};
 use crate::decode::Record;
 use crate::frame::Provider;
 use crate::json::Object;
-use crate::redact::Pieces;
+use crate::redact::{Order, Pieces};
 use crate::rfc3339::unix_ms;
 
 /// The runner.
@@ -43,7 +43,12 @@ pub(super) const RUNNER: Runner = Runner {
         kind_of: schemas::kind_of_record,
         schemas: schemas::RECORDS,
     }],
-    pieces: &[Pieces { parent: &["assistantMessageEvent"], leaves: &[&["delta"]], above: &["type"] }],
+    pieces: &[Pieces {
+        parent: &["assistantMessageEvent"],
+        leaves: &[&["delta"]],
+        above: &["type"],
+        order: Order::Parallel,
+    }],
     time: time_of,
     decoder: || Box::<decoder::Pi>::default(),
     dialogue: Some(|| Box::<dialogue::Rpc>::default()),

@@ -32,7 +32,7 @@ mod user;
 use super::{History, Runner, Surface, Workspace, WorkspaceReader, sample};
 use crate::decode::Record;
 use crate::frame::Provider;
-use crate::redact::Pieces;
+use crate::redact::{Order, Pieces};
 use crate::rfc3339::unix_ms;
 
 /// The runner.
@@ -70,6 +70,7 @@ pub(super) const RUNNER: Runner = Runner {
         parent: &["event"],
         leaves: &[&["delta", "text"], &["delta", "thinking"], &["delta", "partial_json"]],
         above: &["session_id", "parent_tool_use_id"],
+        order: Order::Parallel,
     }],
     time: time_of,
     decoder: || Box::<decoder::Qwen>::default(),

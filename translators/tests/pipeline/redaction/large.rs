@@ -3,14 +3,14 @@
 //! than an hour for one of them.
 
 use framegate_translators::framing::{Form, Unit};
-use framegate_translators::redact::{Pieces, Redactor, Rules, Settings, words_of};
+use framegate_translators::redact::{Order, Pieces, Redactor, Rules, Settings, words_of};
 use std::sync::{Arc, LazyLock};
 
 const SIZE: usize = 2 << 20;
 
 static RULES: LazyLock<Arc<Rules>> = LazyLock::new(|| Arc::new(Rules::new(Settings::default()).unwrap()));
 
-const TABLE: &[Pieces] = &[Pieces { parent: &[], leaves: &[&["delta"]], above: &[] }];
+const TABLE: &[Pieces] = &[Pieces { parent: &[], leaves: &[&["delta"]], above: &[], order: Order::Parallel }];
 
 /// The redacted records, and the number of all redacted places.
 fn redacted(records: &[String]) -> (Vec<Vec<u8>>, usize) {

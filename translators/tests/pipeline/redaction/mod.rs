@@ -1,5 +1,6 @@
 //! What redaction removes from the output of every contract, and what it leaves unchanged.
 
+mod ends;
 mod harmless;
 mod harness;
 mod large;

@@ -2,9 +2,9 @@
 
 use super::harness::RULES;
 use framegate_translators::framing::{Form, Unit};
-use framegate_translators::redact::{Pieces, Redacted, Redactor};
+use framegate_translators::redact::{Order, Pieces, Redacted, Redactor};
 
-const TABLE: &[Pieces] = &[Pieces { parent: &[], leaves: &[&["delta"]], above: &[] }];
+const TABLE: &[Pieces] = &[Pieces { parent: &[], leaves: &[&["delta"]], above: &[], order: Order::Parallel }];
 
 /// The payloads of the output, in order. Held records are released at their deadline, and all of them at the end.
 pub fn redacted(records: &[(u64, String)]) -> Vec<String> {
