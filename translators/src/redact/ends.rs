@@ -4,7 +4,7 @@
 //! there would pass.
 
 use super::hold::{Redactor, Sink};
-use super::pieces::{Over, Piece, down, over, top, value_behind};
+use super::pieces::{Over, Piece, down, enter_all, over, top, value_behind};
 use crate::framing::Unit;
 use crate::hash::hasher;
 use crate::json::scan::Scan;
@@ -27,13 +27,18 @@ pub struct Successive {
     /// The keys from the top of a record to the id of its conversation: texts of several conversations may grow at the same time.
     /// Empty if an input has only one.
     pub conversation: &'static [&'static str],
-    /// The keys from the top of a record to each value that differs between two texts that follow each other.
+    /// The keys from the top of a record to the object whose fields tell the texts of a conversation apart.
+    pub parent: &'static [&'static str],
+    /// The key of the name of a text in that object. Empty if texts have no names.
+    pub name: &'static str,
+    /// The keys from that object to each other value that differs between two texts that follow each other. At most [`KINDS`].
     pub kinds: &'static [&'static [&'static str]],
-    /// The keys from the top of a record to the name of its text. Empty if texts have no names.
-    pub name: &'static [&'static str],
     /// Which texts end with a record without a piece.
     pub ends: fn(&str) -> Ends,
 }
+
+/// The maximum number of [`Successive::kinds`].
+pub(super) const KINDS: usize = 2;
 
 /// The texts of a conversation that end with a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,23 +66,50 @@ pub fn string_at<'t>(record: &'t str, way: &[&str]) -> Option<&'t str> {
 impl Successive {
     /// Identifies the text of a record's piece.
     pub(super) fn identify(&self, row: usize, record: &str) -> Identity {
-        let group = self.group(row, record);
-        let name = string_at(record, self.name).filter(|name| !name.is_empty());
+        let group = group(row, self.conversation_of(record));
+        let (name, kinds) = self.fields(record);
         let mut hasher = hasher();
-        (group, name).hash(&mut hasher);
-        self.kinds.iter().for_each(|way| down(record, way).hash(&mut hasher));
+        (group, name, kinds).hash(&mut hasher);
         Identity { id: hasher.finish(), group, is_named: name.is_some() }
     }
 
-    fn group(&self, row: usize, record: &str) -> u64 {
-        let mut hasher = hasher();
-        (row, self.conversation_of(record)).hash(&mut hasher);
-        hasher.finish()
+    /// The name of a record's text, and its other values, as JSON. One pass over the object that has them.
+    fn fields<'t>(&self, record: &'t str) -> (Option<&'t str>, [Option<&'t str>; KINDS]) {
+        let (mut name, mut kinds) = (None, [None; KINDS]);
+        let mut scan = Scan::new(top(record));
+        let has_none = self.name.is_empty() && self.kinds.is_empty();
+        if has_none || !enter_all(&mut scan, self.parent) || scan.peek() != Some(b'{') {
+            return (name, kinds);
+        }
+        let is_whole = |name: Option<&str>, kinds: &[Option<&str>]| {
+            name.is_some() && kinds.iter().take(self.kinds.len()).all(Option::is_some)
+        };
+        while !is_whole(name, &kinds)
+            && let Some(key) = scan.key()
+            && let Some(value) = scan.value()
+        {
+            if key.inner == self.name {
+                name = Some(value).filter(|name| !matches!(*name, "null" | r#""""#));
+            }
+            for (way, kind) in self.kinds.iter().zip(&mut kinds) {
+                if let Some(rest) = way.strip_prefix(&[key.inner]) {
+                    *kind = down(value, rest);
+                }
+            }
+        }
+        (name, kinds)
     }
 
     fn conversation_of<'t>(&self, record: &'t str) -> Option<&'t str> {
         if self.conversation.is_empty() { None } else { down(record, self.conversation) }
     }
+}
+
+/// The id of a conversation's texts in one row.
+fn group(row: usize, conversation: Option<&str>) -> u64 {
+    let mut hasher = hasher();
+    (row, conversation).hash(&mut hasher);
+    hasher.finish()
 }
 
 /// Whether the input has several conversations. Then a record that does not name its conversation, such as an answer in JSON-RPC, may
@@ -107,8 +139,7 @@ impl Conversations {
             return;
         }
         let Some(at) = self.key.find(record) else { return };
-        let id = value_behind(record, at + self.key.needle().len());
-        if id.is_some() && id == self.first.as_deref() {
+        if self.first.is_some() && value_behind(record, at + self.key.needle().len()) == self.first.as_deref() {
             return;
         }
         // The key may be in a deeper object, such as a tool's arguments.
@@ -124,10 +155,11 @@ impl Conversations {
         let key = std::str::from_utf8(self.key.needle()).ok()?.trim_matches('"');
         let mut scan = Scan::new(top(record));
         while scan.key().is_some() {
-            let id = string_at(scan.value()?, &[key]);
-            if id.is_some() {
-                return id;
+            let mut part = scan;
+            if enter_all(&mut part, &[key]) {
+                return part.value()?.strip_prefix('"')?.strip_suffix('"');
             }
+            scan.value()?;
         }
         None
     }
@@ -176,8 +208,9 @@ impl Redactor {
             if ends == Ends::Nothing {
                 continue;
             }
-            if order.conversation.is_empty() || order.conversation_of(record).is_some() {
-                ended.push((row, order.group(row, record), ends));
+            let conversation = order.conversation_of(record);
+            if order.conversation.is_empty() || conversation.is_some() {
+                ended.push((row, group(row, conversation), ends));
             } else if self.conversations.as_ref().is_none_or(|conversations| !conversations.are_several) {
                 let groups = self.channels.values().filter(|channel| channel.row == row).map(|channel| channel.group);
                 ended.extend(groups.map(|group| (row, group, ends)));

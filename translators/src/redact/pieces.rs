@@ -79,10 +79,12 @@ impl KeyFilter {
     }
 }
 
-/// The key that most of the paths contain; the first of several. `None` if there is no path with a key.
+/// The key that most of the paths contain; of several, the last one in the first path, which is usually the rarest in records. `None` if
+/// there is no path with a key.
 fn most_common<'k>(paths: &[&[&'k str]]) -> Option<&'k str> {
     let count = |key: &str| paths.iter().filter(|path| path.contains(&key)).count();
-    paths.iter().copied().flatten().copied().rev().max_by_key(|key| count(key))
+    let most = paths.iter().copied().flatten().map(|key| count(key)).max()?;
+    paths.iter().find_map(|path| path.iter().copied().rev().find(|key| count(key) == most))
 }
 
 /// The contents of the string value of a key that ends at `key_end`. `None` if the value is not a string, or has an escape or
@@ -110,14 +112,22 @@ pub(super) struct Found<'t> {
 
 /// Finds the piece of a record.
 pub(super) fn find<'t>(table: &[Pieces], text: &'t str) -> Option<Found<'t>> {
+    // Rows with the same parent share one scan to it.
+    let mut entered: Option<(&[&str], Option<Scan<'t>>)> = None;
+    // Paths with the same first key share one scan up to the end of that key.
+    let mut begun: Option<(&str, Option<Scan<'t>>)> = None;
     for (row, pieces) in table.iter().enumerate() {
-        let mut parent = Scan::new(top(text));
-        if !enter_all(&mut parent, pieces.parent) {
-            continue;
-        }
-        parent.peek();
-        // Paths with the same first key share one scan up to the end of that key.
-        let mut begun: Option<(&str, Option<Scan<'t>>)> = None;
+        let parent = match entered {
+            Some((way, parent)) if way == pieces.parent => parent,
+            _ => {
+                let mut parent = Scan::new(top(text));
+                let is_there = enter_all(&mut parent, pieces.parent);
+                parent.peek();
+                begun = None;
+                entered.insert((pieces.parent, is_there.then_some(parent))).1
+            }
+        };
+        let Some(parent) = parent else { continue };
         for (leaf, way) in pieces.leaves.iter().enumerate() {
             let Some((key, rest)) = way.split_first() else { continue };
             let (_, inner) = *match &mut begun {
@@ -135,6 +145,10 @@ pub(super) fn find<'t>(table: &[Pieces], text: &'t str) -> Option<Found<'t>> {
             let Some(value) = scan.value() else { continue };
             let Some(inner) = value.strip_prefix('"').and_then(|value| value.strip_suffix('"')) else { continue };
             let start = (inner.as_ptr() as usize).checked_sub(text.as_ptr() as usize)?;
+            if let Order::Successive(_) = pieces.order {
+                // These texts are not identified by their parent.
+                return Some(Found { place: start..start + inner.len(), row, leaf, text, parent: "" });
+            }
             // If the rest of the object is not valid JSON, the object extends as far as its brackets go.
             let is_closed = way.iter().all(|_| close(&mut scan));
             let whole = if is_closed { parent.text_to(&scan) } else { down(text, pieces.parent) };
@@ -161,7 +175,8 @@ fn enter(scan: &mut Scan<'_>, key: &str) -> bool {
     false
 }
 
-fn enter_all(scan: &mut Scan<'_>, way: &[&str]) -> bool {
+/// Moves to the value at the end of a path. Returns whether there is one.
+pub(super) fn enter_all(scan: &mut Scan<'_>, way: &[&str]) -> bool {
     way.iter().all(|key| enter(scan, key))
 }
 
@@ -366,6 +381,7 @@ pub(super) fn down<'t>(text: &'t str, way: &[&str]) -> Option<&'t str> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::ends::KINDS;
     use super::*;
     use crate::runners::RUNNERS;
 
@@ -376,6 +392,8 @@ mod tests {
             pieces.leaves.iter().enumerate().find_map(|(leaf, way)| {
                 let inner = down(parent, way)?.strip_prefix('"')?.strip_suffix('"')?;
                 let start = inner.as_ptr() as usize - text.as_ptr() as usize;
+                // Successive texts are not identified by their parent.
+                let parent = if matches!(pieces.order, Order::Parallel) { parent } else { "" };
                 Some((start..start + inner.len(), row, leaf, parent))
             })
         })
@@ -448,6 +466,11 @@ mod tests {
                 }
             }
             assert!(table.iter().all(|pieces| pieces.above.len() <= ABOVE), "{name}: at most {ABOVE} fields above");
+            let is_bounded = |pieces: &Pieces| match &pieces.order {
+                Order::Successive(order) => order.kinds.len() <= KINDS,
+                Order::Parallel => true,
+            };
+            assert!(table.iter().all(is_bounded), "{name}: at most {KINDS} kinds");
             assert!(found > 0 || table.is_empty(), "add a recording to tests/fixtures/{name}/ that streams text");
         }
     }

@@ -49,14 +49,14 @@ pub(super) const RUNNER: Runner = Runner {
     }],
     pieces: &[
         Pieces {
-            parent: &["params"],
-            leaves: &[&["update", "content", "text"]],
+            parent: &["params", "update"],
+            leaves: &[&["content", "text"]],
             above: &[],
             order: Order::Successive(&text_ends::MESSAGES),
         },
         Pieces {
-            parent: &["params"],
-            leaves: &[&["update", "_meta", "terminal_output_delta", "data"]],
+            parent: &["params", "update"],
+            leaves: &[&["_meta", "terminal_output_delta", "data"]],
             above: &[],
             order: Order::Successive(&text_ends::TERMINAL),
         },

@@ -8,16 +8,18 @@ use crate::redact::{Ends, Successive, string_at};
 /// The messages and thoughts of a session.
 pub(super) const MESSAGES: Successive = Successive {
     conversation: &["params", "sessionId"],
-    kinds: &[&["params", "update", "sessionUpdate"], &["params", "update", "_meta", "claudeCode", "parentToolUseId"]],
-    name: &["params", "update", "messageId"],
+    parent: &["params", "update"],
+    name: "messageId",
+    kinds: &[&["sessionUpdate"], &["_meta", "claudeCode", "parentToolUseId"]],
     ends,
 };
 
 /// What a call prints to its terminal.
 pub(super) const TERMINAL: Successive = Successive {
     conversation: &["params", "update", "toolCallId"],
+    parent: &[],
+    name: "",
     kinds: &[],
-    name: &[],
     ends: |record| match string_at(record, &["params", "update", "status"]) {
         Some("completed" | "failed" | "cancelled") => Ends::All,
         _ => Ends::Nothing,

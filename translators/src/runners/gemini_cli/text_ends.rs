@@ -6,7 +6,7 @@ use crate::redact::{Ends, Successive, string_at};
 
 /// The messages of a run. Those of a session's file have ids.
 pub(super) const MESSAGES: Successive =
-    Successive { conversation: &[], kinds: &[&["role"], &["type"]], name: &["id"], ends };
+    Successive { conversation: &[], parent: &[], name: "id", kinds: &[&["role"], &["type"]], ends };
 
 fn ends(record: &str) -> Ends {
     match string_at(record, &["type"]) {
