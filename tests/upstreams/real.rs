@@ -267,7 +267,15 @@ pub fn send_message(preset: &str, name: &str) {
     };
     assert_eq!((&second["session_id"], &second["final_text"]), (&first["session_id"], &json!("Two.")), "{second}");
     assert!(leader.is_some() && started.oldest() == leader, "another process");
-    started.leaves_nothing();
+    has_answered_all(started);
+}
+
+/// Stops the proxy. None of the prompts that the runner got is reported as lost.
+fn has_answered_all(mut started: Started) {
+    assert!(started.proxy.terminate().success());
+    started.wait_for_no_process();
+    let log = started.folder.read("log");
+    assert!(!log.contains("before it answered prompts"), "{log}");
 }
 
 /// Prompts that arrive while the runner works are in its runs, each of them once.
@@ -299,6 +307,7 @@ pub fn send_messages_during_a_run(preset: &str, name: &str, call: Say) {
         std::thread::sleep(std::time::Duration::from_millis(50));
     };
     assert_eq!(prompts, ["First.", "Second.", "Third."]);
+    has_answered_all(started);
 }
 
 #[test]

@@ -216,3 +216,20 @@ fn a_runner_that_does_not_exit_is_signalled() {
     assert_eq!((&status["exit"], &status["state"]), (&json!({"signal": 15}), &json!("completed")), "{status}");
     started.wait_for_no_process();
 }
+
+#[test]
+fn a_prompt_is_reported_if_its_runner_dies_before_it_takes_it() {
+    let started = claude("turns", "linger_ms = 60000");
+    let run = started.run();
+    let session = started.status(&run)["session_id"].clone();
+    assert_eq!(started.message(&session, "Is my password=q7ZkVx2mPtWj8RbYn4Lc safe?").0, 202);
+    started.kill("/bin/sh");
+    assert_eq!(started.wait_for_end(&run)["state"], json!("failed"));
+    let events = started.events(&run, "frames.v2");
+    let reported: Vec<&Value> = events.iter().filter(|event| event["type"] == json!("log_emitted")).collect();
+    let message = "the runner ended before it answered this prompt: Is my password=[REDACTED:assignment] safe?";
+    assert_eq!(reported.len(), 1, "{events:#?}");
+    assert_eq!((&reported[0]["level"], &reported[0]["message"]), (&json!("warn"), &json!(message)));
+    let log = started.folder.read("log");
+    assert!(log.contains("the runner ended before it answered prompts that it had received"), "{log}");
+}

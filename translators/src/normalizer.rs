@@ -205,6 +205,7 @@ impl Normalizer {
         self.time_ms = now_ms;
         let unknown = || RunEnd::interrupted(STREAM_ENDED, "the stream ended before the runner said how the run ended");
         let cut = self.cut.clone().unwrap_or_else(unknown);
+        self.report_unanswered();
         for run in std::mem::take(&mut self.runs) {
             self.end_run(run, cut.clone());
             self.release_ends();

@@ -175,6 +175,10 @@ impl Supervisor {
             }
             Err(error) => Some(Stopped::from(error)),
         };
+        let unanswered = self.conversation.due_runs();
+        if unanswered > 0 && self.run_begins.is_none() {
+            tracing::warn!(unanswered, "the runner ended before it answered prompts that it had received");
+        }
         self.conversation.over(&self.runs);
         if let (Some(status), Some(run)) = (status, self.ingested.runs().pop()) {
             self.runs.exited(&run, Exited::of(status)).await;

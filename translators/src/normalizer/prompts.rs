@@ -1,17 +1,21 @@
 //! The prompts of runs, as the host sent them: not every runner repeats them.
 //!
 //! Input: prompts before their runs begin, and the frames of the runs. Output: the prompt as `session_started.input` and as a `user_message` before
-//! the run's first content, if the runner gives none. Never: a prompt that is there twice; the prompt
+//! the run's first content, if the runner gives none; a warning for each prompt that no run took up. Never: a prompt that is there twice; the prompt
 //! of another run; more than [`MOST`] prompts in memory.
 
 use super::{Normalizer, Target};
 use crate::derived::numbered;
-use crate::frame::{Attachment, Body, SharedStr, UserMessage};
+use crate::frame::{Attachment, Body, LogLevel, SharedStr, UserMessage};
 use crate::sequence::StreamKey;
 use std::collections::VecDeque;
 
 /// The maximum number of prompts whose runs have not begun. With more, none of them is known.
 const MOST: usize = 1024;
+
+/// How many prompts that no run took up are reported, and how much of each.
+const REPORTED: usize = 16;
+const REPORTED_BYTES: usize = 1024;
 
 /// What the host said.
 #[derive(Debug, Default)]
@@ -82,6 +86,29 @@ impl Normalizer {
     /// The next run answers none of the prompts that wait.
     pub(crate) fn forget_prompts(&mut self) {
         self.prompts.expected.clear();
+    }
+
+    /// The input is over: reports the prompts that no run took up, in the open run if there is one. If no run ever began, the host learns
+    /// that from its first prompt.
+    pub(super) fn report_unanswered(&mut self) {
+        let unanswered = std::mem::take(&mut self.prompts.expected);
+        if unanswered.is_empty() || self.runs_begun() == 0 {
+            return;
+        }
+        let stream = self.current_run().unwrap_or_else(|| self.thread());
+        for prompt in unanswered.iter().take(REPORTED) {
+            let end = prompt.text.floor_char_boundary(REPORTED_BYTES.min(prompt.text.len()));
+            let text = prompt.text.get(..end).unwrap_or_default();
+            let more = if text.len() < prompt.text.len() { "…" } else { "" };
+            self.report(stream, format!("the runner ended before it answered this prompt: {text}{more}"));
+        }
+        if let Some(more) = unanswered.len().checked_sub(REPORTED).filter(|more| *more > 0) {
+            self.report(stream, format!("the runner ended before it answered {more} more prompts"));
+        }
+    }
+
+    fn report(&mut self, stream: StreamKey, message: String) {
+        self.push(Target::main(stream), Body::LogEmitted { level: LogLevel::Warn, message });
     }
 
     /// Emits the prompt of a run that has no content yet, because another run begins.

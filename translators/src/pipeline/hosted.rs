@@ -26,7 +26,10 @@ impl Ingest {
             bytes: file.bytes(),
         };
         let attachments = files.iter().map(attachment).collect();
-        if let Phase::Reading(reading) = &mut self.phase {
+        if let Phase::Reading(reading) = &mut self.phase
+            // Frames have the prompts of their runs.
+            && !reading.state.runner.is_of_frames
+        {
             reading.state.normalizer.expect_prompt(without_secrets(prompt), attachments);
         }
     }

@@ -31,7 +31,7 @@ pub struct Successive {
     pub parent: &'static [&'static str],
     /// The key of the name of a text in that object. Empty if texts have no names.
     pub name: &'static str,
-    /// The keys from that object to each other value that differs between two texts that follow each other. At most [`KINDS`].
+    /// The keys from that object to each other value that differs between two texts that follow each other. At most two.
     pub kinds: &'static [&'static [&'static str]],
     /// Which texts end with a record without a piece.
     pub ends: fn(&str) -> Ends,

@@ -2,7 +2,7 @@
 
 use crate::support::*;
 use framegate_translators::encode::{EncoderOptions, write_ndjson};
-use framegate_translators::frame::{Body, Frame};
+use framegate_translators::frame::{Body, Frame, LogLevel};
 use framegate_translators::framing::Limits;
 use framegate_translators::pipeline::Translator;
 use framegate_translators::redact::{Rules, Settings};
@@ -110,6 +110,40 @@ fn prompts(frames: &[Frame]) -> Vec<&str> {
     texts.collect()
 }
 
+fn warnings(frames: &[Frame]) -> Vec<&str> {
+    let messages = frames.iter().filter_map(|frame| match &frame.body {
+        Body::LogEmitted { level: LogLevel::Warn, message } => Some(message.as_str()),
+        _ => None,
+    });
+    messages.collect()
+}
+
+#[test]
+fn a_run_that_breaks_off_says_which_prompts_its_runner_did_not_answer() {
+    let runner = framegate_translators::runners::runner("claude-code").unwrap();
+    let init = r#"{"type":"system","subtype":"init","session_id":"s","model":"m","cwd":"/w","tools":[]}"#;
+    let long = "ü".repeat(2000);
+    let mut ingest = ingest(runner, Limits::default());
+    ingest.expect_prompt("first", &[]);
+    ingest.expect_prompt(&long, &[]);
+    (0..20).for_each(|nth| ingest.expect_prompt(&format!("later {nth}"), &[]));
+    let mut told: Vec<Frame> = ingest.feed(format!("{init}\n").as_bytes(), EPOCH_MS).collect();
+    told.extend(ingest.finish(EPOCH_MS));
+    let lost = warnings(&told);
+    assert_eq!(lost.len(), 17);
+    assert_eq!(lost[0], format!("the runner ended before it answered this prompt: {}…", &long[..1024]));
+    assert_eq!(lost[1], "the runner ended before it answered this prompt: later 0");
+    assert_eq!(lost[16], "the runner ended before it answered 5 more prompts");
+    let of_run = told.iter().filter(|frame| matches!(frame.body, Body::LogEmitted { .. } | Body::SessionEnded(_)));
+    let streams: std::collections::HashSet<_> = of_run.map(|frame| frame.stream.id).collect();
+    assert_eq!(streams.len(), 1, "the warnings are in the run");
+    well_formed(&told, "unanswered prompts");
+    // If no run began, the answer to the host's request says so.
+    let mut unanswered = self::ingest(runner, Limits::default());
+    unanswered.expect_prompt("first", &[]);
+    assert_eq!(unanswered.finish(EPOCH_MS).count(), 0);
+}
+
 #[test]
 fn prompts_that_wait_begin_the_next_runs_in_their_order() {
     let runner = framegate_translators::runners::runner("qwen-code").unwrap();
@@ -127,6 +161,8 @@ fn prompts_that_wait_begin_the_next_runs_in_their_order() {
         let mut told: Vec<Frame> = ingest.feed(&recording.bytes, EPOCH_MS).collect();
         told.extend(ingest.finish(EPOCH_MS));
         assert_eq!(prompts(&told), all[..runs], "{}", recording.name);
+        let lost = format!("the runner ended before it answered this prompt: prompt {}", runs + 1);
+        assert_eq!(warnings(&told), [lost], "{}", recording.name);
         well_formed(&told, &recording.name);
     }
     assert!(several > 0, "some recording has several runs");

@@ -5,7 +5,6 @@ use framegate_translators::contracts::{CONTRACTS, Contract};
 use framegate_translators::encode::{Encoder, EncoderOptions, EventId, Events, Pruned};
 use framegate_translators::frame::{Frame, StreamKind};
 use framegate_translators::normalizer::Reopened;
-use framegate_translators::schema::Schemas;
 use serde_json::Value;
 use std::collections::HashMap;
 
@@ -124,7 +123,7 @@ fn one_event_replaces_the_dropped_ones_at_the_last_position() {
     for recording in recordings().filter(|recording| recording.bytes.len() < 20_000) {
         let frames = frames(recording.runner, &recording.bytes);
         for contract in json_contracts() {
-            let schemas = Schemas::compile(contract.schemas).unwrap();
+            let schemas = schemas(contract);
             let mut streams: HashMap<_, (Box<dyn Encoder>, Option<EventId>, u64)> = HashMap::new();
             for frame in &frames {
                 let key = (frame.stream.kind, frame.stream.id);
