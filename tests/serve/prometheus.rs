@@ -7,7 +7,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 use std::fs::File;
 use std::io::Write;
-use std::net::{SocketAddr, TcpListener};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -42,8 +42,10 @@ impl Prometheus {
             .unwrap();
         let prometheus = Self { child, address };
         let deadline = Instant::now() + PATIENCE;
-        while std::net::TcpStream::connect(address).is_err() {
-            assert!(Instant::now() < deadline, "Prometheus does not listen:\n{}", folder.read("prometheus.log"));
+        // It listens before it has read its data, and answers 503 until then.
+        let is_ready = || TcpStream::connect(address).is_ok() && get(address, "/-/ready", &[]).status == 200;
+        while !is_ready() {
+            assert!(Instant::now() < deadline, "Prometheus is not ready:\n{}", folder.read("prometheus.log"));
             std::thread::sleep(Duration::from_millis(50));
         }
         prometheus

@@ -198,7 +198,7 @@ impl Channel {
     }
 
     /// Decides without the next piece: if the tail certainly begins a secret, it is redacted.
-    fn decide(&mut self, target: &mut Target<'_>) {
+    pub(super) fn decide(&mut self, target: &mut Target<'_>) {
         for (mut value, at) in std::mem::take(&mut self.values) {
             let size = self.read_value(&mut value, at, true, target);
             self.values.extend(size.map(|size| (value, at + size)));

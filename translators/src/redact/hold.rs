@@ -3,7 +3,8 @@
 //! Never: a changed order of units, or a unit that waits although no tail needs it.
 
 use super::channel::{Channel, Segment};
-use super::ends::Conversations;
+use super::conversations::Conversations;
+use super::ends::{Order, Place, conversations_of};
 use super::escapes::{Map, unescape};
 use super::pieces::{Found, KeyFilter, Pieces, find, value_behind};
 use super::record::{look, plain};
@@ -49,6 +50,8 @@ pub struct Redactor {
     /// The texts whose last piece left state to keep, by channel id.
     pub(super) channels: HashMap<u64, Channel>,
     pub(super) conversations: Option<Conversations>,
+    /// Whether the table has positions whose texts follow each other.
+    pub(super) has_successive: bool,
     filter: KeyFilter,
 }
 
@@ -101,7 +104,8 @@ impl Redactor {
             others: VecDeque::new(),
             next: 0,
             channels: HashMap::default(),
-            conversations: Conversations::new(table),
+            conversations: conversations_of(table),
+            has_successive: table.iter().any(|pieces| matches!(pieces.order, Order::Successive(_))),
             filter: KeyFilter::new(table),
         }
     }
@@ -256,28 +260,34 @@ impl Redactor {
         if finding.as_ref().is_some_and(Finding::is_empty) {
             return false;
         }
-        let piece = found.piece(self.table);
         let first = self.next - 1 - self.queue.len() as u64;
-        self.end_before(&piece, first);
-        let known = self.channels.remove(&piece.channel);
+        let place = self.place_of(&found, first).unwrap_or_else(|| {
+            let piece = found.piece(self.table);
+            Place { channel: piece.channel, group: piece.group, is_named: false, is_last: false }
+        });
+        let known = self.channels.remove(&place.channel);
         let finding = finding.or_else(|| known.is_none().then(|| self.rules.scan(&unescaped)));
         let mut channel = known.unwrap_or_default();
         if finding.as_ref().is_some_and(Finding::is_empty) {
             return false;
         }
-        (channel.group, channel.row, channel.last) = (piece.group, piece.row, number);
-        channel.is_named = piece.is_named;
+        (channel.group, channel.row, channel.last) = (place.group, found.row, number);
+        channel.is_named = place.is_named;
         channel.add(&unescaped, number);
-        change.pointer = piece.pointer(self.table).into();
+        change.pointer = found.pointer(self.table).into();
         let key_rule = self.rules.key_rule;
         let mut target = Target { queue: &mut self.queue, first, now: Some((number, change)), key_rule };
         let going = channel.go_on(&mut target);
         let finding = finding.or_else(|| channel.open.is_none().then(|| self.rules.scan(&channel.carry)));
         channel.found(finding, going, &mut target);
+        if place.is_last {
+            channel.decide(&mut target);
+            return false;
+        }
         let waits = channel.holds();
         if channel.is_needed() {
             self.make_room();
-            self.channels.insert(piece.channel, channel);
+            self.channels.insert(place.channel, channel);
         }
         waits
     }

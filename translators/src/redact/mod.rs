@@ -29,6 +29,7 @@ mod answers;
 mod carrier;
 mod channel;
 mod class;
+mod conversations;
 mod ends;
 mod escapes;
 mod formats;
@@ -54,7 +55,8 @@ mod value;
 mod words;
 
 pub use answers::words_of;
-pub use ends::{Ends, Order, Successive, string_at};
+pub use conversations::Naming;
+pub use ends::{Effect, Order, Said, Successive, identity};
 pub use hold::{Redacted, Redactor};
 pub use keys::DEFAULT_KEYS;
 pub use pieces::Pieces;

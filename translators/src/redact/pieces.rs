@@ -22,28 +22,13 @@ pub struct Pieces {
     pub order: Order,
 }
 
-/// A piece in a record.
+/// The text that a piece belongs to.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Piece {
-    /// The byte range of the string's contents in the record.
-    pub(super) place: Range<usize>,
-    /// The id of the text that the piece belongs to.
+    /// The id of the text.
     pub(super) channel: u64,
-    /// The id of the message, or of the conversation of successive texts: all its texts share it.
+    /// The id of the message: all its texts share it.
     pub(super) group: u64,
-    /// Whether the text goes on after records that end texts without a name.
-    pub(super) is_named: bool,
-    pub(super) row: usize,
-    leaf: usize,
-}
-
-impl Piece {
-    /// The JSON pointer to the piece.
-    pub(super) fn pointer(&self, table: &[Pieces]) -> String {
-        let Some(pieces) = table.get(self.row) else { return String::new() };
-        let leaf = pieces.leaves.get(self.leaf).copied().unwrap_or_default();
-        pieces.parent.iter().chain(leaf).flat_map(|key| ["/", key]).collect()
-    }
 }
 
 /// Finds records that may have a piece: at least one of these keys is on the path to every piece of a table.
@@ -104,7 +89,8 @@ const ABOVE: usize = 2;
 pub(super) struct Found<'t> {
     /// The byte range of the string's contents in the record.
     pub(super) place: Range<usize>,
-    row: usize,
+    /// The row in the table.
+    pub(super) row: usize,
     leaf: usize,
     text: &'t str,
     parent: &'t str,
@@ -297,20 +283,27 @@ fn of_leaf(whose: u64, leaf: usize) -> u64 {
 }
 
 impl Found<'_> {
-    /// Identifies the text of the piece.
-    pub(super) fn piece(self, table: &[Pieces]) -> Piece {
+    /// The record that the piece is in.
+    pub(super) fn record(&self) -> &str {
+        self.text
+    }
+
+    /// The JSON pointer to the piece.
+    pub(super) fn pointer(&self, table: &[Pieces]) -> String {
+        let Some(pieces) = table.get(self.row) else { return String::new() };
+        let leaf = pieces.leaves.get(self.leaf).copied().unwrap_or_default();
+        pieces.parent.iter().chain(leaf).flat_map(|key| ["/", key]).collect()
+    }
+
+    /// Identifies the text of the piece, if texts grow in parallel.
+    pub(super) fn piece(&self, table: &[Pieces]) -> Piece {
         let (row, leaf) = (self.row, self.leaf);
-        if let Some(Order::Successive(order)) = table.get(row).map(|pieces| &pieces.order) {
-            let text = order.identify(row, self.text);
-            let channel = of_leaf(text.id, leaf);
-            return Piece { place: self.place, channel, group: text.group, is_named: text.is_named, row, leaf };
-        }
         let ids = table.get(row).and_then(|pieces| {
             let parent = Fields::of(Scan::new(self.parent), pieces, || Some(self.parent))?;
             Some(Ids::new(row, pieces, self.text, &parent))
         });
         let Ids { text, group } = ids.unwrap_or_default();
-        Piece { place: self.place, channel: of_leaf(text, leaf), group, is_named: false, row, leaf }
+        Piece { channel: of_leaf(text, leaf), group }
     }
 }
 
@@ -381,7 +374,6 @@ pub(super) fn down<'t>(text: &'t str, way: &[&str]) -> Option<&'t str> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::ends::KINDS;
     use super::*;
     use crate::runners::RUNNERS;
 
@@ -466,11 +458,6 @@ mod tests {
                 }
             }
             assert!(table.iter().all(|pieces| pieces.above.len() <= ABOVE), "{name}: at most {ABOVE} fields above");
-            let is_bounded = |pieces: &Pieces| match &pieces.order {
-                Order::Successive(order) => order.kinds.len() <= KINDS,
-                Order::Parallel => true,
-            };
-            assert!(table.iter().all(is_bounded), "{name}: at most {KINDS} kinds");
             assert!(found > 0 || table.is_empty(), "add a recording to tests/fixtures/{name}/ that streams text");
         }
     }

@@ -64,6 +64,18 @@ impl Failure {
     }
 }
 
+/// The code for the type of a provider's error object; `None` if it is not a known one.
+pub(super) fn code_of_type(kind: &str) -> Option<&'static str> {
+    Some(match kind {
+        "authentication_error" | "permission_error" => "authentication_failed",
+        "invalid_request_error" => "invalid_request",
+        "overloaded_error" => "overloaded",
+        "rate_limit_error" | "rate_limit_exceeded" => "rate_limit",
+        "server_error" => "server_error",
+        _ => return None,
+    })
+}
+
 /// The code for an HTTP status; `None` if the status is not that of an error.
 pub(super) fn code_of(status: u16) -> Option<&'static str> {
     Some(match status {

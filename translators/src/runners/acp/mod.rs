@@ -50,15 +50,15 @@ pub(super) const RUNNER: Runner = Runner {
     pieces: &[
         Pieces {
             parent: &["params", "update"],
-            leaves: &[&["content", "text"]],
+            leaves: &[&["content", "text"], &["content", "resource", "text"]],
             above: &[],
             order: Order::Successive(&text_ends::MESSAGES),
         },
         Pieces {
             parent: &["params", "update"],
-            leaves: &[&["_meta", "terminal_output_delta", "data"]],
+            leaves: &[&["content", "content", "text"], &["_meta", "terminal_output_delta", "data"]],
             above: &[],
-            order: Order::Successive(&text_ends::TERMINAL),
+            order: Order::Successive(&text_ends::OUTPUT),
         },
     ],
     // No message of the protocol has a time.

@@ -5,6 +5,7 @@
 //! completed if the model stopped regularly, or, in versions that do not write why it stopped, if it answered and no call is open. Never: text of a side chain reported as the main thread's; a line that the runner
 //! wrote for itself taken for a prompt.
 
+use super::super::failure::{code_of, code_of_type};
 use super::super::stops::Stop;
 use super::assistant::AssistantRecord;
 use super::decoder::Claude;
@@ -195,10 +196,15 @@ impl Claude {
         let error = fields.object("error").unwrap_or_default();
         let small = |key: &str| fields.u64(key).and_then(|number| u32::try_from(number).ok());
         let http_status = error.u64("status").and_then(|status| u16::try_from(status).ok());
+        // The body of the provider's answer, if the error has one: `{"type": "error", "error": {"type": …, "message": …}}`.
+        let body = error.object("error").and_then(|body| body.object("error"));
+        let inner = body.as_ref().unwrap_or(&error);
+        let of_type = inner.str("type").and_then(|kind| code_of_type(&kind));
+        let code = of_type.or_else(|| http_status.and_then(code_of)).unwrap_or("api_error");
         let report = ErrorReported {
             scope: ErrorScope::Provider,
-            code: SharedStr::from("api_error"),
-            message: error
+            code: SharedStr::from(code),
+            message: inner
                 .str("message")
                 .map_or_else(|| "the request failed".to_owned(), |message| message.into_owned()),
             retryable: true,

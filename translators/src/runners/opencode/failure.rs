@@ -3,6 +3,7 @@
 //! Input: an error object `{name, data}` from any place (`session.error`, a message, a line of a run). Output: a code, a
 //! message for people, and the consequence for the run. Never: a failure without a message.
 
+use super::super::failure::code_of_type;
 use super::super::stops::Stop;
 use super::answer::Answer;
 use crate::frame::{Body, ErrorReported, ErrorScope, SharedStr};
@@ -42,7 +43,7 @@ impl Failure {
     pub(super) fn read(error: Option<Json<'_>>) -> Self {
         let mut failure = Self::of_fields(&error.and_then(Json::object).unwrap_or_default());
         if let Some(text) = error.and_then(Json::str).filter(|text| !text.is_empty()) {
-            failure.message = unwrapped(&text);
+            failure.message = unwrapped(&text).0;
         }
         failure
     }
@@ -54,12 +55,21 @@ impl Failure {
         let name = fields.str("name").or(kind).or_else(|| fields.str("code"));
         let name = name.as_deref().unwrap_or_default();
         let http_status = data.u64("statusCode").and_then(|status| u16::try_from(status).ok());
-        let code = code(name, http_status);
+        let mut code = code(name, http_status);
         let message = [data.str("message"), fields.str("message")]
             .into_iter()
             .flatten()
             .find(|message| !message.is_empty())
-            .map_or_else(|| words(name), |message| unwrapped(&message));
+            .map_or_else(
+                || words(name),
+                |message| {
+                    let (text, kind) = unwrapped(&message);
+                    if let Some(kind) = kind.filter(|_| matches!(name, "UnknownError" | "")) {
+                        code = kind.to_owned();
+                    }
+                    text
+                },
+            );
         Self {
             code: Stop::of(&code).map_or_else(|| SharedStr::from(code.as_str()), |stop| SharedStr::from(stop.code())),
             name: SharedStr::from(name),
@@ -155,14 +165,16 @@ fn words(name: &str) -> String {
     if name.is_empty() { "an error without a message".to_owned() } else { name.to_owned() }
 }
 
-/// Extracts the message of an error inside the model's stream, which arrives as the JSON text of the provider's error object.
-fn unwrapped(message: &str) -> String {
+/// Extracts the message of an error inside the model's stream, which arrives as the JSON text of the provider's error object, and the code
+/// for the object's type.
+fn unwrapped(message: &str) -> (String, Option<&'static str>) {
     let inner = || {
         let fields = Object::parse(message.trim())?;
-        let text = fields.object("error").and_then(|error| error.str("message")).or_else(|| fields.str("message"))?;
-        (!text.is_empty()).then(|| text.into_owned())
+        let error = fields.object("error").filter(|error| error.str("message").is_some()).unwrap_or(fields);
+        let text = error.str("message").filter(|text| !text.is_empty())?.into_owned();
+        Some((text, error.str("type").and_then(|kind| code_of_type(&kind))))
     };
-    inner().unwrap_or_else(|| message.to_owned())
+    inner().unwrap_or_else(|| (message.to_owned(), None))
 }
 
 #[cfg(test)]
@@ -189,5 +201,9 @@ mod tests {
     fn an_error_object_in_a_message_is_read() {
         let error = read(r#"{"name":"UnknownError","data":{"message":"{\"error\":{\"message\":\"boom\"}}"}}"#);
         assert_eq!((&*error.message, &*error.code), ("boom", "execution_error"));
+        let error = read(
+            r#"{"name":"UnknownError","data":{"message":"{\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}"}}"#,
+        );
+        assert_eq!((&*error.message, &*error.code), ("Overloaded", "overloaded"));
     }
 }

@@ -159,3 +159,162 @@ fn the_next_text_of_an_agent_is_read_on_its_own() {
         assert_eq!(of_agent(&records), [format!("It is {MARK}"), "Everything fine.".to_owned()], "{between:?}");
     }
 }
+
+const ELSEWHERE: &str = r#"{"jsonrpc":"2.0","method":"session/update","params":{"_meta":{"sessionId":"s"},"sessionId":"t","update":{"sessionUpdate":"plan","entries":[]}}}"#;
+
+/// Records that a decoder does not read as a text, or as the end of one.
+#[test]
+fn records_that_look_like_an_end_are_none() {
+    let (front, back) = SECRET.split_at(24);
+    let image = r#","content":{"type":"image","text":"a cat","data":"","mimeType":"image/png"}"#;
+    let chunk = says("s", MESSAGE, "", "");
+    let end = r#"{"jsonrpc":"2.0","id":7,"result":{"stopReason":"end_turn"}}"#;
+    for between in [
+        vec![says("s", "agent_thought_chunk", "", "")],
+        vec![says("s", MESSAGE, "", "other")],
+        vec![says("s", "user_message_chunk", "", "")],
+        vec![says("s", "weather_chunk", "blue", "")],
+        vec![says("s", "compaction_summary_chunk", "short", "")],
+        vec![says("s", "agent_thought_chunk", "hm", "").replace("session/update", "_vendor/update")],
+        vec![update("s", "agent_thought_chunk", image)],
+        vec![update("s", "plan", "")],
+        vec![update("s", "tool_call", r#","title":"x""#)],
+        vec![update("s", "tool_call_update", r#","status":"completed""#)],
+        vec![update("s", "tool_call", r#","toolCallId":"c","title":"#)],
+        vec![chunk.replace(r#""update":{"#, r#""update":{"_meta":{"claudeCode":{"parentToolUseId":null}},"#)],
+        vec![chunk.replace(MESSAGE, r"agent\u005fmessage_chunk")],
+        vec![ELSEWHERE.to_owned(), end.to_owned()],
+    ] {
+        let mut records = vec![says("s", MESSAGE, &format!("It is {front}"), "")];
+        records.extend(between.iter().cloned());
+        // The spelling of a kind or a session does not matter.
+        records.push(says("s", MESSAGE, &format!("{back} now."), "").replace(r#""s""#, r#""\u0073""#));
+        let told = of_agent(&records);
+        assert_eq!(told[0], format!("It is {MARK} now."), "{between:?}");
+    }
+}
+
+/// With the client's lines, it is known whose turn an answer ends.
+#[test]
+fn an_answer_ends_the_turn_of_its_prompt() {
+    let (front, back) = SECRET.split_at(24);
+    let prompt = |id: u32, session: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"session/prompt","params":{{"sessionId":"{session}","prompt":[{{"type":"text","text":"go"}}]}}}}"#
+        )
+    };
+    let end = |id: u32| format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"stopReason":"end_turn"}}}}"#);
+    let error = |id: u32| format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-32603,"message":"no"}}}}"#);
+    for between in [
+        vec![prompt(4, "s")],
+        vec![says("s", "user_message_chunk", "go", "")],
+        vec![end(9)],
+        vec![prompt(4, "t"), end(4)],
+        vec![prompt(4, "t"), error(4)],
+    ] {
+        let mut records = vec![prompt(3, "s"), says("s", MESSAGE, &format!("It is {front}"), "")];
+        records.extend(between.iter().cloned());
+        records.push(says("s", MESSAGE, &format!("{back} now."), ""));
+        assert_eq!(of_agent(&records)[0], format!("It is {MARK} now."), "{between:?}");
+    }
+    for between in [vec![end(3)], vec![error(3)], vec![says("t", MESSAGE, "Hello.", ""), end(3)]] {
+        let mut records = vec![prompt(2, "t"), prompt(3, "s"), says("s", MESSAGE, &format!("It is {SECRET}"), "")];
+        records.extend(between.iter().cloned());
+        records.extend([prompt(5, "s"), says("s", MESSAGE, "Everything fine.", "")]);
+        let told = of_agent(&records);
+        assert!(told.contains(&format!("It is {MARK}")) && told.contains(&"Everything fine.".to_owned()), "{told:?}");
+    }
+}
+
+/// The output of an agent's calls.
+fn outputs(records: &[String]) -> Vec<String> {
+    let mut lines = vec![
+        r#"{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1,"agentCapabilities":{},"authMethods":[]}}"#.to_owned(),
+    ];
+    for session in ["s", "t"] {
+        lines.push(says(session, MESSAGE, "Look.", ""));
+        lines.push(update(
+            session,
+            "tool_call",
+            r#","toolCallId":"c","title":"x","kind":"execute","status":"in_progress""#,
+        ));
+    }
+    lines.extend(records.iter().cloned());
+    let bytes = lines.join("\n") + "\n";
+    let frames = frames(redacting(runner("acp").unwrap(), &RULES), bytes.as_bytes());
+    let mut outputs: Vec<(uuid::Uuid, String)> = Vec::new();
+    for frame in &frames {
+        let Body::ToolStdout { chunk, .. } = &frame.body else { continue };
+        match outputs.iter_mut().find(|(stream, _)| *stream == frame.stream.id) {
+            Some((_, text)) => text.push_str(chunk),
+            None => outputs.push((frame.stream.id, chunk.clone())),
+        }
+    }
+    outputs.into_iter().map(|(_, text)| text).collect()
+}
+
+#[test]
+fn the_output_of_a_call_is_read_as_one_text() {
+    let (front, back) = SECRET.split_at(24);
+    let terminal = |session: &str, text: &str| {
+        let rest =
+            format!(r#","toolCallId":"c","_meta":{{"terminal_output_delta":{{"terminal_id":"c","data":"{text}"}}}}"#);
+        update(session, "tool_call_update", &rest)
+    };
+    let content = |session: &str, text: &str| {
+        let rest =
+            format!(r#","toolCallId":"c","content":{{"type":"content","content":{{"type":"text","text":"{text}"}}}}"#);
+        update(session, "tool_call_content_chunk", &rest)
+    };
+    let expected = [format!("It is {MARK} now."), "Everything fine.".to_owned()];
+    for say in [&terminal as &dyn Fn(&str, &str) -> String, &content] {
+        let told = outputs(&[
+            say("s", &format!("It is {front}")),
+            say("t", "Everything fine."),
+            says("s", MESSAGE, "Still at it.", ""),
+            update("s", "usage_update", r#","used":10,"size":100,"cost":{"amount":1,"currency":"USD"}"#),
+            say("s", &format!("{back} now.")),
+        ]);
+        assert_eq!(told, expected);
+        let told = outputs(&[say("s", &format!("It is {SECRET}")), say("t", "Everything fine.")]);
+        assert_eq!(told, [format!("It is {MARK}"), "Everything fine.".to_owned()]);
+    }
+}
+
+#[test]
+fn the_texts_of_a_run_without_ids_end_as_its_decoder_ends_them() {
+    let (front, back) = SECRET.split_at(24);
+    let says = |text: &str, rest: &str| format!(r#"{{"type":"message","role":"assistant","content":"{text}"{rest}}}"#);
+    let delta = |text: &str| says(text, r#","delta":true"#);
+    let told = |records: &[String]| -> Vec<String> {
+        let init = r#"{"type":"init","session_id":"s","model":"m"}"#.to_owned();
+        let bytes = [&[init][..], records].concat().join("\n") + "\n";
+        texts(&frames(redacting(runner("gemini-cli").unwrap(), &RULES), bytes.as_bytes()))
+            .into_iter()
+            .map(|text| text.2)
+            .collect()
+    };
+    for between in [
+        r#"{"type":"thought","content":"hm"}"#,
+        r#"{"type":"message","role":"system","content":"hm"}"#,
+        r#"{"role":"assistant","content":"hm"}"#,
+        r#"{"type":"status","tool_id":"x"}"#,
+        r#"{"type":"tool_use","tool_name":"x","parameters":{"#,
+        r#"{"type":"message","role":"user","content":"hm""#,
+    ] {
+        let records = [delta(&format!("It is {front}")), between.to_owned(), delta(&format!("{back} now."))];
+        assert_eq!(told(&records), [format!("It is {MARK} now.")], "{between}");
+    }
+    let secret = format!("It is {SECRET}");
+    for records in [
+        [says(&secret, ""), says("Everything fine.", "")].to_vec(),
+        [
+            delta(&secret),
+            r#"{"type":"tool_use","tool_name":"x","tool_id":"c","parameters":{}}"#.to_owned(),
+            delta("Everything fine."),
+        ]
+        .to_vec(),
+    ] {
+        assert_eq!(told(&records), [format!("It is {MARK}"), "Everything fine.".to_owned()], "{records:?}");
+    }
+}
