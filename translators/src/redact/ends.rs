@@ -179,13 +179,10 @@ impl Redactor {
                     ended.push(Ended { row, group: Some(group(row, conversation)), has_names, except: None });
                 }
                 Effect::Answers { is_of_prompt } => {
-                    let conversations = self.conversations.as_mut();
-                    match conversations.map(|conversations| conversations.answered(&object, is_of_prompt)) {
-                        Some(Some(conversation)) => {
-                            let group = conversation.map(|conversation| group(row, conversation));
-                            ended.push(Ended { row, group, has_names: true, except: None });
-                        }
-                        Some(None) | None => {}
+                    let answered = self.conversations.as_mut().map(|known| known.answered(&object, is_of_prompt));
+                    if let Some(conversation) = answered.flatten() {
+                        let group = conversation.map(|conversation| group(row, conversation));
+                        ended.push(Ended { row, group, has_names: true, except: None });
                     }
                 }
             }
