@@ -3,6 +3,7 @@
 //! Input: why it must end, and the time. Output: what to do now, and when to check again. Never: a stage before its time; a
 //! program that is asked without a deadline.
 
+use super::stderr;
 use crate::config::upstream::Command;
 use crate::log::StreamId;
 use crate::platform::{Stop, exit};
@@ -124,6 +125,21 @@ pub(super) fn of_run(cause: Option<&Cause>, settings: &Command, status: Option<E
         Some(Cause::Leaving | Cause::NoRun | Cause::Refused(_)) | None => {
             ("runner_exited", format!("the runner {ended} before it said how the run ended"))
         }
+    }
+}
+
+/// Why a program began no run. `ended` says how it ended; its standard error had so many bytes.
+pub(super) fn before_run(cause: Option<&Cause>, settings: &Command, ended: &str, stderr_bytes: u64) -> String {
+    match cause {
+        Some(Cause::Refused(words)) => format!("the runner refused: {words}"),
+        Some(Cause::NoRun) => {
+            let ms = settings.start_timeout_ms;
+            format!("the runner began no run within {ms} ms (upstream.start_timeout_ms)")
+        }
+        _ => format!(
+            "the runner {ended} before it began a run; its standard error has {stderr_bytes} bytes (log target {})",
+            stderr::TARGET
+        ),
     }
 }
 

@@ -8,7 +8,6 @@ use super::argv;
 use super::lingering::Lingerer;
 use super::process::Process;
 use super::shutdown::{self, Cause, ProgramShutdown};
-use super::stderr;
 use super::writer::Writer;
 use crate::clock::sleep_until;
 use crate::config::upstream::Command;
@@ -186,19 +185,10 @@ impl Supervisor {
         let ended = status.map_or_else(|| "ended".to_owned(), shutdown::exit_text);
         if let Some(run_begins) = self.run_begins.take() {
             let run = self.ingested.first_run().map(|run| run.stream.id);
-            let why = match (&stopped, &cause) {
-                (Some(stopped), _) => stopped.reason(),
-                (None, Some(Cause::Refused(words))) => format!("the runner refused: {words}"),
-                (None, Some(Cause::NoRun)) => {
-                    let ms = self.settings.start_timeout_ms;
-                    format!("the runner began no run within {ms} ms (upstream.start_timeout_ms)")
-                }
-                (None, _) => format!(
-                    "the runner {ended} before it began a run; its standard error has {} bytes (log target {})",
-                    stderr_output.bytes,
-                    stderr::TARGET
-                ),
-            };
+            let why = stopped.as_ref().map_or_else(
+                || shutdown::before_run(cause.as_ref(), &self.settings, &ended, stderr_output.bytes),
+                Stopped::reason,
+            );
             let _ = run_begins.send(run.ok_or(StartError::Failed(why)));
         }
         if let Some(stopped) = &stopped {

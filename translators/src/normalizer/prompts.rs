@@ -1,8 +1,8 @@
 //! The prompts of runs, as the host sent them: not every runner repeats them.
 //!
-//! Input: prompts before their runs begin, and the frames of the runs. Output: the prompt as `session_started.input` and as a `user_message` before
-//! the run's first content, if the runner gives none; a warning for each prompt that no run took up. Never: a prompt that is there twice; the prompt
-//! of another run; more than [`MOST`] prompts in memory.
+//! Input: prompts before their runs begin, and the frames of the runs. Output: the prompt as `session_started.input` and as a
+//! `user_message` before the run's first content, if the runner gives none; a warning for each prompt that no run took up. Never: a prompt
+//! that is there twice; the prompt of another run; more than [`MOST`] prompts in memory.
 
 use super::{Normalizer, Target};
 use crate::derived::numbered;

@@ -22,6 +22,15 @@ pub struct Naming {
 /// The maximum number of prompts without an answer that are known.
 const PROMPTS: usize = 256;
 
+/// Whose prompt was answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Answered {
+    /// That of this conversation.
+    One(u64),
+    /// That of the only conversation.
+    TheOnly,
+}
+
 /// The conversations so far.
 #[derive(Debug)]
 pub(super) struct Conversations {
@@ -108,11 +117,11 @@ impl Conversations {
         }
     }
 
-    /// What a record that answers a request ends: the texts of one conversation, those of all (`Some(None)`), or nothing.
-    pub(super) fn answered(&mut self, answer: &Object<'_>, is_of_prompt: bool) -> Option<Option<u64>> {
+    /// Whose prompt a record answers. `None` if that is not known.
+    pub(super) fn answered(&mut self, answer: &Object<'_>) -> Option<Answered> {
         match &mut self.prompts {
-            Some(prompts) => prompts.remove(answer.get("id")?.text()).map(Some),
-            None => (is_of_prompt && !self.are_several).then_some(None),
+            Some(prompts) => prompts.remove(answer.get("id")?.text()).map(Answered::One),
+            None => (!self.are_several).then_some(Answered::TheOnly),
         }
     }
 }

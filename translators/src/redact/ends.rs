@@ -3,7 +3,8 @@
 //! Input: a record. Output: the texts that it ends. Never: the end of a text that may go on, since the rest of a secret that was cut
 //! there would pass.
 
-use super::conversations::{Conversations, Naming};
+use super::channel::Channel;
+use super::conversations::{Answered, Conversations, Naming};
 use super::hold::{Redactor, Sink};
 use super::pieces::{Found, Over, over, top};
 use crate::framing::Unit;
@@ -43,13 +44,10 @@ pub enum Effect {
         /// The conversation.
         conversation: u64,
         /// Whether texts with names end too.
-        has_names: bool,
+        named_too: bool,
     },
-    /// The record answers a request. The texts of a conversation end if the request was a prompt.
-    Answers {
-        /// Whether only a prompt has such an answer.
-        is_of_prompt: bool,
-    },
+    /// The record answers a prompt: all texts of its conversation end.
+    EndsTurn,
 }
 
 /// A text that a record says something of.
@@ -74,13 +72,23 @@ pub fn identity(of: impl Hash) -> u64 {
     hasher.finish()
 }
 
-/// The texts that end: of a row, and in it of a conversation or of all. If the texts with names go on, `has_names` is false.
+/// The texts that end: of a row, and in it of one conversation, or of all.
 struct Ended {
     row: usize,
     group: Option<u64>,
-    has_names: bool,
+    /// Whether texts with names end too.
+    named_too: bool,
     /// The text that goes on.
     except: Option<u64>,
+}
+
+impl Ended {
+    fn has(&self, id: u64, channel: &Channel) -> bool {
+        self.row == channel.row
+            && self.group.is_none_or(|group| group == channel.group)
+            && (self.named_too || !channel.is_named)
+            && self.except != Some(id)
+    }
 }
 
 /// The id of a conversation's texts in one row.
@@ -124,17 +132,10 @@ impl Redactor {
         let is_written = |row| self.channels.values().any(|channel| channel.row == row);
         let over: Over = over(self.table, text, is_written);
         let first = self.first_number();
-        let (queue, key_rule) = (&mut self.queue, self.rules.key_rule);
-        self.channels.retain(|id, channel| {
-            let is_over = over.texts.contains(id) || over.groups.contains(&channel.group);
-            if is_over {
-                channel.give_up(queue, first, key_rule);
-            }
-            !is_over
-        });
+        self.end(first, |id, channel| over.texts.contains(&id) || over.groups.contains(&channel.group));
         if self.has_successive {
             let ended = self.effects(text, None).1;
-            self.end(&ended, first);
+            self.end(first, |id, channel| ended.iter().any(|ended| ended.has(id, channel)));
         }
         self.release(sink);
     }
@@ -146,7 +147,7 @@ impl Redactor {
             return None;
         }
         let (place, ended) = self.effects(found.record(), Some(found.row));
-        self.end(&ended, first);
+        self.end(first, |id, channel| ended.iter().any(|ended| ended.has(id, channel)));
         Some(place.unwrap_or_else(|| Place::apart(found.row)))
     }
 
@@ -170,38 +171,34 @@ impl Redactor {
                 Effect::Says(said) => {
                     let of = Place::of(row, said);
                     // A text ends with the next one, named or not.
-                    ended.push(Ended { row, group: Some(of.group), has_names: true, except: Some(of.channel) });
+                    ended.push(Ended { row, group: Some(of.group), named_too: true, except: Some(of.channel) });
                     let also = said.also_ends.map(|conversation| group(row, conversation));
-                    ended.extend(also.map(|group| Ended { row, group: Some(group), has_names: true, except: None }));
+                    ended.extend(also.map(|group| Ended { row, group: Some(group), named_too: true, except: None }));
                     place = if has_piece { Some(of) } else { place };
                 }
-                Effect::Ends { conversation, has_names } => {
-                    ended.push(Ended { row, group: Some(group(row, conversation)), has_names, except: None });
+                Effect::Ends { conversation, named_too } => {
+                    ended.push(Ended { row, group: Some(group(row, conversation)), named_too, except: None });
                 }
-                Effect::Answers { is_of_prompt } => {
-                    let answered = self.conversations.as_mut().map(|known| known.answered(&object, is_of_prompt));
-                    if let Some(conversation) = answered.flatten() {
-                        let group = conversation.map(|conversation| group(row, conversation));
-                        ended.push(Ended { row, group, has_names: true, except: None });
-                    }
+                Effect::EndsTurn => {
+                    let answered = self.conversations.as_mut().and_then(|known| known.answered(&object));
+                    ended.extend(answered.map(|of| {
+                        let group = match of {
+                            Answered::One(conversation) => Some(group(row, conversation)),
+                            Answered::TheOnly => None,
+                        };
+                        Ended { row, group, named_too: true, except: None }
+                    }));
                 }
             }
         }
         (place, ended)
     }
 
-    fn end(&mut self, ended: &[Ended], first: u64) {
-        if ended.is_empty() {
-            return;
-        }
+    /// Forgets the texts that are over, and decides about what waits in them. `first` is the number of the first unit in the queue.
+    fn end(&mut self, first: u64, is_over: impl Fn(u64, &Channel) -> bool) {
         let (queue, key_rule) = (&mut self.queue, self.rules.key_rule);
         self.channels.retain(|id, channel| {
-            let is_over = ended.iter().any(|ended| {
-                ended.row == channel.row
-                    && ended.group.is_none_or(|group| group == channel.group)
-                    && (ended.has_names || !channel.is_named)
-                    && ended.except != Some(*id)
-            });
+            let is_over = is_over(*id, channel);
             if is_over {
                 channel.give_up(queue, first, key_rule);
             }

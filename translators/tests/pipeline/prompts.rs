@@ -138,6 +138,14 @@ fn a_run_that_breaks_off_says_which_prompts_its_runner_did_not_answer() {
     let streams: std::collections::HashSet<_> = of_run.map(|frame| frame.stream.id).collect();
     assert_eq!(streams.len(), 1, "the warnings are in the run");
     well_formed(&told, "unanswered prompts");
+    // At the bounds, nothing is left out.
+    let mut full = self::ingest(runner, Limits::default());
+    full.expect_prompt("first", &[]);
+    (0..16).for_each(|_| full.expect_prompt(&long[..1024], &[]));
+    let mut told: Vec<Frame> = full.feed(format!("{init}\n").as_bytes(), EPOCH_MS).collect();
+    told.extend(full.finish(EPOCH_MS));
+    let whole = format!("the runner ended before it answered this prompt: {}", &long[..1024]);
+    assert_eq!(warnings(&told), vec![whole; 16]);
     // If no run began, the answer to the host's request says so.
     let mut unanswered = self::ingest(runner, Limits::default());
     unanswered.expect_prompt("first", &[]);

@@ -6,6 +6,7 @@
 use super::content::piece_of;
 use crate::json::Object;
 use crate::redact::{Effect, Naming, Said, Successive, identity};
+use std::borrow::Cow;
 
 /// The messages and thoughts of a session.
 pub(super) const MESSAGES: Successive =
@@ -16,10 +17,10 @@ pub(super) const OUTPUT: Successive = Successive { effect: output, conversations
 
 fn messages(record: &Object<'_>) -> Effect {
     let Some(method) = record.str("method") else {
-        // The answer to a prompt of version 1. Any other answer may come in the middle of a text.
+        // The answer to a prompt of version 1. Any other answer may come in the middle of a text, and an error may be the client's
+        // answer to a request of the agent that has the id of the prompt.
         let is_of_prompt = record.object("result").is_some_and(|result| result.str("stopReason").is_some());
-        let is_error = record.object("error").is_some();
-        return if is_of_prompt || is_error { Effect::Answers { is_of_prompt } } else { Effect::Nothing };
+        return if is_of_prompt { Effect::EndsTurn } else { Effect::Nothing };
     };
     let Some(params) = record.object("params") else { return Effect::Nothing };
     let session = params.str("sessionId").unwrap_or_default();
@@ -30,7 +31,7 @@ fn messages(record: &Object<'_>) -> Effect {
             None => Effect::Nothing,
         },
         "session/request_permission" | "elicitation/create" if record.some("id").is_some() => {
-            Effect::Ends { conversation, has_names: false }
+            Effect::Ends { conversation, named_too: false }
         }
         _ => Effect::Nothing,
     }
@@ -40,7 +41,7 @@ fn of_update(session: &str, update: &Object<'_>) -> Effect {
     let conversation = identity(session);
     // What the user says ends no text: an agent may repeat the prompt.
     let of_user = identity((session, "user"));
-    let interrupts = Effect::Ends { conversation, has_names: false };
+    let interrupts = Effect::Ends { conversation, named_too: false };
     let kind = update.str("sessionUpdate").unwrap_or_default();
     match &*kind {
         "agent_message_chunk" | "agent_thought_chunk" => {
@@ -65,7 +66,7 @@ fn of_update(session: &str, update: &Object<'_>) -> Effect {
             if has_entries { interrupts } else { Effect::Nothing }
         }
         "state_update" if update.str("state").as_deref() == Some("idle") => {
-            Effect::Ends { conversation, has_names: true }
+            Effect::Ends { conversation, named_too: true }
         }
         // Reports on the session, such as its usage, may come at any time.
         _ => Effect::Nothing,
@@ -93,10 +94,10 @@ fn output(record: &Object<'_>) -> Effect {
             is_last: is_over,
         });
     }
-    if is_over { Effect::Ends { conversation, has_names: true } } else { Effect::Nothing }
+    if is_over { Effect::Ends { conversation, named_too: true } } else { Effect::Nothing }
 }
 
 /// The id of the call that an update is about.
-fn call_of(update: &Object<'_>) -> Option<String> {
-    update.str("toolCallId").filter(|id| !id.is_empty()).map(|id| id.into_owned())
+fn call_of<'a>(update: &Object<'a>) -> Option<Cow<'a, str>> {
+    update.str("toolCallId").filter(|id| !id.is_empty())
 }

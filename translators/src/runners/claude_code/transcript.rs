@@ -206,6 +206,7 @@ impl Claude {
             code: SharedStr::from(code),
             message: inner
                 .str("message")
+                .or_else(|| error.str("message"))
                 .map_or_else(|| "the request failed".to_owned(), |message| message.into_owned()),
             retryable: true,
             attempt: small("retryAttempt"),

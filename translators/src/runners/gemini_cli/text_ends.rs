@@ -31,7 +31,7 @@ fn effect(record: &Object<'_>) -> Effect {
             })
         }
         ("init" | "tool_use" | "tool_result" | "error" | "result", _) => {
-            Effect::Ends { conversation: stream, has_names: true }
+            Effect::Ends { conversation: stream, named_too: true }
         }
         _ => Effect::Nothing,
     }

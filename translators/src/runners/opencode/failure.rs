@@ -43,7 +43,9 @@ impl Failure {
     pub(super) fn read(error: Option<Json<'_>>) -> Self {
         let mut failure = Self::of_fields(&error.and_then(Json::object).unwrap_or_default());
         if let Some(text) = error.and_then(Json::str).filter(|text| !text.is_empty()) {
-            failure.message = unwrapped(&text).0;
+            let (message, of_provider) = unwrapped(&text);
+            failure.message = message;
+            failure.code = of_provider.map_or(failure.code, SharedStr::from);
         }
         failure
     }
@@ -55,21 +57,13 @@ impl Failure {
         let name = fields.str("name").or(kind).or_else(|| fields.str("code"));
         let name = name.as_deref().unwrap_or_default();
         let http_status = data.u64("statusCode").and_then(|status| u16::try_from(status).ok());
-        let mut code = code(name, http_status);
-        let message = [data.str("message"), fields.str("message")]
-            .into_iter()
-            .flatten()
-            .find(|message| !message.is_empty())
-            .map_or_else(
-                || words(name),
-                |message| {
-                    let (text, kind) = unwrapped(&message);
-                    if let Some(kind) = kind.filter(|_| matches!(name, "UnknownError" | "")) {
-                        code = kind.to_owned();
-                    }
-                    text
-                },
-            );
+        let said =
+            [data.str("message"), fields.str("message")].into_iter().flatten().find(|message| !message.is_empty());
+        let (message, of_provider) = said.map_or_else(|| (words(name), None), |message| unwrapped(&message));
+        let code = match of_provider {
+            Some(code) if matches!(name, "UnknownError" | "") => code.to_owned(),
+            _ => code(name, http_status),
+        };
         Self {
             code: Stop::of(&code).map_or_else(|| SharedStr::from(code.as_str()), |stop| SharedStr::from(stop.code())),
             name: SharedStr::from(name),
@@ -205,5 +199,12 @@ mod tests {
             r#"{"name":"UnknownError","data":{"message":"{\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}"}}"#,
         );
         assert_eq!((&*error.message, &*error.code), ("Overloaded", "overloaded"));
+        let error = read(r#""{\"error\":{\"type\":\"rate_limit_error\",\"message\":\"slow down\"}}""#);
+        assert_eq!((&*error.message, &*error.code), ("slow down", "rate_limit"));
+        // The runner's own name for an error says more than the provider's.
+        let error = read(
+            r#"{"name":"ProviderAuthError","data":{"message":"{\"error\":{\"type\":\"server_error\",\"message\":\"no\"}}"}}"#,
+        );
+        assert_eq!((&*error.message, &*error.code), ("no", "authentication_failed"));
     }
 }

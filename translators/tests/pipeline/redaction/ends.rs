@@ -205,24 +205,47 @@ fn an_answer_ends_the_turn_of_its_prompt() {
     };
     let end = |id: u32| format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"stopReason":"end_turn"}}}}"#);
     let error = |id: u32| format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-32603,"message":"no"}}}}"#);
+    let reads_file = r#"{"jsonrpc":"2.0","id":3,"method":"fs/read_text_file","params":{"sessionId":"s","path":"/x"}}"#;
     for between in [
         vec![prompt(4, "s")],
         vec![says("s", "user_message_chunk", "go", "")],
         vec![end(9)],
         vec![prompt(4, "t"), end(4)],
         vec![prompt(4, "t"), error(4)],
+        // The client's answer to a request of the agent that has the same id.
+        vec![reads_file.to_owned(), error(3)],
     ] {
         let mut records = vec![prompt(3, "s"), says("s", MESSAGE, &format!("It is {front}"), "")];
         records.extend(between.iter().cloned());
         records.push(says("s", MESSAGE, &format!("{back} now."), ""));
         assert_eq!(of_agent(&records)[0], format!("It is {MARK} now."), "{between:?}");
     }
-    for between in [vec![end(3)], vec![error(3)], vec![says("t", MESSAGE, "Hello.", ""), end(3)]] {
+    for between in [vec![end(3)], vec![error(3), end(3)], vec![says("t", MESSAGE, "Hello.", ""), end(3)]] {
         let mut records = vec![prompt(2, "t"), prompt(3, "s"), says("s", MESSAGE, &format!("It is {SECRET}"), "")];
         records.extend(between.iter().cloned());
         records.extend([prompt(5, "s"), says("s", MESSAGE, "Everything fine.", "")]);
         let told = of_agent(&records);
         assert!(told.contains(&format!("It is {MARK}")) && told.contains(&"Everything fine.".to_owned()), "{told:?}");
+    }
+}
+
+/// The answer to a prompt beyond the most that are known ends nothing.
+#[test]
+fn as_many_prompts_without_an_answer_are_known_as_documented() {
+    let prompt = |id: usize, session: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"session/prompt","params":{{"sessionId":"{session}","prompt":[]}}}}"#
+        )
+    };
+    for (others, second) in [(255, "Everything fine."), (256, " fine.")] {
+        let mut records: Vec<String> = (0..others).map(|id| prompt(id, "t")).collect();
+        records.push(prompt(1000, "s"));
+        records.push(says("s", MESSAGE, &format!("It is {SECRET}"), ""));
+        records.push(r#"{"jsonrpc":"2.0","id":1000,"result":{"stopReason":"end_turn"}}"#.to_owned());
+        records.push(prompt(1001, "s"));
+        records.push(says("s", MESSAGE, "Everything fine.", ""));
+        let told = of_agent(&records);
+        assert_eq!(told, [format!("It is {MARK}"), second.to_owned()], "{others}");
     }
 }
 

@@ -282,6 +282,22 @@ fn a_shell_command_that_a_person_typed_is_a_prompt_and_its_output_a_log_line() {
     );
 }
 
+#[test]
+fn a_retried_request_in_a_transcript_has_the_code_and_the_words_of_the_provider() {
+    let retry = |error: Value| {
+        let mut record = entry("system", Value::Null, false);
+        (record["subtype"], record["error"]) = (json!("api_error"), error);
+        let lines = frame_lines(&[prompt("go"), record]);
+        lines.into_iter().filter(|line| line.starts_with("error")).collect::<Vec<_>>()
+    };
+    let body = |kind: &str| json!({"error": {"type": "error", "error": {"type": kind, "message": "Slow down"}}});
+    assert_eq!(retry(body("rate_limit_error")), ["error provider rate_limit Slow down"]);
+    assert_eq!(retry(body("something_new")), ["error provider api_error Slow down"]);
+    assert_eq!(retry(json!({"status": 529, "message": "Overloaded"})), ["error provider overloaded Overloaded"]);
+    assert_eq!(retry(json!({"message": "reset", "error": {"error": {}}})), ["error provider api_error reset"]);
+    assert_eq!(retry(Value::Null), ["error provider api_error the request failed"]);
+}
+
 /// The session's running totals.
 fn totals(input: u64, output: u64, cost: f64) -> Value {
     json!({"type": "cost-state", "sessionId": SESSION, "totalCostUSD": cost, "hasUnknownModelCost": false,
