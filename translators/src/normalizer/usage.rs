@@ -55,13 +55,16 @@ enum CalledModel {
 
 impl CalledModel {
     fn note(&mut self, model: Option<&SharedStr>) {
-        let is_same = matches!((&*self, model), (Self::One(known), Some(model)) if known == model);
-        if !is_same {
+        if !model.is_some_and(|model| self.is_only(model)) {
             *self = match (&*self, model) {
                 (Self::NoCalls, Some(model)) => Self::One(model.clone()),
                 _ => Self::Unclear,
             };
         }
+    }
+
+    fn is_only(&self, model: &SharedStr) -> bool {
+        matches!(self, Self::One(known) if known == model)
     }
 
     fn only(&self) -> Option<SharedStr> {
@@ -112,7 +115,7 @@ impl Normalizer {
         self.emit(target, Body::UsageReported(Box::new(usage)));
     }
 
-    /// Reports the runner's own total of a run.
+    /// Reports the runner's own total of a run. Its model is dropped if calls of subagents had another one, or an unknown one.
     pub fn run_used(&mut self, run: StreamKey, usage: Usage, covers: Covers) {
         let main = match covers {
             Covers::Run(main) => main,
@@ -122,7 +125,10 @@ impl Normalizer {
         total.scope = UsageScope::Run;
         if let (Some(main), Some(open)) = (&main, self.open.get(&run)) {
             let mut least = main.clone();
-            least.add(&open.spent.subagents.clone().unwrap_or_default());
+            if let Some(subagents) = &open.spent.subagents {
+                least.add(subagents);
+                total.model = total.model.filter(|model| open.spent.model.is_only(model));
+            }
             total.raise_to(&least);
         }
         total.main_thread = main.map(Box::new);

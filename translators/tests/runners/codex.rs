@@ -1,5 +1,6 @@
 //! Cases from the reference of Codex's format that no recording covers: small records, written by hand.
 
+mod models;
 mod rollouts;
 
 use crate::support::*;

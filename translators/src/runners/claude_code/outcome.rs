@@ -3,7 +3,7 @@
 //! Input: the result block, and what the runner adds to it. Output: a verdict, and the result as text. Never: base64.
 
 use super::tools::Call;
-use crate::frame::ToolKind;
+use crate::frame::{TIMED_OUT, ToolKind};
 use crate::json::{Json, Object};
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -69,7 +69,7 @@ impl<'a> Outcome<'a> {
     /// Derives the verdict from a result.
     pub(super) fn verdict(&self, is_error: bool, text: &str, call: Option<&Call>) -> Verdict {
         if !is_error {
-            return Verdict::Ended(0);
+            return Verdict::Ended(if self.took_too_long() { TIMED_OUT } else { 0 });
         }
         let tagged = text.strip_prefix("<tool_use_error>").map(|text| text.trim_end_matches("</tool_use_error>"));
         let error = || tagged.unwrap_or(text).to_owned();
@@ -83,6 +83,12 @@ impl<'a> Outcome<'a> {
                 _ => 1,
             }),
         }
+    }
+
+    /// Whether a command was stopped because it took too long. If it goes on in the background instead, the call succeeded.
+    fn took_too_long(&self) -> bool {
+        let result = self.result.and_then(Json::object).unwrap_or_default();
+        result.some("timedOutAfterMs").is_some() && result.some("backgroundTaskId").is_none()
     }
 
     /// The duration as measured by the tool.
@@ -174,6 +180,18 @@ mod tests {
         assert!(matches!(verdict(&stopped, "stop"), Verdict::Cancelled(_)));
         assert_eq!(verdict(&plain, "file not found"), Verdict::Ended(1));
         assert_eq!(plain.verdict(false, "<tool_use_error>quoted", None), Verdict::Ended(0));
+    }
+
+    #[test]
+    fn a_command_that_took_too_long_succeeded_only_if_it_goes_on() {
+        let of = |result| {
+            let outcome = Outcome { result: Some(Json::parse(result).unwrap()), ..Outcome::default() };
+            outcome.verdict(false, "a", None)
+        };
+        assert_eq!(of(r#"{"stdout":"a","timedOutAfterMs":120000}"#), Verdict::Ended(TIMED_OUT));
+        assert_eq!(of(r#"{"stdout":"a","timedOutAfterMs":120000,"backgroundTaskId":"b1"}"#), Verdict::Ended(0));
+        assert_eq!(of(r#"{"stdout":"a","timedOutAfterMs":null}"#), Verdict::Ended(0));
+        assert_eq!(of(r#""text""#), Verdict::Ended(0));
     }
 
     #[test]

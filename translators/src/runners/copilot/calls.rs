@@ -7,7 +7,7 @@
 use super::decoder::{Copilot, Event};
 use super::live::Live;
 use super::plan;
-use crate::frame::{Body, OutputStream, RawJson, SharedStr, SkillEvent, SkillMode, Tool, ToolCall, ToolKind};
+use crate::frame::{Body, OutputStream, RawJson, SharedStr, SkillEvent, SkillMode, TIMED_OUT, Tool, ToolCall, ToolKind};
 use crate::json::{Json, Kind, Object, empty_object, to_raw};
 use crate::normalizer::{Normalizer, Target};
 
@@ -213,7 +213,12 @@ impl Copilot {
         }
         let code = data.object("shellExecution").and_then(|shell| shell.i64("exitCode"));
         let code = code.map(|code| i32::try_from(code).unwrap_or(1));
-        let code = if failed { code.filter(|code| *code != 0).unwrap_or(1) } else { code.unwrap_or(0) };
+        let took_too_long = || error.and_then(|error| error.str("code")).is_some_and(|code| code == "timeout");
+        let code = if failed {
+            code.filter(|code| *code != 0).unwrap_or_else(|| if took_too_long() { TIMED_OUT } else { 1 })
+        } else {
+            code.unwrap_or(0)
+        };
         normalizer.tool_ended(target, &tool, code, None, None);
     }
 

@@ -7,7 +7,7 @@
 
 use super::super::failure::Failure;
 use super::failure;
-use crate::frame::{EndReason, SharedStr};
+use crate::frame::{EndReason, SharedStr, TIMED_OUT};
 use crate::json::{Json, Kind, Object};
 use crate::normalizer::RunEnd;
 
@@ -27,7 +27,7 @@ pub(super) struct Outcome {
 /// The verdict on a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// The call ran. The stream has no exit codes: 0 for success, 1 for a reported failure.
+    /// The call ran. The stream has no exit codes: 0 for success, 1 for a reported failure, and that of a timeout.
     Ended(i32),
     /// The call never ran, or it was cancelled.
     Refused,
@@ -39,10 +39,11 @@ const REFUSED: &[&str] =
 
 impl Outcome {
     /// Reads a `tool_result`.
-    pub(super) fn of_record(fields: &Object<'_>) -> Self {
+    pub(super) fn of_record(fields: &Object<'_>, is_shell: bool) -> Self {
         let output = fields.str("output").unwrap_or_default();
         if fields.str("status").as_deref() == Some("success") {
-            return Self { verdict: Verdict::Ended(0), text: output.into_owned(), stops_run: false };
+            let code = if is_shell && took_too_long(&output) { TIMED_OUT } else { 0 };
+            return Self { verdict: Verdict::Ended(code), text: output.into_owned(), stops_run: false };
         }
         let error = fields.object("error").unwrap_or_default();
         let kind = error.str("type").unwrap_or_default();
@@ -119,6 +120,9 @@ fn both(short: &str, long: &str) -> String {
 /// The exit code in the model's copy of a command's result. The lines after the output say it; the last ones count, because the
 /// command itself may print such a line.
 fn exit_code(text: &str) -> Option<i32> {
+    if took_too_long(text) {
+        return Some(TIMED_OUT);
+    }
     let lines = text.trim_end().trim_end_matches("</untrusted_context>").trim_end().lines().rev().take(6);
     let after = |line: &str, key: &str| line.strip_prefix(key).and_then(|rest| rest.trim().parse::<i32>().ok());
     for line in lines {
@@ -134,6 +138,12 @@ fn exit_code(text: &str) -> Option<i32> {
         }
     }
     None
+}
+
+/// Whether the runner stopped a command that was silent for too long. It calls that a success.
+fn took_too_long(text: &str) -> bool {
+    let text = text.strip_prefix("<untrusted_context>").map_or(text, str::trim_start);
+    text.starts_with("Command was automatically cancelled because it exceeded the timeout of ")
 }
 
 /// How a run ends. `error` is that of the result; `stop` is what an earlier record said, unless the model spoke after it.
@@ -166,6 +176,16 @@ mod tests {
         assert_eq!(of("Output: a\nSignal: 9\nProcess Group PGID: 1"), Some(137));
         assert_eq!(of("Output: kiwi\nProcess Group PGID: 1"), None);
         assert_eq!(of("Output: Exit Code: 3\nfine\nProcess Group PGID: 1"), None, "the command's own output");
+    }
+
+    #[test]
+    fn a_silent_command_that_the_runner_stopped_is_no_success() {
+        let text = "Command was automatically cancelled because it exceeded the timeout of 2.0 minutes without output.\n\na";
+        assert_eq!(exit_code(&format!("<untrusted_context>\n{text}\n</untrusted_context>")), Some(TIMED_OUT));
+        let record = serde_json::json!({"status": "success", "output": text}).to_string();
+        let record = Object::parse(&record).unwrap();
+        assert_eq!(Outcome::of_record(&record, true).verdict, Verdict::Ended(TIMED_OUT));
+        assert_eq!(Outcome::of_record(&record, false).verdict, Verdict::Ended(0), "such as a file that says so");
     }
 
     #[test]

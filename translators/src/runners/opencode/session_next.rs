@@ -237,13 +237,16 @@ fn tool(
         "tool.progress" => call.start(context, None, None, true),
         "tool.success" => {
             call.start(context, None, None, true);
+            let mut took_too_long = false;
             for piece in props.items("content").into_iter().filter_map(Json::object) {
                 if let Some(text) = piece.str("text").filter(|text| !text.is_empty()) {
+                    took_too_long |= tools::took_too_long(&text);
                     context.normalizer.tool_output(context.target, &call.tool, OutputStream::Stdout, text);
                 }
             }
             let structured = props.object("structured").unwrap_or_default();
-            context.normalizer.tool_ended(context.target, &call.tool, tools::exit_code(&structured), None, None);
+            let code = tools::exit_code(&structured, took_too_long);
+            context.normalizer.tool_ended(context.target, &call.tool, code, None, None);
             part.state = PartState::Done;
         }
         "tool.failed" => {

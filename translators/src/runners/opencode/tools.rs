@@ -13,7 +13,7 @@ use super::message_log::{MessageLog, PartState};
 use super::prompt::{inline_bytes, reference};
 use super::session_context::SessionContext;
 use super::tasks::TaskCall;
-use crate::frame::{OutputStream, SharedStr, Tool, ToolCall, ToolKind};
+use crate::frame::{OutputStream, SharedStr, TIMED_OUT, Tool, ToolCall, ToolKind};
 use crate::json::{Json, Object, empty_object, to_raw};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
@@ -275,15 +275,27 @@ fn completed(
         _ => {}
     }
     let artifacts = artifacts(&metadata, &state.items("attachments"));
-    context.normalizer.tool_ended(context.target, &call.tool, exit_code(&metadata), duration_ms, artifacts);
+    let code = exit_code(&metadata, took_too_long(output));
+    context.normalizer.tool_ended(context.target, &call.tool, code, duration_ms, artifacts);
 }
 
-/// The shell's exit code, or 1 if it was killed; 0 for every other tool.
-pub(super) fn exit_code(metadata: &Object<'_>) -> i32 {
+/// The shell's exit code. If it was killed, the code is that of a timeout, or 1. 0 for every other tool.
+pub(super) fn exit_code(metadata: &Object<'_>, took_too_long: bool) -> i32 {
     match metadata.get("exit") {
         None => 0,
-        Some(exit) => exit.i64().map_or(1, |code| i32::try_from(code).unwrap_or(1)),
+        Some(exit) => match exit.i64() {
+            Some(code) => i32::try_from(code).unwrap_or(1),
+            None if took_too_long => TIMED_OUT,
+            None => 1,
+        },
     }
+}
+
+/// Whether the note that the runner puts at the end of a shell's output says that the command took longer than it may.
+pub(super) fn took_too_long(output: &str) -> bool {
+    let last = output.rfind('<').and_then(|end| output.get(..end)).filter(|_| output.ends_with("_metadata>"));
+    let note = last.and_then(|rest| rest.rsplit_once("_metadata>"));
+    note.is_some_and(|(_, note)| note.contains("terminated command after exceeding timeout"))
 }
 
 /// The kind of a call's error. If no person was asked, only the runner's fixed phrases identify it.
@@ -455,6 +467,18 @@ mod tests {
         let later: String = (900..2100).map(|line| format!("{line}\n")).collect();
         let rest: String = (2000..2100).map(|line| format!("{line}\n")).collect();
         assert_eq!(unsaid(&shown, &format!("...\n\n{later}")), rest);
+    }
+
+    #[test]
+    fn the_note_at_the_end_of_an_output_says_whether_the_command_took_too_long() {
+        let said = "shell tool terminated command after exceeding timeout 1500 ms. Retry with a larger timeout.";
+        assert!(took_too_long(&format!("a\n\n<shell_metadata>\n{said}\n</shell_metadata>")));
+        assert!(took_too_long(&format!("<bash_metadata>\n{said}\n</bash_metadata>")));
+        assert!(!took_too_long(&format!("a {said}\n\n<shell_metadata>\nUser aborted the command\n</shell_metadata>")));
+        assert!(!took_too_long(said));
+        let metadata = |text| exit_code(&Object::parse(text).unwrap(), true);
+        assert_eq!(metadata(r#"{"exit":null}"#), TIMED_OUT);
+        assert_eq!((metadata(r#"{"exit":3}"#), metadata("{}")), (3, 0));
     }
 
     #[test]

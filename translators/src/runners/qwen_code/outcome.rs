@@ -3,6 +3,8 @@
 //! Input: whether the runner calls the result an error, and its text. Output: a verdict. The stream has no field for it; the runner's
 //! own sentences are the only mark of a call that never ran. Never: a call that ran and failed reported as one that never ran.
 
+use crate::frame::TIMED_OUT;
+
 /// The outcome of a call.
 #[derive(Debug)]
 pub(super) struct Outcome {
@@ -32,6 +34,9 @@ const REFUSALS: &[&str] = &[
     "params must ",
     "params/",
 ];
+
+/// How the results of commands begin that took longer than they may.
+const TOOK_TOO_LONG: &str = "Command timed out after ";
 
 /// How the results of cancelled calls begin.
 const CANCELLED: &str = "[Operation Cancelled]";
@@ -66,6 +71,9 @@ fn verdict(text: &str) -> Verdict {
     if is_unknown_tool || REFUSALS.iter().any(|known| text.starts_with(known)) {
         return Verdict::Refused;
     }
+    if text.starts_with(TOOK_TOO_LONG) {
+        return Verdict::Ended(TIMED_OUT);
+    }
     Verdict::Ended(exit_code(text).filter(|code| *code != 0).unwrap_or(1))
 }
 
@@ -97,6 +105,9 @@ mod tests {
         assert_eq!(of(&command("(none)")), Verdict::Ended(1));
         assert_eq!(of(&command("0")), Verdict::Ended(1), "an error is never a success");
         assert_eq!(of("File not found: /a\nExit Code: 7"), Verdict::Ended(1));
+        let late = "Command timed out after 1500ms before it could complete. Below is the output before it timed out:\na";
+        assert_eq!(of(late), Verdict::Ended(TIMED_OUT));
+        assert_eq!(Outcome::of(false, late.to_owned()).verdict, Verdict::Ended(0));
         assert_eq!(Outcome::of(false, command("0")).verdict, Verdict::Ended(0));
     }
 

@@ -269,6 +269,7 @@ impl AppServer {
                 let (from, to) = (params.str("fromModel"), params.str("toModel"));
                 let (from, to) = (from.unwrap_or_default(), to.unwrap_or_default());
                 context.log(LogLevel::Warn, format!("model rerouted from {from} to {to}"));
+                self.threads.rerouted(thread, &to);
             }
             ("error", _) => {
                 let failure = Failure::of_event(params);
@@ -304,7 +305,7 @@ impl AppServer {
         if state.meter.is_fresh() && last.is_none() {
             state.meter.recall(&normalizer.known_totals(), total);
         }
-        let model = state.model.clone();
+        let model = state.model().or_else(|| self.agents.model(thread));
         let added = state.meter.total(total, last);
         match (self.threads.context(thread, normalizer), added) {
             (Some(mut context), Some(added)) => context.call_used(added, model),

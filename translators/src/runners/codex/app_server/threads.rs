@@ -46,7 +46,9 @@ pub(super) struct Thread {
     running: Option<Running>,
     turn: Turn,
     pub(super) meter: Meter,
-    pub(super) model: Option<SharedStr>,
+    model: Option<SharedStr>,
+    /// The model that the provider put in its place for the running turn.
+    rerouted: Option<SharedStr>,
     /// The input that the client sent, until the turn starts.
     pub(super) input: Option<String>,
     /// What the turn waits for, according to the last status.
@@ -119,6 +121,13 @@ impl Running {
     }
 }
 
+impl Thread {
+    /// The model of the thread's calls; `None` if it is unknown.
+    pub(super) fn model(&self) -> Option<SharedStr> {
+        self.rerouted.clone().or_else(|| self.model.clone())
+    }
+}
+
 impl Threads {
     pub(super) fn thread(&mut self, id: &str) -> &mut Thread {
         if !self.all.contains_key(id) && self.turnover.enter(self.all.len() + 1) {
@@ -172,6 +181,13 @@ impl Threads {
         let thread = self.thread(&id);
         if let Some(model) = model.filter(|model| !model.is_empty()) {
             thread.model = Some(SharedStr::from(&*model));
+        }
+    }
+
+    /// Notes that the provider answers the running turn with another model.
+    pub(super) fn rerouted(&mut self, id: &str, model: &str) {
+        if !model.is_empty() {
+            self.thread(id).rerouted = Some(SharedStr::from(model));
         }
     }
 
@@ -306,7 +322,8 @@ impl Threads {
         self.remember(id, &running.root);
         self.turns.remove(&running.id);
         let thread = self.thread(id);
-        let (model, tokens, total) = (thread.model.clone(), thread.meter.end_turn(), thread.meter.running());
+        let (model, tokens, total) = (thread.model(), thread.meter.end_turn(), thread.meter.running());
+        thread.rerouted = None;
         thread.waits = None;
         let target = running.target;
         let mut context =

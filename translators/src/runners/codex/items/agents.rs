@@ -29,6 +29,8 @@ pub(in super::super) struct Child {
 #[derive(Debug, Default)]
 pub(in super::super) struct Agents {
     children: NameMap<Child>,
+    /// The models of children, if the parent's thread named them.
+    models: NameMap<SharedStr>,
     /// The calls that are starting agents, oldest first. A child may speak before its call names it.
     spawning: Vec<Spawn>,
 }
@@ -45,6 +47,18 @@ struct Spawn {
 impl Agents {
     pub(in super::super) fn child(&self, thread: &str) -> Option<Child> {
         self.children.get(thread).copied()
+    }
+
+    /// The model of a child, as the thread that started it reports it.
+    pub(in super::super) fn model(&self, thread: &str) -> Option<SharedStr> {
+        self.models.get(thread).cloned()
+    }
+
+    /// Notes the model that an item names for a child. It is "" while the child starts.
+    fn note_model(&mut self, item: &Item<'_>, thread: &str) {
+        if let Some(model) = item.str("model", "model").filter(|model| !model.is_empty()) {
+            self.models.insert(SharedStr::from(thread), SharedStr::from(&*model));
+        }
     }
 
     /// Adopts a thread that no call has named: it is the child of the oldest call in its run that is starting an agent and has no
@@ -74,6 +88,7 @@ impl Agents {
             for receiver in receivers.iter().filter_map(|receiver| receiver.str()) {
                 let child = child_of(context, &item.id);
                 self.children.insert(SharedStr::from(&*receiver), child);
+                self.note_model(item, &receiver);
             }
         }
         if !done {
@@ -133,6 +148,7 @@ impl Agents {
                     context.end(&item.id, 0, item.duration_ms());
                 }
                 let agent = item.str("agent_path", "agentPath").map(|path| SharedStr::from(&*path));
+                self.note_model(item, &thread);
                 self.started(context, &item.id, &thread, agent, None);
             }
             kind @ ("completed" | "interrupted") => {
