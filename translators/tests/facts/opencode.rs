@@ -427,6 +427,7 @@ fn exit_codes_and_outputs_match_the_recording() {
             let call = &actual.tools[part["callID"].as_str().unwrap()];
             let exit = match state["metadata"].get("exit") {
                 None => 0,
+                Some(Value::Null) if state["output"].as_str().unwrap().contains("exceeding timeout") => 124,
                 Some(Value::Null) => 1,
                 Some(code) => code.as_i64().unwrap() as i32,
             };
@@ -435,7 +436,7 @@ fn exit_codes_and_outputs_match_the_recording() {
             assert_eq!(call.output, state["output"].as_str().unwrap(), "{}: output, said once", recording.name);
         }
     }
-    assert_eq!(codes, HashSet::from([0, 1, 3]), "good, killed, and failed");
+    assert_eq!(codes, HashSet::from([0, 1, 3, 124]), "good, killed, failed, and too long");
 }
 
 #[test]

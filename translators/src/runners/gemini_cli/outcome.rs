@@ -27,7 +27,7 @@ pub(super) struct Outcome {
 /// The verdict on a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// The call ran. The stream has no exit codes: 0 for success, 1 for a reported failure, and that of a timeout.
+    /// The call ran. The stream has no exit codes: 0 for success, 1 for a reported failure.
     Ended(i32),
     /// The call never ran, or it was cancelled.
     Refused,
@@ -39,11 +39,10 @@ const REFUSED: &[&str] =
 
 impl Outcome {
     /// Reads a `tool_result`.
-    pub(super) fn of_record(fields: &Object<'_>, is_shell: bool) -> Self {
+    pub(super) fn of_record(fields: &Object<'_>) -> Self {
         let output = fields.str("output").unwrap_or_default();
         if fields.str("status").as_deref() == Some("success") {
-            let code = if is_shell && took_too_long(&output) { TIMED_OUT } else { 0 };
-            return Self { verdict: Verdict::Ended(code), text: output.into_owned(), stops_run: false };
+            return Self { verdict: Verdict::Ended(0), text: output.into_owned(), stops_run: false };
         }
         let error = fields.object("error").unwrap_or_default();
         let kind = error.str("type").unwrap_or_default();
@@ -182,10 +181,6 @@ mod tests {
     fn a_silent_command_that_the_runner_stopped_is_no_success() {
         let text = "Command was automatically cancelled because it exceeded the timeout of 2.0 minutes without output.\n\na";
         assert_eq!(exit_code(&format!("<untrusted_context>\n{text}\n</untrusted_context>")), Some(TIMED_OUT));
-        let record = serde_json::json!({"status": "success", "output": text}).to_string();
-        let record = Object::parse(&record).unwrap();
-        assert_eq!(Outcome::of_record(&record, true).verdict, Verdict::Ended(TIMED_OUT));
-        assert_eq!(Outcome::of_record(&record, false).verdict, Verdict::Ended(0), "such as a file that says so");
     }
 
     #[test]

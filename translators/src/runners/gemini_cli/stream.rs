@@ -9,7 +9,7 @@ use super::failure;
 use super::outcome::{Outcome, end_of};
 use super::usage;
 use crate::derived::numbered;
-use crate::frame::{Body, ErrorScope, LogLevel, SharedStr, ToolKind, UserMessage};
+use crate::frame::{Body, ErrorScope, LogLevel, SharedStr, UserMessage};
 use crate::json::{Json, Object};
 use crate::normalizer::{Covers, Normalizer};
 
@@ -81,9 +81,7 @@ impl Gemini {
         self.end_text(normalizer);
         let target = self.main(normalizer);
         if let Some(id) = fields.str("tool_id").filter(|id| !id.is_empty()) {
-            let call = self.run(normalizer).and_then(|run| run.calls.get(&*id));
-            let is_shell = call.is_some_and(|call| call.kind == ToolKind::Shell);
-            let outcome = Outcome::of_record(fields, is_shell);
+            let outcome = Outcome::of_record(fields);
             let stop = outcome.stop();
             self.returned(target, &id, &outcome, normalizer);
             let run = self.ensure(normalizer);

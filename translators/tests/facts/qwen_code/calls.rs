@@ -107,7 +107,7 @@ fn exit_codes_are_those_of_the_commands() {
         ("shell-fail.session.jsonl", "call_003", 3),
         ("shell-not-found.jsonl", "call_004", 127),
         ("shell-signal.jsonl", "call_009", 1),
-        ("shell-timeout.jsonl", "call_008", 1),
+        ("shell-timeout.jsonl", "call_008", 124),
     ] {
         let case = cases().into_iter().find(|case| case.name == name).unwrap();
         let frames = case.own_frames();

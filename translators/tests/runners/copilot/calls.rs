@@ -46,7 +46,7 @@ fn the_exit_code_is_the_commands_although_the_runner_reports_success() {
 fn an_error_follows_the_output_that_was_reported() {
     let end = json!({"success": false, "error": {"message": "It took too long", "code": "timeout"}});
     let records = [prompt("x"), message("m", "", bash("c")), starts("c"), piece("c", "stdout", "a\n"), ends("c", &end)];
-    let expected = ["proposed c", "started c", "out c \"a\\n\"", "out c \"It took too long\"", "ended c 1"];
+    let expected = ["proposed c", "started c", "out c \"a\\n\"", "out c \"It took too long\"", "ended c 124"];
     assert_eq!(lines(&records)[..5], expected);
 }
 
