@@ -37,7 +37,6 @@
           # As in the released binaries.
           buildFeatures = [
             "jetstream"
-            "otel"
           ];
           # jemalloc on aarch64 works on pages that are smaller than those it was built for, and not on larger ones.
           env = pkgs.lib.optionalAttrs pkgs.stdenv.hostPlatform.isAarch64 { JEMALLOC_SYS_WITH_LG_PAGE = "16"; };

@@ -142,9 +142,9 @@ cargo fmt --all --check
 start installations
 # The dependencies' C code and build scripts depend on this setting: with the one of the tests, they are compiled once for lints and tests.
 export CARGO_PROFILE_DEV_OPT_LEVEL=1
-features=(--features framegate/otel,framegate/jetstream)
+features=(--features framegate/jetstream)
 cargo clippy --workspace --all-targets "${features[@]}" --locked -- -D warnings
-# Without all optional features. The default build differs by the allocator, and is compiled below as a package.
+# Without all optional features. The default build is compiled below as a package.
 cargo clippy --locked --no-default-features -- -D warnings
 # Everything except TLS and jemalloc, which the default build has.
 cargo clippy --locked --no-default-features --features jetstream,otel,ui -- -D warnings

@@ -13,7 +13,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 # A prebuilt binary cannot be given a feature later, so it has all of them.
-FEATURES=${FEATURES-jetstream,otel}
+FEATURES=${FEATURES-jetstream}
 target_folder=$(realpath -m "${CARGO_TARGET_DIR:-target}")
 output=$target_folder/packages
 # Has the debug information that is separated below; the profile `release` has none.

@@ -49,7 +49,7 @@ def texts(folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--features", default="jetstream,otel", metavar="LIST")
+    parser.add_argument("--features", default="jetstream", metavar="LIST")
     parser.add_argument("--target", default="x86_64-unknown-linux-musl", metavar="TARGET")
     parser.add_argument("--output", type=Path, default=Path("/dev/stdout"), metavar="FILE")
     arguments = parser.parse_args()

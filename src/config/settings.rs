@@ -449,8 +449,7 @@ settings! {
     /// The OTLP collector, and the limits of the export. The standard variables OTEL_… set what is not set here.
     pub struct Otlp {
         /// URL of an OpenTelemetry collector that receives traces over HTTP ("http://127.0.0.1:4318/v1/traces") or gRPC
-        /// ("http://127.0.0.1:4317"), for a build with the feature otel. Empty: the collector of
-        /// OTEL_EXPORTER_OTLP_ENDPOINT, if there is one.
+        /// ("http://127.0.0.1:4317"). Empty: the collector of OTEL_EXPORTER_OTLP_ENDPOINT, if there is one.
         endpoint: String = String::new();
         /// Protocol of the collector, and encoding of the spans: "http/protobuf", "http/json" or "grpc".
         protocol: OtlpProtocol = OtlpProtocol::Protobuf;
