@@ -40,8 +40,12 @@ const MOST_REPORTED: u64 = 3;
 /// How much of a growing file is searched for its first time.
 const FRONT_BYTES: u64 = 256 << 10;
 
-/// How many files are decoded at once at most: the thread that writes the log is as fast as three of them.
-const MOST_AT_ONCE: usize = 4;
+/// How many files are imported at once for each processor. A file waits until its frames are stored, and the writer of the log puts all frames
+/// that wait into one transaction: with four files instead of one, an import takes a third less time.
+const AT_ONCE_FOR_EACH: usize = 4;
+
+/// How many files are imported at once at most: the thread that writes the log is as fast as three that decode.
+const MOST_AT_ONCE: usize = 16;
 
 /// How many pieces of a file may wait to be sent.
 const AHEAD: usize = 8;
@@ -207,7 +211,10 @@ impl Sink {
     /// How many files are imported at once. A proxy recognises what it has already, but not what another request is sending, so it gets one.
     pub(super) fn files_at_once(&self) -> usize {
         match self {
-            Self::Log { .. } => thread::available_parallelism().map_or(1, NonZeroUsize::get).min(MOST_AT_ONCE),
+            Self::Log { .. } => {
+                let processors = thread::available_parallelism().map_or(1, NonZeroUsize::get);
+                processors.saturating_mul(AT_ONCE_FOR_EACH).min(MOST_AT_ONCE)
+            }
             Self::Proxy { .. } => 1,
         }
     }

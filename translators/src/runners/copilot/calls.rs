@@ -7,7 +7,9 @@
 use super::decoder::{Copilot, Event};
 use super::live::Live;
 use super::plan;
-use crate::frame::{Body, OutputStream, RawJson, SharedStr, SkillEvent, SkillMode, TIMED_OUT, Tool, ToolCall, ToolKind};
+use crate::frame::{
+    Body, OutputStream, RawJson, SharedStr, SkillEvent, SkillMode, TIMED_OUT, Tool, ToolCall, ToolKind,
+};
 use crate::json::{Json, Kind, Object, empty_object, to_raw};
 use crate::normalizer::{Normalizer, Target};
 

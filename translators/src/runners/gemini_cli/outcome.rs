@@ -179,7 +179,8 @@ mod tests {
 
     #[test]
     fn a_silent_command_that_the_runner_stopped_is_no_success() {
-        let text = "Command was automatically cancelled because it exceeded the timeout of 2.0 minutes without output.\n\na";
+        let text =
+            "Command was automatically cancelled because it exceeded the timeout of 2.0 minutes without output.\n\na";
         assert_eq!(exit_code(&format!("<untrusted_context>\n{text}\n</untrusted_context>")), Some(TIMED_OUT));
     }
 

@@ -105,7 +105,8 @@ mod tests {
         assert_eq!(of(&command("(none)")), Verdict::Ended(1));
         assert_eq!(of(&command("0")), Verdict::Ended(1), "an error is never a success");
         assert_eq!(of("File not found: /a\nExit Code: 7"), Verdict::Ended(1));
-        let late = "Command timed out after 1500ms before it could complete. Below is the output before it timed out:\na";
+        let late =
+            "Command timed out after 1500ms before it could complete. Below is the output before it timed out:\na";
         assert_eq!(of(late), Verdict::Ended(TIMED_OUT));
         assert_eq!(Outcome::of(false, late.to_owned()).verdict, Verdict::Ended(0));
         assert_eq!(Outcome::of(false, command("0")).verdict, Verdict::Ended(0));

@@ -33,7 +33,8 @@ fn spawn(status: &str, model: &str, receivers: &str) -> String {
 /// The scope, model and input tokens of each `usage_reported`.
 fn usage(lines: &[String]) -> Vec<String> {
     let frames = events(runner("codex").unwrap(), contract("frames.v2").unwrap(), refs(lines).join("\n").as_bytes());
-    let brief = |frame: &Value| format!("{} {} {}", frame["scope"], frame["model"], frame["input_tokens"]).replace('"', "");
+    let brief =
+        |frame: &Value| format!("{} {} {}", frame["scope"], frame["model"], frame["input_tokens"]).replace('"', "");
     frames.iter().filter(|frame| frame["type"] == "usage_reported").map(brief).collect()
 }
 
