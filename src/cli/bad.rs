@@ -109,7 +109,7 @@ pub(super) fn no_run(
     if let Some(other) = mistaken {
         let (name, of) =
             (other.runner.name, named.or(recognised).map_or_else(String::new, |name| format!(" of {name}")));
-        return format!("no run{of} was found: the input looks like {other}; use --from {name} or --from auto");
+        return format!("no run{of} was found: the input looks like {other}; use --from {name}");
     }
     let counted = match (tally.records, first) {
         (0, _) => "no records".to_owned(),

@@ -175,6 +175,9 @@ impl Input {
     }
 }
 
+/// The command that reads files only.
+const WITHOUT_PIPE: &str = "import";
+
 /// Says what the input is, and which command makes it readable.
 fn remedy(foreign: &Foreign, path: &Path, command: &str) -> String {
     let Some(reader) = foreign.reader else {
@@ -182,6 +185,9 @@ fn remedy(foreign: &Foreign, path: &Path, command: &str) -> String {
     };
     if is_stdin(path) {
         return format!("the input is {foreign}: … | {reader} | framegate {command} …");
+    }
+    if command == WITHOUT_PIPE {
+        return format!("the input is {foreign}: write it to another file with {reader} {}", quoted(path));
     }
     format!("the input is {foreign}: {reader} {} | framegate {command} …", quoted(path))
 }

@@ -8,6 +8,7 @@ use anyhow::Context;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use framegate_translators::contracts::{CONTRACTS, Contract};
 use framegate_translators::runners::{RUNNERS, Runner};
+use uuid::Uuid;
 
 /// A contract by its name.
 #[derive(Clone, Copy)]
@@ -94,6 +95,15 @@ pub(super) fn runner_or_auto() -> impl TypedValueParser<Value = From> {
 pub(super) fn runner() -> impl TypedValueParser<Value = RunnerName> {
     PossibleValuesParser::new(RUNNERS.iter().map(|runner| PossibleValue::new(runner.name).help(runner.about)))
         .try_map(|name| framegate_translators::runners::runner(&name).map(RunnerName).context("not registered"))
+}
+
+/// The id of a run or a session.
+///
+/// # Errors
+/// The text is no UUID.
+pub(super) fn uuid(text: &str) -> Result<Uuid, String> {
+    Uuid::try_parse(text)
+        .map_err(|_| "not a whole UUID, as `framegate log list --json` and GET /v1/runs have it".to_owned())
 }
 
 /// The help of the option for the user's messages.

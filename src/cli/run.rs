@@ -154,6 +154,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let upstream = CommandUpstream::new(&configured, settings, host.clone())
         .with_context(|| format!("unknown runner {:?}", configured.runner))?
         .relaying_stderr();
+    // A program that is named with its arguments may need none.
+    let upstream = if args.command.is_empty() { upstream } else { upstream.without_prompt() };
     let runtime = super::threads::runtime(0)?;
     let code = runtime.block_on(async {
         let begin: Box<dyn FnOnce(&Ingested) -> Output> = match to {

@@ -36,10 +36,10 @@ pub(super) struct Args {
     #[arg(long, value_parser = names::runner())]
     runner: Option<RunnerName>,
     /// Only texts of this session
-    #[arg(long, value_name = "UUID")]
+    #[arg(long, value_name = "UUID", value_parser = names::uuid)]
     session: Option<Uuid>,
     /// Only texts of this run
-    #[arg(long, value_name = "UUID")]
+    #[arg(long, value_name = "UUID", value_parser = names::uuid)]
     run: Option<Uuid>,
     /// Only texts of this time or later, such as 7d or 2026-11-25
     #[arg(long, value_name = "TIME")]
@@ -96,6 +96,9 @@ struct Text {
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if args.limit == 0 || args.limit > PAGE.1 {
         bail!("--limit is {}; use 1 to {}", args.limit, PAGE.1);
+    }
+    if let Some(option) = args.words.iter().find(|word| word.starts_with("--")) {
+        bail!("{option} stands behind the words: put options before them, or write '\"{option}\"' to search for it");
     }
     let page = super::threads::runtime(1)?.block_on(answer(args))?;
     let answer = Answer::deserialize(&page).context("the proxy has sent an answer of another form")?;

@@ -359,7 +359,7 @@ const EXIT_CODES: &str = "\
 Exit codes:
   0   each file was read and has a run; records that could not be read are reported on stderr
   1   with --strict: a record could not be read
-  2   a file could not be read, is compressed, empty or from another runner, or has no run; invalid arguments";
+  2   a file could not be read, is empty or from another runner, or has no run; invalid arguments";
 
 /// How many bytes of a file are read ahead to find its first time.
 const LOOK_AHEAD_BYTES: usize = 1 << 20;

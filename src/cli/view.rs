@@ -43,7 +43,7 @@ pub(super) struct Args {
 const EXIT_CODES: &str = "\
 Exit codes:
   0   Ctrl-C or SIGTERM ended it, and each file was read and has a run
-  2   a file could not be read, is compressed, empty or from another runner, or has no run; invalid arguments. The other files
+  2   a file could not be read, is empty or from another runner, or has no run; invalid arguments. The other files
       are shown; without any, the command ends at once";
 
 /// What the thread that reads the files reports.

@@ -23,6 +23,11 @@ impl Config {
         }
         if allowed_hosts.iter().any(|host| host.trim().is_empty()) {
             found.push(("server.allowed_hosts", "contains an empty host name; remove it".to_owned()));
+        } else if let Some(wrong) = allowed_hosts.iter().find(|host| !is_host(host)) {
+            let message = format!(
+                "{wrong:?} is not a host such as \"gate.example\" or \"gate.example:8443\": only a name and a port, without \"*\""
+            );
+            found.push(("server.allowed_hosts", message));
         }
         if let Some(wrong) = self.server.cors_origins.iter().find(|origin| !is_origin(origin)) {
             let message = format!(
@@ -87,6 +92,11 @@ pub(super) fn is_set(path: &std::path::Path) -> bool {
 }
 
 /// Whether a browser would send this text as an `Origin` (RFC 6454, section 6.2): in lower case, without a path.
+/// Whether a `Host` header can have this value.
+fn is_host(text: &str) -> bool {
+    text.chars().all(|letter| letter.is_ascii_alphanumeric() || "-._:[]".contains(letter))
+}
+
 fn is_origin(text: &str) -> bool {
     let is_of_name = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || "-._:[]".contains(letter);
     text.split_once("://").is_some_and(|(scheme, host)| {

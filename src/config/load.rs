@@ -28,6 +28,9 @@ pub(super) const UPSTREAM: &str = "upstream";
 /// The file that is read if none is named; it may be missing.
 pub const DEFAULT_FILE: &str = "config.toml";
 
+/// The variable that names the file, if no flag does.
+const FILE_VARIABLE: &str = "FRAMEGATE_CONFIG";
+
 /// The sources of settings, lowest precedence first.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
@@ -44,7 +47,8 @@ pub struct Sources {
 }
 
 impl Sources {
-    /// Collects the sources: a named file or the default one, and the given environment variables (`std::env::vars_os()`).
+    /// Collects the sources: the named file, that of the variable `FRAMEGATE_CONFIG`, or the default one; and the given environment variables
+    /// (`std::env::vars_os()`).
     ///
     /// # Errors
     /// One of framegate's variables is not valid Unicode.
@@ -52,6 +56,9 @@ impl Sources {
         file: Option<PathBuf>,
         environment: impl IntoIterator<Item = (OsString, OsString)>,
     ) -> Result<Self, ConfigError> {
+        let environment: Vec<(OsString, OsString)> = environment.into_iter().collect();
+        let named = || environment.iter().find(|(name, file)| name == FILE_VARIABLE && !file.is_empty());
+        let file = file.or_else(|| named().map(|(_, file)| PathBuf::from(file)));
         let ours = with_prefix(ENV_PREFIX, environment)?;
         Ok(Self { file, environment: ours, ..Self::default() })
     }

@@ -109,7 +109,8 @@ impl Source {
                 return false;
             }
             let Some(Section { settings: known, .. }) = SECTIONS.iter().find(|known| known.name == section) else {
-                report(section.clone(), unknown("section", section, sorted(SECTIONS.iter().map(|known| known.name))));
+                let known = SECTIONS.iter().map(|known| known.name).chain([super::load::UPSTREAM]);
+                report(section.clone(), unknown("section", section, sorted(known)));
                 return false;
             };
             let Value::Dict(_, given) = value else {
@@ -151,7 +152,9 @@ pub(super) fn misfit(value: &Value, setting: &Setting) -> Option<String> {
             Some(format!("{} is not a whole number; the default is {}", shown(value), shown(&default)))
         }
         (Value::String(..), Value::String(..)) | (Value::Bool(..), Value::Bool(..)) => None,
-        (Value::String(..), _) => Some(format!("{} is not a string; put it in quotes", shown(value))),
+        (Value::String(..), _) => {
+            Some(format!("{} is not a string; put it in quotes, such as {}", shown(value), shown(&default)))
+        }
         (Value::Bool(..), _) => Some(format!("{} is neither true nor false", shown(value))),
         // A list has no default if it replaces a list that depends on other settings.
         (Value::Array(..) | Value::Empty(..), Value::Array(_, items))

@@ -62,7 +62,11 @@ fn caller(headers: &HeaderMap, shared: &Shared, live: &Live) -> Result<Arc<Calle
         None => "Bearer realm=\"framegate\"",
         Some(_) => "Bearer realm=\"framegate\", error=\"invalid_token\"",
     };
-    let problem = Problem::new(StatusCode::UNAUTHORIZED, "a token is required: Authorization: Bearer TOKEN");
+    let detail = match first {
+        None => "a token is required: Authorization: Bearer TOKEN",
+        Some(_) => "the token is not one of those that are accepted",
+    };
+    let problem = Problem::new(StatusCode::UNAUTHORIZED, detail);
     Err(problem.with(header::WWW_AUTHENTICATE, HeaderValue::from_static(challenge)))
 }
 

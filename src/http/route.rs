@@ -38,6 +38,8 @@ pub(super) struct Route {
     pub(super) access: Access,
     /// The query parameters that the handler accepts.
     pub(super) query: &'static [&'static str],
+    /// Whether other query parameters are ignored or passed on, because clients of other APIs, or browsers, add some.
+    pub(super) allows_others: bool,
     /// Whether it reports the state of the proxy. Such routes are served on reserved connections and until the end of a shutdown.
     pub(super) is_probe: bool,
     pub(super) handler: fn(Call) -> Answer,
@@ -53,7 +55,7 @@ impl Route {
         handler: fn(Call) -> Answer,
         operation: fn() -> Value,
     ) -> Self {
-        Self { method, path, access, query: &[], is_probe: false, handler, operation }
+        Self { method, path, access, query: &[], allows_others: false, is_probe: false, handler, operation }
     }
 
     /// Sets the query parameters that the handler accepts.
@@ -62,9 +64,16 @@ impl Route {
         self
     }
 
+    /// Lets the query have other parameters.
+    pub(super) const fn allowing_others(mut self) -> Self {
+        self.allows_others = true;
+        self
+    }
+
     /// Declares the route a probe.
     pub(super) const fn probe(mut self) -> Self {
         self.is_probe = true;
+        self.allows_others = true;
         self
     }
 

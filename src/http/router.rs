@@ -3,6 +3,7 @@
 use super::limits::{SOON, later};
 use super::live::Live;
 use super::problem::Problem;
+use super::query::Query;
 use super::reply::{Body, no_content};
 use super::route::{Call, PathValues};
 use super::routes::{Found, all_methods, allowed, find};
@@ -120,6 +121,10 @@ async fn route(request: Request<Incoming>, found: Found<'_>, shared: Arc<Shared>
     if !route.is_probe {
         // In a log that several proxies share, a client may ask for what it has just seen at another one.
         shared.runs.catch_up().await;
+    }
+    // A route with parameters reads them itself.
+    if route.query.is_empty() && !route.allows_others {
+        Query::read(request.uri().query(), route.query)?;
     }
     let call = Call { request, path: PathValues::new(&values), known: route.query, shared };
     (route.handler)(call).await

@@ -139,11 +139,14 @@ pub(super) static ROUTES: &[Route] = &[
     .query(&["upstream"]),
     post("/v1/responses/{response_id}/cancel", CONTROL, |call| Box::pin(responses_api::cancel(call)), sdk::cancel)
         .query(&["upstream"]),
-    post(chat_completions::PATH, CONTROL, |call| Box::pin(chat_completions::create(call)), chat::create),
-    post(ui_message_stream::PATH, CONTROL, |call| Box::pin(ui_message_stream::create(call)), ui::create),
-    get("/ai-sdk/{upstream}/{chat_id}/stream", READ, |call| Box::pin(ui_message_stream::resume(call)), ui::resume),
-    post(ag_ui::PATH, CONTROL, |call| Box::pin(ag_ui::create(call)), agui::create),
-    get("/ag-ui/{upstream}/{thread_id}", READ, |call| Box::pin(ag_ui::thread(call)), agui::thread),
+    post(chat_completions::PATH, CONTROL, |call| Box::pin(chat_completions::create(call)), chat::create)
+        .allowing_others(),
+    post(ui_message_stream::PATH, CONTROL, |call| Box::pin(ui_message_stream::create(call)), ui::create)
+        .allowing_others(),
+    get("/ai-sdk/{upstream}/{chat_id}/stream", READ, |call| Box::pin(ui_message_stream::resume(call)), ui::resume)
+        .allowing_others(),
+    post(ag_ui::PATH, CONTROL, |call| Box::pin(ag_ui::create(call)), agui::create).allowing_others(),
+    get("/ag-ui/{upstream}/{thread_id}", READ, |call| Box::pin(ag_ui::thread(call)), agui::thread).allowing_others(),
     get("/v1/models", READ, |call| Box::pin(models::list(call)), sdk::models).query(&["upstream"]),
     get("/v1/models/{model}", READ, |call| Box::pin(models::one(call)), sdk::model).query(&["upstream"]),
     get("/v1/contracts", READ, |call| Box::pin(schemas::catalogue(call)), operations::contracts),
@@ -178,9 +181,9 @@ pub(super) static ROUTES: &[Route] = &[
     get("/v1/access", Access::AnyToken, |call| Box::pin(own_access::of_caller(call)), pages::access),
     post("/v1/access/redeem", Access::Open, |call| Box::pin(own_access::redeem(call)), pages::redeem),
     // The page has no data: it asks the user for a token, and reads the API with it.
-    get("/", Access::Open, |call| Box::pin(page::index(call)), pages::index),
-    get("/app.js", Access::Open, |call| Box::pin(page::script(call)), pages::script),
-    get("/app.css", Access::Open, |call| Box::pin(page::style(call)), pages::style),
+    get("/", Access::Open, |call| Box::pin(page::index(call)), pages::index).allowing_others(),
+    get("/app.js", Access::Open, |call| Box::pin(page::script(call)), pages::script).allowing_others(),
+    get("/app.css", Access::Open, |call| Box::pin(page::style(call)), pages::style).allowing_others(),
     get("/healthz", Access::Open, |call| Box::pin(probes::health(call)), operations::health).probe(),
     get("/readyz", Access::Open, |call| Box::pin(probes::ready(call)), operations::ready).probe(),
     // They cover the runs of all callers.

@@ -45,9 +45,9 @@ struct Document {
 #[serde(deny_unknown_fields)]
 struct Given {
     vendor: Option<String>,
-    models: Vec<String>,
-    valid_from: Option<String>,
-    known_on: Option<String>,
+    models: Models,
+    valid_from: Option<Day>,
+    known_on: Option<Day>,
     input: Number,
     output: Number,
     cache_read: Option<Number>,
@@ -70,9 +70,21 @@ struct GivenTier {
     reasoning: Option<Number>,
 }
 
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "models must be a list of patterns such as [\"gpt-5*\"]")]
+enum Models {
+    Patterns(Vec<String>),
+}
+
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "a day must be a text such as \"2026-10-01\"")]
+enum Day {
+    Text(String),
+}
+
 /// A number, whole or not. The shortest decimal number of a floating-point one is what the file has, up to 15 digits.
 #[derive(Clone, Copy, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "a price must be a number without quotes, such as 1.25")]
 enum Number {
     Whole(i64),
     Real(f64),
@@ -115,7 +127,8 @@ pub(super) fn parse(text: &str, place: &str, is_built_in: bool) -> Result<Vec<En
     }
     let (mut entries, mut problems) = (Vec::new(), Vec::new());
     for (number, given) in (1..).zip(document.price) {
-        let name = given.models.first().map(|model| format!(" ({model})")).unwrap_or_default();
+        let Models::Patterns(models) = &given.models;
+        let name = models.first().map(|model| format!(" ({model})")).unwrap_or_default();
         let (entry, wrong) = given.checked(is_built_in);
         problems.extend(wrong.into_iter().map(|message| format!("{place}, price {number}{name}: {message}")));
         entries.push(entry);
@@ -144,18 +157,19 @@ impl Given {
     /// The entry, and everything that is wrong with it.
     fn checked(self, is_built_in: bool) -> (Entry, Vec<String>) {
         let mut problems = Vec::new();
-        if self.models.is_empty() {
+        let Models::Patterns(models) = self.models;
+        if models.is_empty() {
             problems.push("models is empty; name the models, for example [\"gpt-5*\"]".to_owned());
         }
-        for model in &self.models {
+        for model in &models {
             let length = model.trim().chars().count();
             if length == 0 || length > PATTERN_CHARS || model.chars().any(char::is_control) {
                 let form = format!("from 1 to {PATTERN_CHARS} characters, where * stands for any others");
                 problems.push(format!("models: {model:?} is not a pattern: use {form}"));
             }
         }
-        let mut day = |key: &str, text: Option<&String>| {
-            let read = text.map(|text| text.parse::<Date>().map_err(|_| text));
+        let mut day = |key: &str, day: Option<&Day>| {
+            let read = day.map(|Day::Text(text)| text.parse::<Date>().map_err(|_| text));
             read.transpose().unwrap_or_else(|text| {
                 problems.push(format!("{key}: {text:?} is not a day such as \"2026-11-25\""));
                 None
@@ -200,8 +214,7 @@ impl Given {
                 problems.push(format!("tiers: two of them have above_input_tokens {limit}; keep one of them"));
             }
         }
-        let Self { vendor, models, .. } = self;
-        (Entry { vendor, models, valid_from, known_on, rates: base, tiers, is_built_in }, problems)
+        (Entry { vendor: self.vendor, models, valid_from, known_on, rates: base, tiers, is_built_in }, problems)
     }
 }
 

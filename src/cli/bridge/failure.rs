@@ -61,7 +61,10 @@ impl Failure {
         let problem: Option<Problem> = serde_json::from_slice(body).ok();
         let available_after = problem.as_ref().and_then(|problem| problem.available_after.as_ref()?.as_u64());
         let detail = problem.and_then(|problem| problem.detail.or(problem.title));
-        let detail = detail.unwrap_or_else(|| status.canonical_reason().unwrap_or("refused").to_owned());
+        let mut detail = detail.unwrap_or_else(|| status.canonical_reason().unwrap_or("refused").to_owned());
+        if status == StatusCode::UNAUTHORIZED {
+            detail.push_str("; --token-file or FRAMEGATE_TOKEN_FILE names a file with one");
+        }
         Self::Refused { status, detail, later, available_after }
     }
 

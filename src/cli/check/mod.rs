@@ -79,8 +79,7 @@ const EXIT_CODES: &str = "\
 Exit codes:
   0   no errors; there may be warnings
   1   there are findings
-  2   a file could not be read or is compressed; with --from: it is empty or from another runner, or has no run;
-      invalid arguments";
+  2   a file could not be read; with --from: it is empty or from another runner, or has no run; invalid arguments";
 
 /// A finding, ready for a report.
 struct Found<'a> {

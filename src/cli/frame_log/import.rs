@@ -12,7 +12,7 @@ use crate::log::{FrameLog, SqliteLog, StreamId, stream_id, weight};
 use crate::runs::Runs;
 use anyhow::{Context, anyhow, bail};
 use framegate_translators::frame::Frame;
-use framegate_translators::frame::stored::{read_frame, write_frame};
+use framegate_translators::frame::stored::{StoredError, read_frame, write_frame};
 use framegate_translators::runners::PROVIDERS;
 use std::collections::{HashMap, VecDeque};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -50,6 +50,7 @@ pub(super) fn run(args: &Args, config: &Config, out: &mut dyn Write) -> anyhow::
         let hearing = runs.clone();
         let _hearing = AbortOnDropHandle::new(tokio::spawn(async move { hearing.hear_on().await }));
         let imported = import(&mut reader, log, runs.clone()).await;
+        let imported = imported.with_context(|| format!("cannot import {}", input::shown(&args.file)));
         runs.leave_log().await;
         imported
     })?;
@@ -70,7 +71,15 @@ async fn import(reader: &mut dyn BufRead, log: Arc<dyn FrameLog>, runs: Arc<Runs
         if line.trim_ascii().is_empty() {
             continue;
         }
-        let frame = read_frame(&line, PROVIDERS).with_context(|| format!("line {number}"))?;
+        let frame = read_frame(&line, PROVIDERS).map_err(|error| {
+            let form = match error {
+                StoredError::Json(_) => {
+                    "; this reads what `framegate log export --to stored` writes, and `framegate import` other files"
+                }
+                _ => "",
+            };
+            anyhow!("line {number}: {error}{form}")
+        })?;
         import.frame(frame).await.with_context(|| format!("line {number}"))?;
     }
     import.flush().await?;

@@ -8,6 +8,7 @@ use super::database::{self, Most, Stored};
 use super::merged::{Merged, Origins, Text};
 use super::subagents;
 use crate::cli::input::{Input, shown};
+use crate::config::upstream::Preset;
 use crate::platform::paths;
 use framegate_translators::runners::{History, RUNNERS, Runner, SessionDatabase, is_match, runner};
 use std::collections::HashSet;
@@ -21,7 +22,7 @@ use std::time::{Duration, SystemTime};
 const DEPTH: usize = 16;
 
 /// The endings of the files that are read in a folder.
-const ENDINGS: [&str; 4] = [".jsonl", ".ndjson", ".json", ".sse"];
+pub(super) const ENDINGS: [&str; 4] = [".jsonl", ".ndjson", ".json", ".sse"];
 
 /// The further endings of compressed files.
 const COMPRESSED: [&str; 3] = ["", ".gz", ".zst"];
@@ -100,13 +101,15 @@ pub(super) enum Target {
 }
 
 impl Target {
-    /// A runner's name, or a path.
+    /// A runner's name, a path, or another name of a runner, such as `claude`, if there is no such file.
     pub(super) fn of(text: OsString) -> Self {
         let is_named = |runner: &&Runner| text.to_str() == Some(runner.name);
-        match RUNNERS.iter().find(is_named) {
-            Some(runner) => Self::Runner(runner.name),
-            None => Self::Path(PathBuf::from(text)),
+        if let Some(runner) = RUNNERS.iter().find(is_named) {
+            return Self::Runner(runner.name);
         }
+        let path = PathBuf::from(text);
+        let alias = path.to_str().filter(|_| !path.exists()).and_then(|name| Preset::find(name, true));
+        alias.map_or(Self::Path(path), |preset| Self::Runner(preset.runner()))
     }
 }
 

@@ -193,6 +193,9 @@ fn nothing(targets: &[Target], machine: &Machine<'_>) -> String {
         places.extend(found);
     }
     let mut message = "there are no sessions to import".to_owned();
+    if targets.iter().any(|target| matches!(target, Target::Path(_))) {
+        message += &format!("; in folders, files that end in {} are read", find::ENDINGS.join(", "));
+    }
     if !places.is_empty() {
         message += &format!("; looked for {}", places.join(", "));
     }

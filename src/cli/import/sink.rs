@@ -20,6 +20,7 @@ use framegate_translators::runners::runner;
 use framegate_translators::when::FirstTime;
 use futures_util::stream;
 use http_body_util::{BodyExt, StreamBody};
+use hyper::StatusCode;
 use hyper::body::Frame;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
@@ -422,10 +423,11 @@ fn to_proxy(
     Ok(Taken::of(runner, runs.len(), repeated_runs, replaced_runs))
 }
 
-/// Whether a request failed because there is no proxy any more.
+/// Whether a request failed because there is no proxy any more, or because it takes no request of this command.
 async fn is_gone(proxy: &Proxy, failure: &Failure) -> bool {
     match failure {
         Failure::NoAnswer(NoAnswer::Unreachable(_)) => true,
+        Failure::Refused { status: StatusCode::UNAUTHORIZED, .. } => true,
         // The proxy may have ended the connection because of the file.
         Failure::NoAnswer(NoAnswer::Broken(_)) | Failure::Lost(_) => {
             matches!(proxy.get("/healthz").await, Err(Failure::NoAnswer(_)))

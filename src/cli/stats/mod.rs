@@ -42,7 +42,7 @@ pub(super) struct Args {
     #[arg(long, value_parser = names::runner())]
     runner: Option<RunnerName>,
     /// Only runs of this session
-    #[arg(long, value_name = "UUID")]
+    #[arg(long, value_name = "UUID", value_parser = names::uuid)]
     session: Option<Uuid>,
     /// Only runs that named this model last
     #[arg(long)]

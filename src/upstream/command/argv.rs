@@ -50,8 +50,20 @@ pub(super) fn check_prompt(command: &Command, prompt: &str) -> Result<(), String
 /// # Errors
 /// The upstream does not support the request, or a value in the request is not valid.
 pub(super) fn invocation(command: &Command, opening: &Opening) -> Result<Invocation, String> {
+    check_prompt(command, &opening.prompt)?;
+    of_opening(command, opening)
+}
+
+/// As [`invocation`], of a program that may need no prompt.
+///
+/// # Errors
+/// As for [`invocation`], but the prompt may be empty.
+pub(super) fn invocation_without_prompt(command: &Command, opening: &Opening) -> Result<Invocation, String> {
+    if opening.prompt.is_empty() { of_opening(command, opening) } else { invocation(command, opening) }
+}
+
+fn of_opening(command: &Command, opening: &Opening) -> Result<Invocation, String> {
     let Opening { prompt, session, model, mode, .. } = opening;
-    check_prompt(command, prompt)?;
     for (what, value) in [("session_id", session), ("model", model), ("mode", mode)] {
         if let Some(value) = value.as_deref().filter(|value| !is_word(value)) {
             return Err(format!(

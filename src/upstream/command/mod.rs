@@ -20,7 +20,7 @@ use crate::auth::Restriction;
 use crate::config::upstream::{Command, Upstream as Configured};
 use crate::runs::labels::Labels;
 use crate::runs::{Ingested, RunStatus};
-use argv::{Input, invocation};
+use argv::{Input, invocation, invocation_without_prompt};
 use async_trait::async_trait;
 use framegate_translators::host::{HostMessage, Opening, Outgoing};
 use framegate_translators::runners::{Runner, runner};
@@ -44,6 +44,7 @@ pub struct CommandUpstream {
     max_runs: usize,
     modes: Modes,
     relays_stderr: bool,
+    may_lack_prompt: bool,
     places: Arc<Semaphore>,
     lingering: Arc<Lingering>,
     host: Host,
@@ -70,6 +71,7 @@ impl CommandUpstream {
             settings: Arc::new(settings),
             max_runs: configured.max_runs,
             relays_stderr: false,
+            may_lack_prompt: false,
             places: Arc::new(Semaphore::new(configured.max_runs)),
             lingering: Arc::default(),
             host,
@@ -87,6 +89,12 @@ impl CommandUpstream {
     #[must_use]
     pub fn relaying_stderr(self) -> Self {
         Self { relays_stderr: true, ..self }
+    }
+
+    /// Starts its program also without a prompt.
+    #[must_use]
+    pub fn without_prompt(self) -> Self {
+        Self { may_lack_prompt: true, ..self }
     }
 
     /// Starts the program. Its runs get the labels.
@@ -122,7 +130,8 @@ impl CommandUpstream {
         }
         let directory = environment::directory(settings, opening.cwd.as_deref()).map_err(StartError::Refused)?;
         opening.cwd = directory.as_ref().map(|path| path.display().to_string());
-        let invocation = invocation(settings, &opening).map_err(StartError::Refused)?;
+        let invoke = if self.may_lack_prompt { invocation_without_prompt } else { invocation };
+        let invocation = invoke(settings, &opening).map_err(StartError::Refused)?;
         // A protocol may require the absolute path even of the directory in which the program starts anyway.
         let own_directory = || std::env::current_dir().ok().map(|path| path.display().to_string());
         opening.cwd = opening.cwd.or_else(own_directory);
@@ -169,7 +178,9 @@ impl CommandUpstream {
         conversation.open(&opening);
         let ingest = self.host.factory.ingest(Some(self.runner), None, restriction);
         let mut ingest = ingest.labelled(labels.clone()).of_upstream(&self.name);
-        ingest.expect_prompt(&opening.prompt, &opening.files);
+        if !opening.prompt.is_empty() || !opening.files.is_empty() {
+            ingest.expect_prompt(&opening.prompt, &opening.files);
+        }
         let mut writer = Writer::new(started.input);
         if invocation.input == Input::Prompt {
             writer.send(Outgoing::Input(opening.prompt.into_bytes()));

@@ -111,6 +111,11 @@ impl Figures {
         self.merge(least, u64::max, f64::max);
     }
 
+    /// Lowers each figure to the other one if that is smaller.
+    pub fn lower_to(&mut self, most: &Self) {
+        self.merge(most, u64::min, f64::min);
+    }
+
     fn merge(&mut self, other: &Self, tokens: fn(u64, u64) -> u64, cost: fn(f64, f64) -> f64) {
         fn both<T>(one: Option<T>, two: Option<T>, merge: fn(T, T) -> T) -> Option<T> {
             match (one, two) {

@@ -147,6 +147,8 @@ impl Acp {
         let end = report(run, answer, error.or_else(|| answer.some("error")), normalizer);
         if end.reason == EndReason::Completed && end.error_code.is_none() {
             session.turn.texts.complete(normalizer);
+        } else {
+            session.turn.texts.end_early(normalizer);
         }
         session.total(run, answer, counting, normalizer);
         session.turn = super::sessions::Turn::default();

@@ -15,6 +15,7 @@ mod exit_code;
 mod files;
 mod hosted;
 mod modes;
+mod notices;
 mod output;
 mod permission;
 mod plan;

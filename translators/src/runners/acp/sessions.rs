@@ -58,6 +58,8 @@ pub(super) struct Turn {
     pub(super) plan: Vec<PlanEntry>,
     /// A tool was used, so that there was more than one model call.
     pub(super) used_tools: bool,
+    /// The agent has reported that its model failed.
+    pub(super) has_failed: bool,
     /// The client cancelled the turn.
     pub(super) cancelled: bool,
     /// The client sent the prompt, so that the agent's echo of it is no further message.

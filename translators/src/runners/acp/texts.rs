@@ -20,6 +20,8 @@ struct Open {
     target: Target,
     /// Whether the agent gave the id.
     is_named: bool,
+    /// Whether something other than a text followed.
+    is_followed: bool,
 }
 
 impl Open {
@@ -62,7 +64,8 @@ impl Texts {
             self.complete(normalizer);
             self.begin(target, kind, message_id, normalizer);
         }
-        if let Some(open) = &self.open {
+        if let Some(open) = &mut self.open {
+            open.is_followed = false;
             normalizer.delta(target, open.block(), piece);
         }
     }
@@ -122,12 +125,22 @@ impl Texts {
         if !is_full {
             self.next.insert(name.clone(), index);
         }
-        self.open = Some(Open { kind, message_id: name, index, target, is_named: message_id.is_some() });
+        self.open =
+            Some(Open { kind, message_id: name, index, target, is_named: message_id.is_some(), is_followed: false });
     }
 
     /// Something other than a text follows: a message without an id ends. A message with one may go on.
     pub(super) fn interrupted(&mut self, normalizer: &mut Normalizer) {
-        if self.open.as_ref().is_some_and(|open| !open.is_named) {
+        match &mut self.open {
+            Some(open) if open.is_named => open.is_followed = true,
+            Some(_) => self.complete(normalizer),
+            None => {}
+        }
+    }
+
+    /// A turn ends early: a text that something else followed is whole, and the last one is not.
+    pub(super) fn end_early(&mut self, normalizer: &mut Normalizer) {
+        if self.open.as_ref().is_some_and(|open| open.is_followed) {
             self.complete(normalizer);
         }
     }

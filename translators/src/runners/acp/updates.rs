@@ -6,6 +6,7 @@
 use super::calls::{Place, Told};
 use super::content::{piece_of, text_of};
 use super::decoder::Acp;
+use super::notices;
 use super::plan;
 use super::sessions::{Replay, Session, Turn};
 use super::usage;
@@ -194,6 +195,12 @@ impl Session {
                 self.model = model.or_else(|| self.model.take());
             }
             "config_option_update" => self.configured(update),
+            "session_info_update" => {
+                let codex = update.object("_meta").and_then(|meta| meta.object("codex"));
+                if let Some(status) = codex.and_then(|codex| codex.object("threadStatus")) {
+                    self.turn.has_failed = status.str("type").as_deref() == Some("systemError");
+                }
+            }
             _ => {}
         }
     }
@@ -235,7 +242,12 @@ impl Turn {
             "agent_message_chunk" | "agent_thought_chunk" => {
                 let block = if kind == "agent_message_chunk" { BlockKind::Text } else { BlockKind::Reasoning };
                 let piece = update.object("content").and_then(|content| piece_of(&content));
-                if let Some(piece) = piece {
+                let notice = piece.as_ref().filter(|_| block == BlockKind::Text);
+                let notice = notice.and_then(|piece| notices::of_chunk(update, &piece.text, self.has_failed));
+                if let Some(notice) = notice {
+                    self.texts.interrupted(place.normalizer);
+                    place.normalizer.push(target, notice);
+                } else if let Some(piece) = piece {
                     let id = message_id(update);
                     self.texts.chunk(target, block, id.as_deref(), piece, place.normalizer);
                 } else if update.some("content").is_none() {

@@ -71,8 +71,11 @@ impl Claude {
         run.stop_reason = fields.str("stop_reason").map(|reason| SharedStr::from(&*reason));
     }
 
-    /// The run's usage: what all models used since the last result, and the main loop's part of it. The total is the increase
-    /// of the running totals. Versions without running totals report only the main loop.
+    /// The run's usage: what all models used since the last result, and the main loop's part of it. Without the former, the total is the
+    /// increase of the running totals. Versions without running totals report only the main loop.
+    ///
+    /// The main loop's figures also count the beginning of a reply that broke off and was requested again, and those of a result that was
+    /// held back are in the table of an earlier one. So they never raise the figures of all models.
     fn run_usage(
         &mut self,
         key: StreamKey,
@@ -116,9 +119,20 @@ impl Claude {
         let parts = reported.as_ref().or(table.as_ref().filter(|_| is_first)).map(|usage| usage.parts.clone());
         let by_model = ModelPart::several(parts.unwrap_or_default());
         // The runner reports zeros for the main loop if a turn is stopped; its part is then unknown.
-        let part = (!main.is_zero()).then(|| main.figures(None));
-        if let Some(part) = &part {
-            total.raise_to(part);
+        let mut part = (!main.is_zero()).then(|| main.figures(None));
+        match &mut part {
+            Some(part) if reported.is_some() => {
+                // Of a result that was held back, only the calls themselves are known.
+                let calls = Figures { cost_usd: None, ..normalizer.reported_usage(key).unwrap_or_default() };
+                total.raise_to(&calls);
+                let mut of_subagents = calls;
+                of_subagents.subtract(&normalizer.main_usage(key).unwrap_or_default());
+                let mut most = Figures { cost_usd: None, ..total.clone() };
+                most.subtract(&of_subagents);
+                part.lower_to(&most);
+            }
+            Some(part) => total.raise_to(part),
+            None => {}
         }
         if total.is_nothing() || !(is_all || fields.object("usage").is_some()) {
             return None;

@@ -38,8 +38,8 @@ pub(super) struct Turn {
     fatal: Option<String>,
     /// The number of messages, reasonings and prompts without an id.
     pub(super) nameless: u32,
-    /// The number of compactions reported as items, and as separate records. Each compaction has one or both, in either order.
-    compactions: (u32, u32),
+    /// The number of compactions that each kind of record reported, see [`CompactionRecord`].
+    compactions: [u32; 3],
 }
 
 /// Searches that have started, in order.
@@ -145,6 +145,16 @@ pub(super) struct ThreadContext<'l> {
     pub(super) turn: &'l mut Turn,
     /// The thread's depth in the tree of subagents.
     pub(super) depth: u32,
+}
+
+/// The kinds of records that report a compaction. Each compaction has one or more of them, in any order.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum CompactionRecord {
+    Item,
+    /// An event, or a notification.
+    Event,
+    /// The line of a session file with the new history.
+    History,
 }
 
 impl ThreadContext<'_> {
@@ -282,11 +292,11 @@ impl ThreadContext<'_> {
     }
 
     /// Reports that the runner replaced part of its history. A compaction that is recorded twice is reported once.
-    pub(super) fn compaction(&mut self, by_item: bool, summary: Option<String>) {
-        let (items, records) = &mut self.turn.compactions;
-        let (this, other) = if by_item { (items, records) } else { (records, items) };
-        *this += 1;
-        if *this > *other {
+    pub(super) fn compaction(&mut self, by: CompactionRecord, summary: Option<String>) {
+        let known = self.turn.compactions.iter().copied().max().unwrap_or_default();
+        let Some(count) = self.turn.compactions.get_mut(by as usize) else { return };
+        *count = count.saturating_add(1);
+        if *count > known {
             self.emit(Body::HistoryCompacted { trigger: None, tokens_before: None, tokens_after: None, summary });
         }
     }

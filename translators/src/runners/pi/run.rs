@@ -49,8 +49,11 @@ pub(super) struct Reply {
     pub(super) id: SharedStr,
     /// The calls that the reply contains so far, by the place of their block.
     pub(super) calls: Vec<(u32, SharedStr, SharedStr)>,
-    /// The places of the blocks whose end was reported. The whole message repeats them.
+    /// The places of the blocks that are complete. The whole message repeats them.
     pub(super) ended: BTreeSet<u32>,
+    /// The blocks whose end was reported last, with their place and text, and whether they are texts. They are complete once the reply goes
+    /// on: with some providers every end comes when the reply is over, also if it broke off.
+    pub(super) held: Vec<(u32, bool, String)>,
     /// Line ends after a piece of reasoning, by the place of the block. They separate it from a further part, and are left out of the
     /// whole reasoning if there is none.
     pub(super) separators: BTreeMap<u32, String>,
@@ -59,7 +62,7 @@ pub(super) struct Reply {
 impl Reply {
     /// A reply that begins.
     pub(super) fn new(id: SharedStr) -> Self {
-        Self { id, calls: Vec::new(), ended: BTreeSet::new(), separators: BTreeMap::new() }
+        Self { id, calls: Vec::new(), ended: BTreeSet::new(), held: Vec::new(), separators: BTreeMap::new() }
     }
 }
 

@@ -24,6 +24,12 @@ impl Pi {
         let piece = event.get("delta").and_then(Json::utf16).filter(|piece| !is_empty(piece));
         let whole = event.str("content");
         let kind = event.str("type").unwrap_or_default();
+        if !matches!(&*kind, "text_end" | "thinking_end" | "error") {
+            for (index, is_text, whole) in std::mem::take(&mut reply.held) {
+                normalizer.complete(target, block_of(&reply.id, index, is_text), Some(&whole), None);
+                reply.ended.insert(index);
+            }
+        }
         match &*kind {
             "text_delta" | "text_end" | "thinking_delta" | "thinking_end" if reply.ended.contains(&index) => {}
             "text_delta" => {
@@ -47,13 +53,14 @@ impl Pi {
             "text_end" | "thinking_end" => {
                 let is_text = kind == "text_end";
                 reply.separators.remove(&index);
-                let block = if is_text { Block::text(&reply.id, index) } else { Block::reasoning(&reply.id, index) };
+                let block = block_of(&reply.id, index, is_text);
                 // Redacted reasoning has no pieces, and only the whole message says that the words at its end are the runner's.
                 let is_known = normalizer.text_so_far(target, block).is_some();
                 let whole = whole.filter(|whole| !whole.is_empty() && (is_text || is_known));
-                if let Some(whole) = whole.filter(|_| reply.ended.len() < normalizer.most_open()) {
-                    normalizer.complete(target, block, Some(&whole), None);
-                    reply.ended.insert(index);
+                let is_held = reply.held.iter().any(|(held, ..)| *held == index);
+                let has_room = reply.ended.len() + reply.held.len() < normalizer.most_open();
+                if let Some(whole) = whole.filter(|_| has_room && !is_held) {
+                    reply.held.push((index, is_text, whole.into_owned()));
                 }
             }
             "toolcall_start" => {
@@ -83,6 +90,10 @@ impl Pi {
             other => normalizer.unknown(format!("unknown update {other:?}")),
         }
     }
+}
+
+fn block_of(message_id: &SharedStr, index: u32, is_text: bool) -> Block<'_> {
+    if is_text { Block::text(message_id, index) } else { Block::reasoning(message_id, index) }
 }
 
 /// The id and the name of a call that begins, from the message so far. Version 0.73 has them nowhere else.

@@ -83,10 +83,8 @@ impl Case {
 
     /// The agent says something that is in no script: an error as a message, a repeated answer.
     pub fn says_more(&self) -> bool {
-        let scenario = self.scenario().starts_with("api_error")
-            || matches!(self.scenario(), "max_tokens" | "empty_reply" | "slash_command" | "cancel_text" | "v2");
-        let of_agent =
-            ["perm_reject.copilot", "perm_cancelled.gemini", "mode.claude", "queued.gemini", "broken_lines.fake"];
+        let scenario = matches!(self.scenario(), "empty_reply" | "slash_command" | "cancel_text" | "v2");
+        let of_agent = ["perm_cancelled.gemini", "queued.gemini", "broken_lines.fake", "max_tokens.vibe"];
         scenario || of_agent.contains(&self.stem())
     }
 

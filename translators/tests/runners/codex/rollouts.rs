@@ -234,3 +234,35 @@ fn reasoning_without_an_id_is_a_block_of_its_own() {
     ids.dedup();
     assert_eq!(ids.len(), all, "{ids:?}");
 }
+
+#[test]
+fn a_text_of_a_legacy_file_belongs_to_the_call_that_said_it() {
+    let lines = [
+        meta(r#","history_mode":"legacy""#),
+        event(r#"{"type":"task_started","turn_id":"t"}"#),
+        api(r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"go"}]}"#),
+        event(r#"{"type":"user_message","message":"go"}"#),
+        event(r#"{"type":"agent_message","message":"done"}"#),
+        api(r#"{"type":"message","role":"assistant","content":[{"type":"output_text","text":"done"}]}"#),
+        event(r#"{"type":"task_complete","turn_id":"t","last_agent_message":"done"}"#),
+    ];
+    let frames = frames_of(&refs(&lines));
+    let kinds: Vec<&str> = frames.iter().map(|frame| frame["type"].as_str().unwrap()).collect();
+    let at = |kind: &str| kinds.iter().position(|one| *one == kind).unwrap();
+    assert!(at("turn_started") < at("output_text_completed"), "{kinds:?}");
+    assert_eq!(kinds.iter().filter(|kind| **kind == "turn_started").count(), 1, "{kinds:?}");
+}
+
+#[test]
+fn a_compaction_that_is_a_line_and_an_event_is_one() {
+    let compacted = r#"{"timestamp":"2026-11-21T20:26:02.295Z","type":"compacted","payload":{"message":"so far"}}"#;
+    let event_of_it = event(r#"{"type":"context_compacted"}"#);
+    let count = |records: &[&str]| {
+        let begin = [meta(""), event(r#"{"type":"task_started","turn_id":"t"}"#)];
+        let lines: Vec<&str> = begin.iter().map(String::as_str).chain(records.iter().copied()).collect();
+        frames_of(&lines).iter().filter(|frame| frame["type"] == "history_compacted").count()
+    };
+    assert_eq!(count(&[compacted, &event_of_it]), 1);
+    assert_eq!(count(&[compacted, &event_of_it, compacted, &event_of_it]), 2);
+    assert_eq!(count(&[&event_of_it, &event_of_it, compacted]), 2);
+}

@@ -120,3 +120,22 @@ fn a_picture_in_a_prompt_is_an_attachment_and_the_prompt_of_the_system_is_nothin
     assert_eq!(prompts[0]["text"], "Look");
     assert_eq!(prompts[0]["attachments"][0]["mime"], "image/png");
 }
+
+#[test]
+fn a_reply_that_broke_off_has_no_text_although_its_blocks_ended() {
+    let broken = json!({"stopReason": "error", "errorMessage": "Stream ended early"});
+    let whole = assistant(&text("Half of"), &broken);
+    let begin = [
+        BEGIN.to_owned(),
+        about("message_end", &user("Hi")),
+        update(&json!({"type": "text_delta", "contentIndex": 0, "delta": "Half of"})),
+        update(&json!({"type": "text_end", "contentIndex": 0, "content": "Half of"})),
+    ];
+    let end = |more: &[String]| {
+        let lines: Vec<&str> = begin.iter().chain(more).map(String::as_str).chain([SETTLED]).collect();
+        brief(&lines).pop().unwrap()
+    };
+    assert_eq!(end(&[update(&json!({"type": "error"})), about("message_end", &whole)]), "session_ended failed error");
+    let goes_on = update(&json!({"type": "thinking_start", "contentIndex": 1}));
+    assert_eq!(end(&[goes_on, about("message_end", &whole)]), "session_ended failed error Half of");
+}

@@ -12,6 +12,7 @@ mod threads;
 use super::errors::Failure;
 use super::items::{Agents, Item, Phase, Status, plan_entries, raw_reasoning, report, user_message};
 use super::snake;
+use super::thread_context::CompactionRecord;
 use super::usage::Tokens;
 use crate::frame::{Body, ErrorReported, ErrorScope, LogLevel, SharedStr};
 use crate::json::{Json, Object};
@@ -263,7 +264,7 @@ impl AppServer {
                 }
             }
             ("thread/compacted", _) => {
-                context.compaction(false, None);
+                context.compaction(CompactionRecord::Event, None);
             }
             ("model/rerouted", _) => {
                 let (from, to) = (params.str("fromModel"), params.str("toModel"));

@@ -16,7 +16,7 @@ pub(super) use outputs::{content_text, error_text, result_text};
 pub(super) use texts::{plan_entries, raw_reasoning, user_message};
 
 use super::snake;
-use super::thread_context::ThreadContext;
+use super::thread_context::{CompactionRecord, ThreadContext};
 use crate::frame::{LogLevel, OutputStream, RawJson, ToolKind};
 use crate::json::{Json, Kind, Object, to_raw};
 use std::borrow::Cow;
@@ -144,7 +144,7 @@ pub(super) fn report(context: &mut ThreadContext<'_>, agents: &mut Agents, item:
         "web_search" => web_search(context, item, done),
         "image_view" => simple(context, item, ToolKind::Read, done),
         "image_generation" | "sleep" | "extension" => simple(context, item, ToolKind::Other, done),
-        "context_compaction" if done => context.compaction(true, None),
+        "context_compaction" if done => context.compaction(CompactionRecord::Item, None),
         "entered_review_mode" if done => {
             let what = item.str("user_facing_hint", "review").unwrap_or_default();
             context.log(LogLevel::Info, format!("review started: {what}"));

@@ -8,7 +8,7 @@ use super::super::items::{
     Status, arguments, begin_command, begin_edit, changes_of, edit_args, end_command, end_edit, error_text,
     plan_entries, result_text, user_message,
 };
-use super::super::thread_context::{Caller, ThreadContext};
+use super::super::thread_context::{Caller, CompactionRecord, ThreadContext};
 use crate::frame::{
     ApprovalRequested, ApprovalResolved, Attachment, Body, Decision, LogLevel, OutputStream, SharedStr, ToolKind,
 };
@@ -162,7 +162,7 @@ pub(super) fn report(context: &mut ThreadContext<'_>, word: &str, event: &Object
         "warning" => context.log(LogLevel::Warn, text("message")),
         "deprecation_notice" => context.log(LogLevel::Warn, text("summary")),
         "background_event" => context.log(LogLevel::Info, text("message")),
-        "context_compacted" => context.compaction(false, None),
+        "context_compacted" => context.compaction(CompactionRecord::Event, None),
         "entered_review_mode" => context.log(LogLevel::Info, format!("review started: {}", text("user_facing_hint"))),
         "exited_review_mode" => context.log(LogLevel::Info, "review ended"),
         "exec_approval_request" => {

@@ -15,7 +15,7 @@ mod usage;
 
 use super::errors::Failure;
 use super::items::{Agents, Item, Phase, report};
-use super::thread_context::{ThreadContext, Turn};
+use super::thread_context::{CompactionRecord, ThreadContext, Turn};
 use super::usage::{Meter, Tokens};
 use crate::frame::SharedStr;
 use crate::json::{Json, Object};
@@ -122,7 +122,7 @@ impl Rollout {
             }
             "compacted" => {
                 let summary = payload.str("message").filter(|text| !text.is_empty()).map(|text| text.into_owned());
-                self.with_context(normalizer, |context, _| context.compaction(false, summary));
+                self.with_context(normalizer, |context, _| context.compaction(CompactionRecord::History, summary));
             }
             _ if SILENT.contains(&word) => {}
             _ => normalizer.unknown(format!("unknown line type {word:?}")),
@@ -284,12 +284,16 @@ impl Rollout {
     }
 
     fn report_event(&mut self, word: &str, event: &Object<'_>, normalizer: &mut Normalizer) {
-        if word == "agent_message"
-            && let Some(running) = &mut self.running
-        {
-            running.answered = true;
-        }
         let has_calls = self.has_calls;
+        if word == "agent_message" {
+            if has_calls {
+                // The item of the API traffic that begins the call otherwise follows the event.
+                self.ensure_model_call(normalizer);
+            }
+            if let Some(running) = &mut self.running {
+                running.answered = true;
+            }
+        }
         if !events::is_known(word) {
             normalizer.unknown(format!("unknown event {word:?}"));
         } else if word == "error"
