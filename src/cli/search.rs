@@ -98,7 +98,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         bail!("--limit is {}; use 1 to {}", args.limit, PAGE.1);
     }
     if let Some(option) = args.words.iter().find(|word| word.starts_with("--")) {
-        bail!("{option} stands behind the words: put options before them, or write '\"{option}\"' to search for it");
+        bail!("{option} follows the words: put options before them, or write '\"{option}\"' to search for it");
     }
     let page = super::threads::runtime(1)?.block_on(answer(args))?;
     let answer = Answer::deserialize(&page).context("the proxy has sent an answer of another form")?;

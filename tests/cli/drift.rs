@@ -72,7 +72,7 @@ fn a_wrong_runner_is_reported_once_and_nothing_is_lost() {
             let reported = ran.err.matches("the records look like").count();
             assert_eq!(reported, usize::from(said != runner), "{name} as {said}: {}", ran.err);
             if said != runner {
-                let instead = format!("the input looks like {runner} ({surface}); use --from {runner} or --from auto");
+                let instead = format!("the input looks like {runner} ({surface}); use --from {runner}");
                 let ran = ran.says(&[
                     &format!("the records look like {runner} ({surface}): "),
                     &format!("no run of {said} was found"),

@@ -193,7 +193,14 @@ impl Turn {
         let content = update.some("content").filter(|content| content.kind() == Kind::Array).map(Content::read);
         let status = update.str("status");
         let is_over = status.as_deref().is_some_and(is_end);
-        call.is_running |= status.as_deref() == Some("in_progress");
+        let runs = status.as_deref() == Some("in_progress");
+        if runs && told == Told::Update && !call.is_running {
+            // It begins to run after the question, so it was allowed to.
+            for question in std::mem::take(&mut call.questions) {
+                approvals::by_start(question, call.target.stream, place.normalizer);
+            }
+        }
+        call.is_running |= runs;
         if let Some(content) = &content {
             if !content.changes.is_empty() {
                 call.changes.clone_from(&content.changes);

@@ -115,7 +115,26 @@ impl Pi {
             };
             let target = Target::main(normalizer.thread());
             normalizer.push(target, Body::ErrorReported(Box::new(error)));
+        } else if fields.str("command").as_deref() == Some("bash")
+            && let Some(result) = fields.object("data")
+        {
+            self.client_ran(&result, normalizer);
         }
+    }
+
+    /// A command that the client ran itself, beside the agent. It is no call of the model, so it is logged. The answer over `rpc` does not
+    /// repeat the command.
+    pub(super) fn client_ran(&mut self, result: &Object<'_>, normalizer: &mut Normalizer) {
+        let command = result.str("command").filter(|command| !command.is_empty());
+        let command = command.map_or_else(|| "a command".to_owned(), |command| format!("`{command}`"));
+        let outcome = match result.i64("exitCode") {
+            _ if result.bool("cancelled") == Some(true) => "cancelled".to_owned(),
+            Some(code) => format!("exit code {code}"),
+            None => "no exit code".to_owned(),
+        };
+        let output = result.str("output").unwrap_or_default();
+        let message = format!("the client ran {command} ({outcome})\n{output}");
+        self.log(LogLevel::Info, message.trim_end(), normalizer);
     }
 
     /// Logs a line on the current stream, unless the message is empty.

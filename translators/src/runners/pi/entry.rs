@@ -61,7 +61,8 @@ impl Pi {
                 self.tool_result(message, normalizer);
             }
             "custom" => self.extension_said(message, normalizer),
-            "system" | "bashExecution" => {}
+            "bashExecution" => self.client_ran(message, normalizer),
+            "system" => {}
             other => normalizer.unknown(format!("unknown role {other:?}")),
         }
     }

@@ -91,3 +91,20 @@ fn a_call_takes_the_time_between_its_reply_and_its_result() {
     let end: Vec<_> = frames.iter().filter(|frame| frame["type"] == "tool_ended").collect();
     assert_eq!(end[0]["duration_ms"], 1000);
 }
+
+#[test]
+fn a_command_of_the_client_is_logged_and_is_no_call() {
+    let ran = json!({"role": "bashExecution", "command": "echo x; exit 3", "output": "x\n", "exitCode": 3});
+    let lines = file(&[user("Hi"), ran]);
+    let of_file = brief(&lines.iter().map(String::as_str).collect::<Vec<_>>());
+    let answer = json!({"id": "b", "type": "response", "command": "bash", "success": true,
+        "data": {"output": "", "exitCode": null, "cancelled": true}});
+    let of_stream = brief(&[BEGIN, &about("message_end", &user("Hi")), &answer.to_string(), SETTLED]);
+    for (brief, log) in [
+        (of_file, "log_emitted info the client ran `echo x; exit 3` (exit code 3)\nx"),
+        (of_stream, "log_emitted info the client ran a command (cancelled)"),
+    ] {
+        assert!(brief.iter().any(|line| line == log), "{brief:?}");
+        assert!(!brief.iter().any(|line| line.starts_with("tool_")), "{brief:?}");
+    }
+}
