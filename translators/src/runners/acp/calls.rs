@@ -194,7 +194,8 @@ impl Turn {
         let status = update.str("status");
         let is_over = status.as_deref().is_some_and(is_end);
         let runs = status.as_deref() == Some("in_progress");
-        if runs && told == Told::Update && !call.is_running {
+        let has_terminal = content.as_ref().is_some_and(|content| !content.terminals.is_empty());
+        if told == Told::Update && ((runs && !call.is_running) || has_terminal) {
             // It begins to run after the question, so it was allowed to.
             for question in std::mem::take(&mut call.questions) {
                 approvals::by_start(question, call.target.stream, place.normalizer);

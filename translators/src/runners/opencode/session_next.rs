@@ -245,7 +245,7 @@ fn tool(
                 }
             }
             let structured = props.object("structured").unwrap_or_default();
-            let code = tools::exit_code(&structured, took_too_long);
+            let code = tools::exit_code(&structured, || took_too_long);
             context.normalizer.tool_ended(context.target, &call.tool, code, None, None);
             part.state = PartState::Done;
         }

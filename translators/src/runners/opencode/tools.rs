@@ -275,17 +275,17 @@ fn completed(
         _ => {}
     }
     let artifacts = artifacts(&metadata, &state.items("attachments"));
-    let code = exit_code(&metadata, took_too_long(output));
+    let code = exit_code(&metadata, || took_too_long(output));
     context.normalizer.tool_ended(context.target, &call.tool, code, duration_ms, artifacts);
 }
 
 /// The shell's exit code. If it was killed, the code is that of a timeout, or 1. 0 for every other tool.
-pub(super) fn exit_code(metadata: &Object<'_>, took_too_long: bool) -> i32 {
+pub(super) fn exit_code(metadata: &Object<'_>, took_too_long: impl FnOnce() -> bool) -> i32 {
     match metadata.get("exit") {
         None => 0,
         Some(exit) => match exit.i64() {
             Some(code) => i32::try_from(code).unwrap_or(1),
-            None if took_too_long => TIMED_OUT,
+            None if took_too_long() => TIMED_OUT,
             None => 1,
         },
     }
@@ -476,7 +476,7 @@ mod tests {
         assert!(took_too_long(&format!("<bash_metadata>\n{said}\n</bash_metadata>")));
         assert!(!took_too_long(&format!("a {said}\n\n<shell_metadata>\nUser aborted the command\n</shell_metadata>")));
         assert!(!took_too_long(said));
-        let metadata = |text| exit_code(&Object::parse(text).unwrap(), true);
+        let metadata = |text| exit_code(&Object::parse(text).unwrap(), || true);
         assert_eq!(metadata(r#"{"exit":null}"#), TIMED_OUT);
         assert_eq!((metadata(r#"{"exit":3}"#), metadata("{}")), (3, 0));
     }

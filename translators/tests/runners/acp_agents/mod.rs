@@ -478,3 +478,38 @@ fn a_text_that_a_tool_followed_is_whole_although_the_turn_was_cancelled() {
     );
     assert_eq!(final_text(&[named("I will"), tool, named(" wait"), stops(3, "cancelled")]), None);
 }
+
+#[test]
+fn a_tool_that_runs_after_its_question_was_allowed() {
+    let tool = |kind: &str, more: Value| {
+        let mut fields = json!({"sessionUpdate": kind, "toolCallId": "c", "title": "sleep", "kind": "execute"});
+        fields.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        update("S", &fields)
+    };
+    let question = ask(
+        7,
+        "session/request_permission",
+        &json!({"sessionId": "S", "toolCall": {"toolCallId": "c"},
+            "options": [{"optionId": "a", "name": "Allow", "kind": "allow_once"}]}),
+    );
+    let decision = |status: &str, evidence: Value| {
+        let messages = [
+            tool("tool_call", json!({"status": status})),
+            question.clone(),
+            tool("tool_call_update", evidence),
+            tool("tool_call_update", json!({"status": "failed"})),
+            stops(3, "cancelled"),
+        ];
+        alone(&messages)
+            .iter()
+            .find_map(|frame| match &frame.body {
+                Body::ApprovalResolved(answer) => Some(answer.decision),
+                _ => None,
+            })
+            .unwrap()
+    };
+    let terminal = json!({"content": [{"type": "terminal", "terminalId": "t"}]});
+    assert_eq!(decision("pending", json!({"status": "in_progress"})), Decision::Approved);
+    assert_eq!(decision("in_progress", terminal), Decision::Approved);
+    assert_eq!(decision("in_progress", json!({"status": "in_progress"})), Decision::Cancelled);
+}
