@@ -32,7 +32,7 @@ pub(super) struct Args {
     /// The URL to probe, http:// or https://; without a path, /healthz [default: where the configured proxy listens]
     #[arg(value_name = "URL")]
     url: Option<String>,
-    /// The configuration file, if no URL is given [default: config.toml, if it is there]
+    /// The configuration file, if no URL is given [default: the one that FRAMEGATE_CONFIG names, or config.toml if it is there]
     #[arg(long, value_name = "FILE", conflicts_with = "url")]
     config: Option<PathBuf>,
     /// A file with the certificates to trust, as PEM [default: those of the machine]

@@ -47,8 +47,8 @@ struct ListArgs {
     /// Print a JSON list instead of a table
     #[arg(long)]
     json: bool,
-    /// The configuration file [default: config.toml, if it is there]
-    #[arg(long, value_name = "FILE", env = "FRAMEGATE_CONFIG")]
+    /// The configuration file [default: the one that FRAMEGATE_CONFIG names, or config.toml if it is there]
+    #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 }
 

@@ -83,7 +83,7 @@ pub(super) struct Args {
     /// --from` reads
     #[arg(long, value_name = "FILE")]
     status_file: Option<PathBuf>,
-    /// The configuration file [default: config.toml, if it is there]
+    /// The configuration file [default: the one that FRAMEGATE_CONFIG names, or config.toml if it is there]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     #[command(flatten)]

@@ -23,8 +23,8 @@ pub(super) struct RunsAt {
     /// The database file, even if a URL is set [default: the log of the configuration]
     #[arg(long, value_name = "FILE")]
     db: Option<PathBuf>,
-    /// The configuration file [default: config.toml, if it is there]
-    #[arg(long, value_name = "FILE", env = "FRAMEGATE_CONFIG")]
+    /// The configuration file [default: the one that FRAMEGATE_CONFIG names, or config.toml if it is there]
+    #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 }
 

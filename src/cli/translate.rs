@@ -80,7 +80,7 @@ pub(super) struct Args {
     /// How many bad records of a file, warnings and invalid events are reported one by one; the rest are counted
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(0..=1_000_000))]
     max_reports: u64,
-    /// The configuration file, for [redaction], [gate], [hecate] and the limits of [ingest] [default: config.toml, if it is there]
+    /// The configuration file, for [redaction], [gate], [hecate] and the limits of [ingest] [default: the one that FRAMEGATE_CONFIG names, or config.toml if it is there]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     #[command(flatten)]

@@ -34,8 +34,8 @@ struct Selection {
     /// Only those of this endpoint
     #[arg(long, value_name = "NAME")]
     webhook: Option<String>,
-    /// The configuration file [default: config.toml, if it is there]
-    #[arg(long, value_name = "FILE", env = "FRAMEGATE_CONFIG")]
+    /// The configuration file [default: the one that FRAMEGATE_CONFIG names, or config.toml if it is there]
+    #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 }
 

@@ -242,8 +242,26 @@ mod tests {
     }
 
     #[test]
+    fn a_variable_names_the_file_unless_a_flag_does() {
+        let variables = |file: &str| vec![(OsString::from(FILE_VARIABLE), OsString::from(file))];
+        let file = |flag: Option<&str>, variable: &str| {
+            Sources::new(flag.map(PathBuf::from), variables(variable)).unwrap().file
+        };
+        assert_eq!(file(None, "a.toml"), Some(PathBuf::from("a.toml")));
+        assert_eq!(file(Some("b.toml"), "a.toml"), Some(PathBuf::from("b.toml")));
+        assert_eq!(file(None, ""), None, "an empty variable names no file");
+    }
+
+    #[test]
     fn errors_name_the_setting_and_a_remedy() {
         for (text, expected) in [
+            ("[upstreams]\na = 1", vec!["upstreams: unknown section \"upstreams\", did you mean \"upstream\"?"]),
+            ("[ui]\nenabled = true", vec!["ui.enabled: true is not a string; put it in quotes, such as \"auto\""]),
+            (
+                "[server]\nallowed_hosts = [\"http://gate.example\"]",
+                vec!["server.allowed_hosts: \"http://gate.example\" is not a host such as"],
+            ),
+            ("[server]\nallowed_hosts = [\"*.example\"]", vec!["\"*.example\" is not a host"]),
             ("[servr]", vec!["config.toml, servr: unknown section \"servr\", did you mean \"server\"?"]),
             (
                 "[server]\nlisten_on = 1",

@@ -267,6 +267,9 @@ mod tests {
                 format!("{entry}valid_from = \"22.9.2026\"\n"),
                 vec!["price 1 (x): valid_from: \"22.9.2026\" is not a day such as \"2026-11-25\""],
             ),
+            (format!("{entry}valid_from = 2026-10-01\n"), vec!["a day must be a text such as"]),
+            (entry.replace("[\"x\"]", "\"x\""), vec!["models must be a list of patterns"]),
+            (entry.replace("input = 1", "input = \"1\""), vec!["a price must be a number without quotes"]),
             (format!("{entry}known_on = \"2026-02-30\"\n"), vec!["known_on: \"2026-02-30\" is not a day"]),
             (format!("{entry}{entry}"), vec!["my.toml, price 2: price 1 has \"x\" without valid_from, too"]),
             (

@@ -39,6 +39,8 @@ fn a_wrong_call_says_what_would_be_right() {
     run(&["search", "--kind", "question", "a"], "").exits(2).says(&["unknown kind", "prompt, answer"]);
     run(&["search", "--limit", "0", "a"], "").exits(2).says(&["use 1 to 100"]);
     run(&["search"], "").exits(2);
+    run(&["search", "a", "--limit", "3"], "").exits(2).says(&["--limit follows the words", "put options before them"]);
+    run(&["search", "--run", "01a2", "a"], "").exits(2).says(&["not a whole UUID", "framegate log list --json"]);
     let refused = run(&["search", "--url", "http://127.0.0.1:1", "a"], "").exits(2);
     assert_eq!(refused.err.matches("cannot connect").count(), 1, "{}", refused.err);
 }

@@ -44,6 +44,10 @@ fn files_in_other_forms_are_refused_with_a_command_that_reads_them() {
             ran.says(&[expected, "| framegate check …"]);
         }
         run(&["check", "--contract", "sse.v1", &file], "").exits(2).says(&[expected]);
+        let (form, reader) = expected.split_once(": ").unwrap();
+        let imported = run(&["import", "--db", &scratch.missing(), &file], "").exits(2);
+        let imported = imported.says(&[&format!("{form}: write it to another file with {reader}{file}")]);
+        assert!(!imported.err.contains("| framegate"), "{}", imported.err);
         run(&["check", "--runner", "claude-code", &file], "").exits(2).says(&[expected]);
         let piped = translate(&[], &content).exits(2);
         piped.says(&[expected.split(": ").next().unwrap(), "… | ", " | framegate translate …"]);

@@ -188,6 +188,9 @@ fn invalid_requests_are_refused_with_what_is_right() {
         (format!("/v1/runs/{run}/trace?after=-2"), 400, "-1 for none"),
         (format!("/v1/runs/{run}/trace?limit=0"), 400, "1 or more"),
         (format!("/v1/runs/{run}/trace?event_type=x"), 400, "unknown parameter"),
+        // Paths without parameters ignore none either.
+        ("/v1/upstreams?zz=1".to_owned(), 400, "unknown parameter \"zz\": this path has no parameters"),
+        ("/v1/contracts?a".to_owned(), 400, "this path has no parameters"),
         ("/v1/runs/0/trace".to_owned(), 400, "must be a UUID"),
         ("/v1/runs/01980000-0000-7000-8000-000000000000/trace".to_owned(), 404, "there is no run"),
         (format!("/v1/runs/{run}/events?event_type=nothing"), 400, "event_type of frames.v2"),

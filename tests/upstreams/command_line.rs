@@ -61,6 +61,10 @@ fn a_command_line_needs_no_upstream() {
     assert!(ran.out.lines().last().is_some_and(|last| last.contains("run_completed")), "{}", ran.out);
     assert!(ran.err.contains("--flag {x}"), "{}", ran.err);
     assert_eq!(of_command(&of_codex, "cat", &recorded).code, Some(0));
+    // A program that is named with its arguments needs no prompt.
+    let prints = format!("cat {}", root.join("tests/fixtures/codex/exec-command-ok.ndjson").display());
+    let ran = of_command(&of_codex, &prints, "");
+    assert!(ran.code == Some(0) && ran.out.contains("run_completed"), "{}{}", ran.out, ran.err);
     for (options, expected) in [(&[][..], "--from <RUNNER>"), (&["--from", "codex", "claude"], "cannot be used with")] {
         let ran = of_command(options, "cat", "");
         assert!(ran.code == Some(2) && ran.err.contains(expected), "{}", ran.err);

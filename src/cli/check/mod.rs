@@ -66,7 +66,7 @@ pub(super) struct Args {
     /// Also print the event that a finding is about; it may contain anything that the runner saw
     #[arg(long, conflicts_with = "runner")]
     show_payload: bool,
-    /// The configuration file, for the [redaction] of what --from translates [default: config.toml, if it is there]
+    /// The configuration file, for the [redaction] of what --from translates [default: the one that FRAMEGATE_CONFIG names, or config.toml if it is there]
     #[arg(long, value_name = "FILE", requires = "from")]
     config: Option<PathBuf>,
     /// The files to read; - is standard input

@@ -72,7 +72,7 @@ pub(super) struct Args {
     /// The database file of the frame log [default: the log of the configuration]
     #[arg(long, value_name = "FILE")]
     db: Option<PathBuf>,
-    /// The configuration file [default: config.toml, if it is there]
+    /// The configuration file [default: the one that FRAMEGATE_CONFIG names, or config.toml if it is there]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 }

@@ -33,7 +33,7 @@ pub(super) struct Args {
     /// The database file [default: the log of the configuration]
     #[arg(long, value_name = "FILE", global = true)]
     db: Option<PathBuf>,
-    /// The configuration file [default: config.toml, if it is there]
+    /// The configuration file [default: the one that FRAMEGATE_CONFIG names, or config.toml if it is there]
     #[arg(long, value_name = "FILE", global = true)]
     config: Option<PathBuf>,
     #[command(subcommand)]

@@ -42,7 +42,7 @@ use uuid::Uuid;
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXIT_CODES)]
 pub(super) struct Args {
-    /// The configuration file [default: config.toml, if it is there]
+    /// The configuration file [default: the one that FRAMEGATE_CONFIG names, or config.toml if it is there]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// The address and port to listen on, instead of the configured ones: 127.0.0.1:8080, or 8080, :8080, localhost:8080 for

@@ -55,7 +55,7 @@ pub(super) fn by_outcome(
     decision == Decision::Rejected
 }
 
-/// Resolves a question about a tool that runs now, because the answer is not in the input.
+/// Resolves a question about a tool that runs now, because no answers are in the input.
 pub(super) fn by_start(approval_id: SharedStr, stream: StreamKey, normalizer: &mut Normalizer) {
     if normalizer.approval_waits(stream, &approval_id) {
         resolve(approval_id, stream, Decision::Approved, None, None, normalizer);

@@ -195,7 +195,7 @@ impl Turn {
         let is_over = status.as_deref().is_some_and(is_end);
         let runs = status.as_deref() == Some("in_progress");
         let has_terminal = content.as_ref().is_some_and(|content| !content.terminals.is_empty());
-        if told == Told::Update && ((runs && !call.is_running) || has_terminal) {
+        if self.is_alone && told == Told::Update && ((runs && !call.is_running) || has_terminal) {
             // It begins to run after the question, so it was allowed to.
             for question in std::mem::take(&mut call.questions) {
                 approvals::by_start(question, call.target.stream, place.normalizer);

@@ -4,8 +4,8 @@
 //! place of a text. Never: words of the model taken for the agent's, unless they are exactly one of its sentences.
 //!
 //! Agents that end a failed turn like a good one put the error into a message. Each has a mark of its own: the adapter of Codex gives such a
-//! chunk no id, and reports the status `systemError` first; that of Claude Code has `_meta.claudeCode.kind`, or fixed words with an id of its own; Gemini CLI and Copilot have fixed
-//! words, in a chunk that is nothing else.
+//! chunk no id, and reports the status `systemError` first; that of Claude Code has `_meta.claudeCode.kind`, or fixed words with an id of its
+//! own; Gemini CLI and Copilot have fixed words, in a chunk that is nothing else.
 
 use super::super::failure::{self, Failure};
 use crate::frame::{Body, ErrorScope, LogLevel};

@@ -58,6 +58,8 @@ pub(super) struct Turn {
     pub(super) plan: Vec<PlanEntry>,
     /// A tool was used, so that there was more than one model call.
     pub(super) used_tools: bool,
+    /// The input has no client's answers: what the agent does shows whether it was allowed to.
+    pub(super) is_alone: bool,
     /// The agent has reported that its model failed.
     pub(super) has_failed: bool,
     /// The client cancelled the turn.

@@ -113,6 +113,7 @@ impl Acp {
         }
         let session = self.sessions.enter(&name, normalizer);
         if is_of_turn || matches!(&*kind, "usage_update" | "notice") {
+            session.turn.is_alone = self.connection.is_alone();
             session.tell(&kind, &update, normalizer);
         }
     }

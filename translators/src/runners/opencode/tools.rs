@@ -293,8 +293,8 @@ pub(super) fn exit_code(metadata: &Object<'_>, took_too_long: impl FnOnce() -> b
 
 /// Whether the note that the runner puts at the end of a shell's output says that the command took longer than it may.
 pub(super) fn took_too_long(output: &str) -> bool {
-    let last = output.rfind('<').and_then(|end| output.get(..end)).filter(|_| output.ends_with("_metadata>"));
-    let note = last.and_then(|rest| rest.rsplit_once("_metadata>"));
+    let Some(note) = output.strip_suffix("_metadata>") else { return false };
+    let note = note.rsplit_once("_metadata>");
     note.is_some_and(|(_, note)| note.contains("terminated command after exceeding timeout"))
 }
 

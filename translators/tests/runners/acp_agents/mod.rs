@@ -1,7 +1,9 @@
 //! ACP agents that behave in unusual or hostile ways, with and without their client's lines.
 
+mod approvals;
 mod calls;
 mod errors;
+mod texts;
 mod usage;
 
 use crate::support::frames;
@@ -454,62 +456,4 @@ fn fields_of_a_wrong_type_are_tolerated() {
     assert_eq!(records, messages.len() + 3, "every record is kept");
     assert_eq!(runs(&frames).last().map(|run| run.1), Some(EndReason::Completed));
     assert!(frames.iter().any(|frame| frame.stream.kind == StreamKind::Session));
-}
-
-#[test]
-fn a_text_that_a_tool_followed_is_whole_although_the_turn_was_cancelled() {
-    let named = |text: &str| {
-        let content = json!({"type": "text", "text": text});
-        update("S", &json!({"sessionUpdate": "agent_message_chunk", "messageId": "m", "content": content}))
-    };
-    let tool =
-        update("S", &json!({"sessionUpdate": "tool_call", "toolCallId": "c", "title": "sleep", "kind": "execute"}));
-    let final_text = |messages: &[Value]| {
-        let frames = alone(messages);
-        let end = frames.iter().find_map(|frame| match &frame.body {
-            Body::SessionEnded(end) => Some(end.final_text.clone()),
-            _ => None,
-        });
-        end.unwrap()
-    };
-    assert_eq!(
-        final_text(&[named("I will wait."), tool.clone(), stops(3, "cancelled")]).as_deref(),
-        Some("I will wait.")
-    );
-    assert_eq!(final_text(&[named("I will"), tool, named(" wait"), stops(3, "cancelled")]), None);
-}
-
-#[test]
-fn a_tool_that_runs_after_its_question_was_allowed() {
-    let tool = |kind: &str, more: Value| {
-        let mut fields = json!({"sessionUpdate": kind, "toolCallId": "c", "title": "sleep", "kind": "execute"});
-        fields.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        update("S", &fields)
-    };
-    let question = ask(
-        7,
-        "session/request_permission",
-        &json!({"sessionId": "S", "toolCall": {"toolCallId": "c"},
-            "options": [{"optionId": "a", "name": "Allow", "kind": "allow_once"}]}),
-    );
-    let decision = |status: &str, evidence: Value| {
-        let messages = [
-            tool("tool_call", json!({"status": status})),
-            question.clone(),
-            tool("tool_call_update", evidence),
-            tool("tool_call_update", json!({"status": "failed"})),
-            stops(3, "cancelled"),
-        ];
-        alone(&messages)
-            .iter()
-            .find_map(|frame| match &frame.body {
-                Body::ApprovalResolved(answer) => Some(answer.decision),
-                _ => None,
-            })
-            .unwrap()
-    };
-    let terminal = json!({"content": [{"type": "terminal", "terminalId": "t"}]});
-    assert_eq!(decision("pending", json!({"status": "in_progress"})), Decision::Approved);
-    assert_eq!(decision("in_progress", terminal), Decision::Approved);
-    assert_eq!(decision("in_progress", json!({"status": "in_progress"})), Decision::Cancelled);
 }
