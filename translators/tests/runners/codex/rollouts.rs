@@ -266,3 +266,50 @@ fn a_compaction_that_is_a_line_and_an_event_is_one() {
     assert_eq!(count(&[compacted, &event_of_it, compacted, &event_of_it]), 2);
     assert_eq!(count(&[&event_of_it, &event_of_it, compacted]), 2);
 }
+
+#[test]
+fn outputs_and_notices_name_the_agents_of_a_file_without_items() {
+    let call = |id: &str, name: &str, args: &str| {
+        api(&format!(
+            r#"{{"type":"function_call","name":"{name}","namespace":"multi_agent_v1","arguments":{args:?},"call_id":"{id}"}}"#
+        ))
+    };
+    let output =
+        |id: &str, text: &str| api(&format!(r#"{{"type":"function_call_output","call_id":"{id}","output":{text:?}}}"#));
+    let notice = |agent: &str| {
+        let text = format!(
+            "<subagent_notification>\n{{\"agent_path\":\"{agent}\",\"status\":{{\"errored\":\"boom\"}}}}\n</subagent_notification>"
+        );
+        api(&format!(r#"{{"type":"message","role":"user","content":[{{"type":"input_text","text":{text:?}}}]}}"#))
+    };
+    let lines = [
+        meta(r#","history_mode":"legacy""#),
+        event(r#"{"type":"task_started","turn_id":"t"}"#),
+        call("c1", "spawn_agent", r#"{"message":"say pong"}"#),
+        call("c2", "spawn_agent", r#"{"message":"fail"}"#),
+        call("c3", "spawn_agent", r#"{"message":"too many"}"#),
+        output("c2", r#"{"agent_id":"agent-2","nickname":"Ada"}"#),
+        output("c1", r#"{"agent_id":"agent-1"}"#),
+        output("c3", "collab spawn failed: agent thread limit reached"),
+        call("c4", "wait_agent", r#"{"targets":["agent-1"]}"#),
+        output("c4", r#"{"status":{"agent-1":{"completed":"pong"},"stranger":"shutdown"},"timed_out":false}"#),
+        notice("agent-1"),
+        notice("agent-2"),
+        notice("agent-3"),
+        event(r#"{"type":"task_complete","turn_id":"t","last_agent_message":null}"#),
+    ];
+    let frames = frames_of(&refs(&lines));
+    let of = |kind: &str| frames.iter().filter(|frame| frame["type"] == kind).collect::<Vec<_>>();
+    let tool = |call: &str| &of("tool_started").into_iter().find(|frame| frame["call_id"] == call).unwrap()["tool_id"];
+    let started = of("subagent_started");
+    assert_eq!(started.len(), 2, "{started:?}");
+    assert_eq!((&started[0]["agent"], &started[0]["task"]), (&"Ada".into(), &"fail".into()));
+    assert_eq!((&started[0]["tool_id"], &started[1]["tool_id"]), (tool("c2"), tool("c1")));
+    assert_eq!((&started[1]["agent"], &started[1]["task"]), (&serde_json::Value::Null, &"say pong".into()));
+    let ended = of("subagent_ended");
+    let ends: Vec<_> =
+        ended.iter().map(|end| (end["status"].as_str().unwrap(), end["summary"].as_str().unwrap())).collect();
+    assert_eq!(ends, [("completed", "pong"), ("failed", "boom")]);
+    let failed: Vec<_> = of("tool_ended").into_iter().filter(|end| end["exit_code"] == 1).collect();
+    assert_eq!(failed.len(), 1, "{frames:?}");
+}

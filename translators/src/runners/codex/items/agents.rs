@@ -1,6 +1,7 @@
 //! Subagents: threads started by another thread.
 //!
-//! Input: items that start agents or report their state. Output: one tool call per item, `subagent_started` and
+//! Input: items that start agents or report their state; in session files also the outputs of such calls, and notices for the
+//! model. Output: one tool call per item, `subagent_started` and
 //! `subagent_ended`, and the target of the child's own records. Never: two starts or two ends for one agent.
 
 use super::super::super::names::NameMap;
@@ -8,7 +9,7 @@ use super::super::snake;
 use super::super::thread_context::ThreadContext;
 use super::{Item, Status, outputs::error_text};
 use crate::frame::{OutputStream, SharedStr, ToolKind};
-use crate::json::{Json, Kind, to_raw};
+use crate::json::{Json, Kind, Object, to_raw};
 use crate::normalizer::Target;
 use crate::sequence::StreamKey;
 use std::borrow::Cow;
@@ -130,11 +131,15 @@ impl Agents {
             spawn.adopted |= is_named;
             return;
         }
-        if self.spawning.len() >= context.normalizer.most_open() {
+        let prompt = item.str("prompt", "prompt").filter(|prompt| !prompt.is_empty()).map(Cow::into_owned);
+        self.note_spawn(Spawn { child, prompt, adopted: is_named }, context.normalizer.most_open());
+    }
+
+    fn note_spawn(&mut self, spawn: Spawn, most: usize) {
+        if self.spawning.len() >= most {
             self.spawning.remove(0);
         }
-        let prompt = item.str("prompt", "prompt").filter(|prompt| !prompt.is_empty()).map(Cow::into_owned);
-        self.spawning.push(Spawn { child, prompt, adopted: is_named });
+        self.spawning.push(spawn);
     }
 
     /// Handles an agent's activity, for versions whose calls have no item.
@@ -155,6 +160,42 @@ impl Agents {
                 context.normalizer.subagent_ended(context.target.stream, &thread, kind, None);
             }
             _ => {}
+        }
+    }
+
+    /// Notes a call of the model that starts an agent, as session files have it. An item or the call's output names the agent.
+    pub(in super::super) fn asked(&mut self, context: &mut ThreadContext<'_>, call_id: &str, prompt: Option<String>) {
+        let child = child_of(context, call_id);
+        self.note_spawn(Spawn { child, prompt, adopted: false }, context.normalizer.most_open());
+    }
+
+    /// Handles the output of a call that manages agents. In files without items for such calls, only the outputs name the agents
+    /// and report their states.
+    pub(in super::super) fn answered(&mut self, context: &mut ThreadContext<'_>, call_id: &str, output: &str) {
+        let tool = context.tool(call_id).id;
+        let spawn = self.spawning.iter().position(|spawn| spawn.child.tool == tool).map(|at| self.spawning.remove(at));
+        let Some(fields) = Object::parse(output) else { return };
+        if let (Some(spawn), Some(thread)) = (spawn, fields.str("agent_id")) {
+            let agent = fields.str("nickname").map(|name| SharedStr::from(&*name));
+            self.started(context, call_id, &thread, agent, spawn.prompt);
+        }
+        for (thread, state) in fields.object("status").unwrap_or_default().iter() {
+            self.reported(context, thread, state);
+        }
+    }
+
+    /// Handles the notice by which the runner tells the model how an agent ended.
+    pub(in super::super) fn notified(&mut self, context: &mut ThreadContext<'_>, notice: &str) {
+        let Some(fields) = Object::parse(notice) else { return };
+        if let (Some(thread), Some(state)) = (fields.str("agent_path"), fields.some("status")) {
+            self.reported(context, &thread, state);
+        }
+    }
+
+    /// Reports the state of an agent, if the thread is a known one: texts for the model also have other names in these places.
+    fn reported(&self, context: &mut ThreadContext<'_>, thread: &str, state: Json<'_>) {
+        if self.child(thread).is_some() {
+            stood(context, thread, state);
         }
     }
 

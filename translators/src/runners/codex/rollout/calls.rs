@@ -35,6 +35,9 @@ const SILENT: &[&str] = &[
 /// Items with which the model makes a call that another item answers.
 const CALLS: &[&str] = &["function_call", "custom_tool_call", "local_shell_call", "tool_search_call"];
 
+/// The name that items give to calls that manage agents.
+const COLLAB: &str = "collab_tool_call";
+
 impl Rollout {
     pub(super) fn item_of_api(&mut self, json: Json<'_>, item: &Object<'_>, normalizer: &mut Normalizer) {
         let word = item.str("type").unwrap_or_default();
@@ -49,7 +52,7 @@ impl Rollout {
         let cwd = std::mem::take(&mut self.cwd);
         let mut sessions = std::mem::take(&mut self.sessions);
         let id = item.str("call_id").or_else(|| item.str("id")).unwrap_or_default();
-        self.with_context(normalizer, |context, _| {
+        self.with_context(normalizer, |context, agents| {
             if CALLS.contains(&&*word) {
                 context.first_mention(&id);
             }
@@ -70,6 +73,10 @@ impl Rollout {
                         sessions.written(&id, &text, context);
                     }
                     begin(context, &id, &name, item.str("namespace").as_deref().unwrap_or_default(), &text, &cwd);
+                    if &*name == "spawn_agent" {
+                        let prompt = Object::parse(&text).and_then(|args| args.str("message").map(Cow::into_owned));
+                        agents.asked(context, &id, prompt);
+                    }
                 }
                 "custom_tool_call" => {
                     let (name, input) = (item.str("name").unwrap_or_default(), item.str("input").unwrap_or_default());
@@ -84,7 +91,21 @@ impl Rollout {
                 }
                 "function_call_output" | "custom_tool_call_output" | "tool_search_output" => {
                     let output = item.get("output").or_else(|| item.get("tools"));
-                    end(context, &id, &output.map(content_text).unwrap_or_default(), &mut sessions);
+                    let text = output.map(content_text).unwrap_or_default();
+                    let tool = context.tool(&id);
+                    if context.normalizer.tool_name(context.target.stream, &tool).as_deref() == Some(COLLAB) {
+                        agents.answered(context, &id, &text);
+                    }
+                    end(context, &id, &text, &mut sessions);
+                }
+                "message" if item.str("role").as_deref() == Some("user") => {
+                    for part in item.items("content") {
+                        if let Some(text) = part.object().and_then(|part| part.str("text"))
+                            && let Some(notice) = agent_notice(&text)
+                        {
+                            agents.notified(context, notice);
+                        }
+                    }
                 }
                 "image_generation_call" => {
                     let prompt = item.str("revised_prompt");
@@ -161,7 +182,7 @@ fn begin(context: &mut ThreadContext<'_>, id: &str, name: &str, namespace: &str,
         "view_image" => context.begin(id, "image_view", ToolKind::Read, given),
         "write_stdin" => context.begin(id, name, ToolKind::Shell, given),
         _ if namespace.starts_with("multi_agent") || namespace == "collaboration" => {
-            context.begin(id, "collab_tool_call", ToolKind::Subagent, || collab_args(name, args.as_ref()));
+            context.begin(id, COLLAB, ToolKind::Subagent, || collab_args(name, args.as_ref()));
         }
         _ if namespace.is_empty() => {
             let kind = if name.starts_with("mcp__") { ToolKind::Mcp } else { ToolKind::Other };
@@ -172,6 +193,11 @@ fn begin(context: &mut ThreadContext<'_>, id: &str, name: &str, namespace: &str,
             context.begin(id, &format!("{namespace}__{name}"), kind, given);
         }
     }
+}
+
+/// The JSON of a notice by which the runner tells the model how an agent ended.
+fn agent_notice(text: &str) -> Option<&str> {
+    text.trim().strip_prefix("<subagent_notification>")?.strip_suffix("</subagent_notification>").map(str::trim)
 }
 
 /// The patch of a command that older versions apply themselves and do not run: `["apply_patch", patch]`.
