@@ -58,14 +58,15 @@ async fn neutral(
     struct Page {
         object: &'static str,
         data: Vec<Box<RawValue>>,
-        /// The cursor of the last event, to request the events after it, now or later; absent if there are no events yet.
+        /// The cursor with which to request the events after this page, now or later. In a page without events it is that of the
+        /// page's own position. Absent only at the start of an empty feed.
         #[serde(skip_serializing_if = "Option::is_none")]
         cursor: Option<String>,
         /// The same cursor if more events are available now; otherwise null.
         next: Option<String>,
     }
     let found = page(&mut follower, query, &shared).await?;
-    let cursor = found.last().map(|event| event.cursor.clone());
+    let cursor = found.last().map(|event| event.cursor.clone()).or_else(|| follower.cursor());
     let more = follower.ready(1).await.map_err(|error| unreadable(&error))?;
     let next = cursor.clone().filter(|_| !more.is_empty());
     let mut response =

@@ -302,6 +302,16 @@ impl FeedFollower {
         self.was_cut
     }
 
+    /// The cursor of the position that this follower has reached; `None` at the start of the feed.
+    pub fn cursor(&self) -> Option<String> {
+        let (frame, nth) = match self.at.seen.checked_sub(1) {
+            Some(nth) => (self.at.frame, nth),
+            // All events of the frame before it count as seen.
+            None => (self.at.frame.checked_sub(1)?, u32::MAX - 1),
+        };
+        Some(self.runs.feed.cursor(frame, nth))
+    }
+
     /// How far this follower lags.
     pub fn lag(&self) -> &Lag {
         &self.lag

@@ -161,8 +161,17 @@ fn cursors_of_another_log_are_reported_and_invalid_ones_refused() {
     }
     let refused = get(proxy.address, &format!("{path}&after=nonsense"), &[]);
     assert_eq!((refused.status, refused.header("content-type")), (400, "application/problem+json"));
-    let page = get(proxy.address, &format!("{path}&after=latest"), &[("accept", "application/json")]).json();
-    assert_eq!(page, json!({"object": "list", "data": [], "next": null}));
+    let page =
+        |after: &str| get(proxy.address, &format!("{path}&after={after}"), &[("accept", "application/json")]).json();
+    let latest = page("latest");
+    let cursor = latest["cursor"].as_str().unwrap();
+    assert_eq!(latest, json!({"object": "list", "data": [], "cursor": cursor, "next": null}));
+    // The cursor of an empty page continues exactly there.
+    assert_eq!(page(cursor), latest);
+    let before = count(&proxy, path);
+    ingested(&proxy, "text_plain.partial.ndjson");
+    let new = page(&format!("{cursor}&limit=1000"));
+    assert_eq!(new["data"].as_array().unwrap().len(), count(&proxy, path) - before);
     let raw = get(proxy.address, "/v1/events?contract=raw", &[]);
     assert_eq!(raw.status, 406);
     let detail = raw.json()["detail"].as_str().unwrap().to_owned();

@@ -166,7 +166,7 @@ pub(super) fn schemas() -> Value {
         "EventPage": object(&["object", "data"], &json!({"object": {"const": "list"}, "data": {"type": "array", "items": {}},
             "next": {"anyOf": [{"type": "integer"}, {"type": "string"}, {"type": "null"}],
                 "description": "The cursor of the next page; null if there are no more events now."},
-            "cursor": {"type": "string", "description": "For a feed: the cursor of the last event."},
+            "cursor": {"type": "string", "description": "For a feed: the cursor with which to request what follows this page."},
             "ended": {"type": "boolean", "description": "For a run: true if there will be no more events."}})),
         "SseRun": object(&["run_id", "session_id", "status", "started_at", "updated_at"],
             &json!({"run_id": uuid, "session_id": uuid, "status": run_state(), "started_at": time, "updated_at": time,

@@ -13,8 +13,18 @@ const ENDS: &[&str] = &["exe", "com", "cmd", "bat"];
 /// The program to start: the first file in a folder of `PATH` (in these variables, whose names are in capitals) with this name, or with this
 /// name and one of the ends. The name itself if there is none: the system then says so.
 pub(crate) fn found(name: &str, variables: &BTreeMap<OsString, OsString>) -> OsString {
+    search_in(name, variables).map_or_else(|| name.into(), PathBuf::into_os_string)
+}
+
+/// Whether there is no program with this name now. A relative path is never missing: it depends on the run's directory.
+pub(crate) fn is_missing(name: &str, variables: &BTreeMap<OsString, OsString>) -> bool {
+    let path = Path::new(name);
+    (path.is_absolute() || path.components().count() == 1) && search_in(name, variables).is_none()
+}
+
+fn search_in(name: &str, variables: &BTreeMap<OsString, OsString>) -> Option<PathBuf> {
     let path = variables.get(OsStr::new("PATH")).map(OsString::as_os_str).unwrap_or_default();
-    search(Path::new(name), path, |file| file.is_file()).map_or_else(|| name.into(), PathBuf::into_os_string)
+    search(Path::new(name), path, |file| file.is_file())
 }
 
 fn search(name: &Path, path: &OsStr, is_file: impl Fn(&Path) -> bool) -> Option<PathBuf> {

@@ -5,8 +5,8 @@
 //! neither the configuration nor the preset names; a secret in a message.
 
 use crate::config::upstream::{Command, environment};
-use crate::platform::paths;
 use crate::platform::variables::known_name;
+use crate::platform::{paths, programs};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::Read;
@@ -39,10 +39,25 @@ fn resolved(path: &Path) -> Result<PathBuf, String> {
     if path.is_dir() { Ok(path) } else { Err(format!("{shown} is not a directory")) }
 }
 
-/// What would keep runs from starting now: directories and secrets that are missing.
+/// The name or path of the program.
+pub(super) fn program(command: &Command) -> &str {
+    if command.program.is_empty() { command.preset.program() } else { &command.program }
+}
+
+/// What would keep runs from starting now: directories, secrets and the program, if they are missing.
 pub(super) fn missing(command: &Command, own: impl IntoIterator<Item = (OsString, OsString)>) -> Vec<String> {
     let directories = command.directories.iter().filter_map(|path| resolved(path).err());
-    directories.chain(variables(command, own).err()).collect()
+    let program = |variables: BTreeMap<OsString, OsString>| {
+        let name = program(command);
+        programs::is_missing(name, &variables).then(|| {
+            if Path::new(name).is_absolute() {
+                format!("{name} is not a program")
+            } else {
+                format!("the program {name} is not in the PATH of the upstream: install it, or set upstream.program to its path")
+            }
+        })
+    };
+    directories.chain(variables(command, own).map_or_else(Some, program)).collect()
 }
 
 /// The program's variables; it receives nothing else from the environment.
@@ -120,7 +135,8 @@ mod tests {
         let path = |name: &str| folder.0.join(name).display().to_string();
         std::os::unix::fs::symlink(path("other"), path("work/link")).unwrap();
         std::os::unix::fs::symlink(path("work/deep"), path("inside")).unwrap();
-        let command = Command { directories: vec![path("work").into()], ..Command::default() };
+        let sh = || "/bin/sh".to_owned();
+        let command = Command { program: sh(), directories: vec![path("work").into()], ..Command::default() };
         assert_eq!(directory(&command, None), Ok(Some(path("work").into())));
         assert_eq!(directory(&command, Some(&path("work/deep"))), Ok(Some(path("work/deep").into())));
         assert_eq!(directory(&command, Some(&path("inside"))), Ok(Some(path("work/deep").into())));
@@ -135,6 +151,13 @@ mod tests {
         assert!(directory(&gone, None).unwrap_err().contains("cannot use the directory"));
         assert!(missing(&gone, []).concat().contains("cannot use the directory"));
         assert_eq!(missing(&command, []), Vec::<String>::new());
+        let command = Command { program: "no-such-program".to_owned(), ..Command::default() };
+        let own = [(OsString::from("PATH"), OsString::from("/bin"))];
+        assert!(
+            missing(&command, own).concat().contains("the program no-such-program is not in the PATH of the upstream")
+        );
+        let command = Command { program: path("work"), ..command };
+        assert!(missing(&command, []).concat().contains("work is not a program"));
     }
 
     #[test]
