@@ -124,6 +124,21 @@ async fn a_run_that_goes_on_in_the_longer_file_is_replaced_and_counted() {
     assert_eq!(imports.ids().len(), 1);
 }
 
+#[tokio::test]
+async fn a_shorter_run_that_a_killed_import_left_is_dropped_by_the_next_one() {
+    let imports = Imports::new();
+    let half = first_lines(COPILOT_SESSION, COPILOT_SESSION.iter().filter(|byte| **byte == b'\n').count() / 2);
+    imports.import("copilot", COPILOT_SESSION).await;
+    let whole = imports.ids();
+    // Stores the beginning beside the whole run, as if the import had been killed before it dropped the former.
+    let mut cut = imports.factory.ingest(runner("copilot"), None, Arc::default()).recognising_repeats(false);
+    cut.feed(&half).await.unwrap();
+    cut.finish().await.unwrap();
+    assert_eq!(imports.ids().len(), 2);
+    assert_eq!(imports.import("copilot", COPILOT_SESSION).await, (1, 0));
+    assert_eq!(imports.ids(), whole);
+}
+
 /// Imports a session file and then the stream of the same runs, and sends that stream once more as it happens.
 async fn is_recognised(of: &str, session: &[u8], stream: &[u8]) {
     let imports = Imports::new();

@@ -159,6 +159,11 @@ impl Held {
         (self.behind, self.has_more) = (Some(stored), false);
     }
 
+    /// A stored run that ended before this one did, if `known`, which is stored too, did not.
+    fn leftover(&self, known: &Arc<Entry>) -> Option<Arc<Entry>> {
+        self.behind.clone().filter(|shorter| self.has_more && !Arc::ptr_eq(shorter, known))
+    }
+
     /// The stored run that has the same records and no more.
     async fn same(&mut self, runs: &Runs) -> Option<Arc<Entry>> {
         for mut kept in self.like.drain(..).filter(|_| self.is_unique) {
@@ -177,6 +182,11 @@ fn run_of(stream: &Stream) -> Option<StreamId> {
         StreamKind::Task => stream.origin_run.map(|run| (StreamKind::Session, run)),
         _ => None,
     }
+}
+
+/// Whether a longer run replaces a stored one.
+fn is_replaced(counterparts: Option<&Counterparts>, stored: &Entry) -> bool {
+    counterparts.is_some() || was_cut(stored)
 }
 
 impl Repeats {
@@ -337,6 +347,11 @@ impl Repeats {
             self.was_known = false;
             return self.release(run, out);
         };
+        // An ingest that was killed may have stored the longer run, and not have dropped the shorter one.
+        if let Some(shorter) = held.leftover(&known).filter(|shorter| is_replaced(self.counterparts.as_ref(), shorter))
+        {
+            self.superseded.push((shorter, known.id()));
+        }
         tracing::info!(
             run = %known.stream.id,
             session = %known.stream.session.id,
@@ -353,8 +368,8 @@ impl Repeats {
     fn release(&mut self, run: StreamId, out: &mut (Vec<Arc<Frame>>, Vec<Artifact>)) {
         let Some(held) = self.held.remove(&run) else { return };
         self.bytes -= held.bytes;
-        let is_replaced = |known: &Arc<Entry>| self.counterparts.is_some() || was_cut(known);
-        let replaced = held.behind.filter(|_| held.like.is_empty()).filter(is_replaced);
+        let replaced =
+            held.behind.filter(|known| held.like.is_empty() && is_replaced(self.counterparts.as_ref(), known));
         self.superseded.extend(replaced.map(|known| (known, run)));
         out.0.extend(held.frames);
         out.1.extend(held.artifacts);
@@ -402,7 +417,9 @@ impl Repeats {
             if let Err(error) = runs.drop_stream(&entry).await {
                 tracing::warn!(run = %entry.stream.id, %error, "a run that was replaced could not be dropped");
             }
-            replacing.insert(longer);
+            if self.again.iter().all(|known| known.id() != longer) {
+                replacing.insert(longer);
+            }
         }
         self.replaced += replacing.len() as u64;
         for (entry, seen) in std::mem::take(&mut self.completed) {
