@@ -115,6 +115,8 @@ fn list(args: &ListArgs) -> anyhow::Result<ExitCode> {
         writeln!(out, "{}", serde_json::to_string_pretty(&entries)?)?;
     } else if !entries.is_empty() {
         out.write_all(table(&entries).as_bytes())?;
+    } else if let (None, Some(day)) = (&args.model, args.at) {
+        let _ = writeln!(std::io::stderr(), "no prices are valid on {day}");
     }
     out.flush()?;
     Ok(ExitCode::from(if args.model.is_some() && entries.is_empty() { EXIT_FINDINGS } else { EXIT_CLEAN }))
