@@ -151,7 +151,7 @@ impl CommandUpstream {
             _ => None,
         };
         let program = Program {
-            name: environment::program(&settings).to_owned(),
+            name: environment::program(settings).to_owned(),
             arguments: invocation.arguments,
             directory,
             variables,
