@@ -14,6 +14,9 @@ use crate::frame::{
 /// The message of a text whose frame does not name one.
 const ONLY_MESSAGE: &str = "message";
 
+/// The text of a provider's record that ends its stream.
+const DONE: &str = "[DONE]";
+
 /// The words of `reason` that another writer uses for an interruption.
 const CANCELLED: &str = "cancelled";
 
@@ -39,6 +42,11 @@ pub(super) fn read(kind: &str, fields: Fields<'_, '_>) -> Read<Option<Body>> {
             attachments: fields.list("attachments", attachment)?,
         })),
         "output_text_delta" => Body::OutputTextDelta(block_delta(fields)?),
+        // The name and the field of older writers.
+        "output" => {
+            let (message_id, block_index) = block(fields)?;
+            Body::OutputTextDelta(BlockDelta { message_id, block_index, delta: fields.text("content")? })
+        }
         "output_text_completed" => Body::OutputTextCompleted(block_text(fields)?),
         "reasoning_delta" => Body::ReasoningDelta(block_delta(fields)?),
         "reasoning_completed" => {
@@ -71,7 +79,7 @@ pub(super) fn read(kind: &str, fields: Fields<'_, '_>) -> Read<Option<Body>> {
         "usage_reported" => Body::UsageReported(Box::new(usage(fields)?)),
         "approval_requested" => Body::ApprovalRequested(Box::new(ApprovalRequested {
             approval_id: fields.filled("approval_id")?,
-            tool_id: fields.nullable_id("tool_id")?,
+            tool_id: fields.nullable_tool_id("tool_id")?,
             tool_name: fields.name("tool_name")?,
             args: fields.args("args")?,
             reason: fields.nullable_text("reason")?,
@@ -104,7 +112,7 @@ pub(super) fn read(kind: &str, fields: Fields<'_, '_>) -> Read<Option<Body>> {
         })),
         "subagent_started" => Body::SubagentStarted {
             subagent_id: fields.name("subagent_id")?,
-            tool_id: fields.nullable_id("tool_id")?,
+            tool_id: fields.nullable_tool_id("tool_id")?,
             agent: fields.nullable_name("agent")?,
             task: fields.nullable_text("task")?,
             depth: depth(fields)?,
@@ -162,6 +170,9 @@ fn provider_event(fields: Fields<'_, '_>) -> Read<ProviderEvent> {
     if !redacted_paths.iter().all(is_place) {
         return Err(Wrong { key: "redacted_paths", expected: "a list of places in data or raw" });
     }
+    // Older writers leave out the text of the end, which is always the same.
+    let is_end = status == ProviderStatus::Done && data.is_none();
+    let raw = if is_end && raw.is_none() && source.raw.is_none() { Some(DONE.as_bytes().into()) } else { raw };
     let has_text = raw.is_some() || source.raw.is_some();
     let is_there = match status {
         ProviderStatus::Event => data.is_some() || has_text,
@@ -237,8 +248,11 @@ fn block(fields: Fields<'_, '_>) -> Read<(SharedStr, u32)> {
 }
 
 fn tool(fields: Fields<'_, '_>) -> Read<Tool> {
-    let id = fields.id("tool_id")?;
-    let call_id = fields.nullable_name("call_id")?.unwrap_or_else(|| SharedStr::from(id.to_string()));
+    let id = fields.tool_id("tool_id")?;
+    let call_id = match fields.nullable_name("call_id")? {
+        Some(call_id) => call_id,
+        None => fields.name("tool_id")?,
+    };
     Ok(Tool { id, call_id })
 }
 

@@ -35,7 +35,7 @@ pub(super) struct Frames {
 
 impl Decoder for Frames {
     fn record(&mut self, record: &Record<'_>, normalizer: &mut Normalizer) {
-        match self.frame(Fields(&record.fields), normalizer) {
+        match self.frame(Fields::new(&record.fields), normalizer) {
             Ok(Some(Ok(()))) => {}
             Ok(Some(Err(reason))) => normalizer.unknown(reason),
             Ok(None) => {
@@ -64,7 +64,7 @@ impl Frames {
             normalizer.unknown(reason);
             return Ok(Some(Ok(())));
         }
-        let Some(body) = body::read(&envelope.kind, fields)? else { return Ok(None) };
+        let Some(body) = body::read(&envelope.kind, fields.in_stream(envelope.stream_id))? else { return Ok(None) };
         let named = provider_of(fields)?;
         let stream = match self.waiting_for(&envelope) {
             Some(first) => {

@@ -49,7 +49,7 @@ impl<'a> Envelope<'a> {
             seq: fields.number("seq")?,
             timestamp_ms,
             id: Uuid::try_parse(&id).unwrap_or_else(|_| uuid_v5(&stream_id, id.as_bytes())),
-            parent_tool_id: fields.nullable_id("parent_tool_id")?,
+            parent_tool_id: fields.in_stream(stream_id).nullable_tool_id("parent_tool_id")?,
         })
     }
 

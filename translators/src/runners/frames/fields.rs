@@ -1,10 +1,12 @@
 //! The fields of a frame, with the type that its document gives them.
 //!
 //! Input: an object. Output: its fields, or the first one that is missing or has another type. An absent field that may be null
-//! is null. Never: a default for a field that is required.
+//! is null. Never: a default for a field that is required; an id refused because it is no UUID, which writers of v1 do not always use.
 
+use crate::derived::uuid_v5;
 use crate::frame::{RawJson, RecordErrors, SharedStr};
 use crate::json::{Json, Kind, Object};
+use crate::sequence::uuid_of;
 use serde::de::DeserializeOwned;
 use std::borrow::Cow;
 use std::fmt;
@@ -28,11 +30,22 @@ pub(super) type Read<T> = Result<T, Wrong>;
 
 /// The fields of one object.
 #[derive(Clone, Copy)]
-pub(super) struct Fields<'r, 'a>(pub(super) &'r Object<'a>);
+pub(super) struct Fields<'r, 'a> {
+    object: &'r Object<'a>,
+    /// The stream of the frame; nil until it is known.
+    stream: Uuid,
+}
 
-impl<'a> Fields<'_, 'a> {
+impl<'r, 'a> Fields<'r, 'a> {
+    pub(super) fn new(object: &'r Object<'a>) -> Self {
+        Self { object, stream: Uuid::nil() }
+    }
+
+    pub(super) fn in_stream(self, stream: Uuid) -> Self {
+        Self { stream, ..self }
+    }
     fn required<T>(&self, key: &'static str, expected: &'static str, read: impl Fn(Json<'a>) -> Option<T>) -> Read<T> {
-        self.0.get(key).and_then(read).ok_or(Wrong { key, expected })
+        self.object.get(key).and_then(read).ok_or(Wrong { key, expected })
     }
 
     fn nullable<T>(
@@ -41,7 +54,7 @@ impl<'a> Fields<'_, 'a> {
         expected: &'static str,
         read: impl Fn(Json<'a>) -> Option<T>,
     ) -> Read<Option<T>> {
-        self.0.some(key).map(|value| read(value).ok_or(Wrong { key, expected })).transpose()
+        self.object.some(key).map(|value| read(value).ok_or(Wrong { key, expected })).transpose()
     }
 
     pub(super) fn text(&self, key: &'static str) -> Read<String> {
@@ -62,21 +75,37 @@ impl<'a> Fields<'_, 'a> {
 
     /// A string that is not empty.
     pub(super) fn filled(&self, key: &'static str) -> Read<SharedStr> {
-        self.required(key, "a string that is not empty", |value| {
-            value.str().filter(|text| !text.is_empty()).map(SharedStr::from)
-        })
+        self.required(key, "a string that is not empty", filled)
+    }
+
+    fn nullable_filled(&self, key: &'static str) -> Read<Option<SharedStr>> {
+        self.nullable(key, "a string that is not empty, or null", filled)
     }
 
     pub(super) fn nullable_name(&self, key: &'static str) -> Read<Option<SharedStr>> {
         self.nullable(key, "a string or null", |value| value.str().map(SharedStr::from))
     }
 
+    /// The id of a stream or a checkpoint. Another string has the UUID that is derived from it.
     pub(super) fn id(&self, key: &'static str) -> Read<Uuid> {
-        self.required(key, "a UUID", |value| Uuid::try_parse(&value.str()?).ok())
+        Ok(uuid_of(&self.filled(key)?))
     }
 
     pub(super) fn nullable_id(&self, key: &'static str) -> Read<Option<Uuid>> {
-        self.nullable(key, "a UUID or null", |value| Uuid::try_parse(&value.str()?).ok())
+        Ok(self.nullable_filled(key)?.map(|id| uuid_of(&id)))
+    }
+
+    /// The id of a call. Another string names a call of this stream only.
+    pub(super) fn tool_id(&self, key: &'static str) -> Read<Uuid> {
+        Ok(self.of_call(&self.filled(key)?))
+    }
+
+    pub(super) fn nullable_tool_id(&self, key: &'static str) -> Read<Option<Uuid>> {
+        Ok(self.nullable_filled(key)?.map(|id| self.of_call(&id)))
+    }
+
+    fn of_call(&self, id: &str) -> Uuid {
+        Uuid::try_parse(id).unwrap_or_else(|_| uuid_v5(&self.stream, id.as_bytes()))
     }
 
     pub(super) fn number<T: TryFrom<u64>>(&self, key: &'static str) -> Read<T> {
@@ -160,16 +189,23 @@ impl<'a> Fields<'_, 'a> {
             self.required(key, "a list of objects", |value| value.text().starts_with('[').then(|| value.items()))?;
         items
             .into_iter()
-            .map(|item| read(Fields(&item.object().ok_or(Wrong { key, expected: "a list of objects" })?)))
+            .map(|item| {
+                let object = item.object().ok_or(Wrong { key, expected: "a list of objects" })?;
+                read(Fields { object: &object, stream: self.stream })
+            })
             .collect()
     }
 
     pub(super) fn object<T>(&self, key: &'static str, read: impl Fn(Fields<'_, 'a>) -> Read<T>) -> Read<Option<T>> {
         match self.nullable(key, "an object or null", Json::object)? {
-            Some(object) => read(Fields(&object)).map(Some),
+            Some(object) => read(Fields { object: &object, stream: self.stream }).map(Some),
             None => Ok(None),
         }
     }
+}
+
+fn filled(value: Json<'_>) -> Option<SharedStr> {
+    value.str().filter(|text| !text.is_empty()).map(SharedStr::from)
 }
 
 fn is_object(value: Json<'_>) -> bool {

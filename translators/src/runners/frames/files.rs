@@ -23,7 +23,7 @@ pub(super) fn read(kind: &str, fields: Fields<'_, '_>) -> Read<Option<Body>> {
             Body::CheckpointFailed { action: fields.word("action", "create or rewind")?, error: fields.text("error")? }
         }
         "file_changed" => Body::FileChanged(Box::new(FileChanged {
-            tool_id: fields.nullable_id("tool_id")?,
+            tool_id: fields.nullable_tool_id("tool_id")?,
             path: fields.text("path")?,
             kind: fields.word("kind", "add, modify, delete or move")?,
             diff: fields.nullable_text("diff")?,

@@ -107,3 +107,80 @@ fn unknown_types_are_kept_as_records() {
         found.iter().any(|frame| matches!(frame.body, Body::GapDetected { first_seq: Some(1), last_seq: Some(1), .. }));
     assert!(gap, "the run says which of its frames is missing: {found:#?}");
 }
+
+/// The same stream with frame ids that are no UUIDs.
+fn with_plain_ids(stream: &[u8]) -> Vec<u8> {
+    String::from_utf8_lossy(stream).replace("6f1b1c1e-0000-4000-8000-", "e").into_bytes()
+}
+
+#[test]
+fn ids_that_are_no_uuids_name_the_same_things() {
+    let call = |kind: &str, fields: Value| {
+        let mut frame = json!({"type": kind, "tool_id": "t1"});
+        frame.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        frame
+    };
+    let run = |id: &str| {
+        let stream = stream(
+            id,
+            &[
+                json!({"type": "session_started", "input": "hi"}),
+                json!({"type": "output", "content": "hello"}),
+                call("tool_started", json!({"name": "bash", "args": {"command": "echo ok"}, "timeout_ms": null})),
+                call("tool_stdout", json!({"chunk": "ok\n"})),
+                call("tool_ended", json!({"exit_code": 0, "duration_ms": 50, "artifacts": null})),
+                json!({"type": "provider_event", "provider": "openresponses", "status": "done", "event_name": null,
+                    "data": null, "raw": null, "errors": [], "response_errors": []}),
+                json!({"type": "session_ended", "reason": "completed"}),
+            ],
+        );
+        with_plain_ids(&stream)
+    };
+    let found = frames(of_frames(), &[run("s1"), run("s2")].concat());
+    let problems: Vec<_> = found
+        .iter()
+        .filter(|frame| match &frame.body {
+            Body::ProviderEvent(record) => !record.errors.is_empty(),
+            Body::GapDetected { .. } => true,
+            _ => false,
+        })
+        .collect();
+    assert!(problems.is_empty(), "{problems:#?}");
+    let tools: Vec<_> = found
+        .iter()
+        .filter_map(|frame| match &frame.body {
+            Body::ToolStarted { call, .. } => Some(&call.tool),
+            Body::ToolStdout { tool, .. } | Body::ToolEnded { tool, .. } => Some(tool),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(tools.len(), 6);
+    assert!(tools.iter().all(|tool| &*tool.call_id == "t1"));
+    assert!(
+        tools[..3].iter().all(|tool| tool.id == tools[0].id) && tools[3..].iter().all(|tool| tool.id == tools[3].id)
+    );
+    assert_ne!(tools[0].id, tools[3].id, "the calls of two runs");
+    let ends = found.iter().filter_map(|frame| match &frame.body {
+        Body::SessionEnded(end) => end.final_text.as_deref(),
+        _ => None,
+    });
+    assert_eq!(ends.collect::<Vec<_>>(), ["hello", "hello"]);
+    let done = found.iter().filter_map(|frame| match &frame.body {
+        Body::ProviderEvent(record) => record.raw.as_deref(),
+        _ => None,
+    });
+    assert!(done.eq([b"[DONE]".as_slice(), b"[DONE]"]));
+    // A task, and the run that started it.
+    let spawned = json!({"type": "tool_task_spawned", "task_id": "task_pty", "tool_name": "bash", "args": {}, "cwd": null,
+        "title": null, "execution_mode": "pty", "origin_session_id": "s1", "artifacts": null});
+    let written = json!({"type": "tool_task_stdin_written", "task_id": "task_pty", "chunk_b64": "aGkK"});
+    let over = json!({"type": "tool_task_status", "task_id": "task_pty", "status": "exited", "exit_code": 143,
+        "started_at_ms": 1, "ended_at_ms": 5, "artifacts": null, "error": null});
+    let found =
+        frames(of_frames(), &[run("s1"), with_plain_ids(&stream("task_pty", &[spawned, written, over]))].concat());
+    let task: Vec<_> = found.iter().filter(|frame| frame.stream.kind == StreamKind::Task).collect();
+    assert_eq!(task.len(), 3, "{found:#?}");
+    let Body::Task(event) = &task[0].body else { panic!("{task:?}") };
+    assert_eq!(event.origin(), Some(found[0].stream.id));
+    assert_eq!(task[0].stream.origin_run, Some(found[0].stream.id));
+}
