@@ -19,7 +19,7 @@ use super::clock::of_part;
 use super::failure::{Failure, verdict};
 use super::message_log::MessageLog;
 use super::parts;
-use super::prompt::Prompt;
+use super::prompt::{Copies, Prompt};
 use super::session_context::SessionContext;
 use super::sessions::MAX_DEPTH;
 use super::tools::{self, is_refusal};
@@ -49,6 +49,7 @@ struct Export<'l, 'd> {
 pub(super) struct Course {
     pub(super) message_log: MessageLog,
     compaction: Option<&'static str>,
+    copies: Copies,
 }
 
 /// The session whose messages are read, and the target of its output.
@@ -219,7 +220,9 @@ impl Export<'_, '_> {
             if info.str("role").as_deref() == Some("user") {
                 let prompt = prompt(&message);
                 course.compaction = prompt.compaction.or(course.compaction);
-                if let Some(body) = prompt.into_body() {
+                if !course.copies.is_next(&prompt)
+                    && let Some(body) = prompt.into_body()
+                {
                     self.normalizer.push(thread.target(), body);
                 }
                 continue;
@@ -275,7 +278,8 @@ impl Export<'_, '_> {
         if prompt.compaction.is_some() {
             self.course.compaction = prompt.compaction;
         }
-        if prompt.continues && self.run.is_some() {
+        let is_copy = self.course.copies.is_next(&prompt);
+        if (is_copy || prompt.continues) && self.run.is_some() {
             return;
         }
         if created_ms.is_some() {

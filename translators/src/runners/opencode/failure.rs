@@ -22,7 +22,7 @@ pub(super) struct Failure {
     /// Whether the work was stopped on request.
     pub(super) aborted: bool,
     /// Whether the context is full. The runner compacts it and continues.
-    overflow: bool,
+    pub(super) overflow: bool,
 }
 
 impl Failure {

@@ -1,10 +1,11 @@
 //! A person's prompt: the parts of a user message.
 //!
 //! Input: the parts, one at a time. Output: the person's text and attachments. Never: what the runner itself inserts (synthetic
-//! texts, the request to compact); the content of an attachment.
+//! texts, the request to compact, the copy of a prompt that did not fit); the content of an attachment.
 
 use crate::frame::{Attachment, Body, SharedStr, UserMessage};
 use crate::json::{Json, Object};
+use std::hash::{DefaultHasher, Hasher};
 
 /// A user message whose parts are arriving.
 #[derive(Debug)]
@@ -18,6 +19,8 @@ pub(super) struct Prompt {
     attachments: Vec<Attachment>,
     /// The trigger, `auto` or `manual`, if the message requests a compaction.
     pub(super) compaction: Option<&'static str>,
+    /// Whether that compaction was requested because the context could not hold the message before.
+    overflow: bool,
     /// Whether the runner wrote the message, to continue its work.
     pub(super) continues: bool,
     parts: Vec<SharedStr>,
@@ -35,6 +38,7 @@ impl Prompt {
             text: String::new(),
             attachments: Vec::new(),
             compaction: None,
+            overflow: false,
             continues: false,
             parts: Vec::new(),
         }
@@ -60,6 +64,7 @@ impl Prompt {
             Some("compaction") => {
                 let auto = part.bool("auto") == Some(true);
                 self.continues |= auto;
+                self.overflow |= part.bool("overflow") == Some(true);
                 self.compaction = Some(if auto { "auto" } else { "manual" });
             }
             _ => {}
@@ -91,6 +96,49 @@ impl Prompt {
         }
         let message = UserMessage { message_id: self.id, text: self.text, attachments: self.attachments };
         Some(Body::UserMessage(Box::new(message)))
+    }
+}
+
+/// Recognises the copy of a prompt that the runner sends itself after a compaction, because the context could not hold the prompt.
+#[derive(Debug, Default)]
+pub(super) struct Copies {
+    /// The last prompt of a person.
+    last: Option<Digest>,
+    /// The prompt whose copy follows, unless another message does.
+    expected: Option<Digest>,
+}
+
+/// The length of a text, and its hash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Digest(usize, u64);
+
+impl Digest {
+    fn of(text: &str) -> Self {
+        let mut hasher = DefaultHasher::new();
+        hasher.write(text.as_bytes());
+        Self(text.len(), hasher.finish())
+    }
+
+    /// Whether a text is a copy of this one. A copy has a line of text in the place of each attachment.
+    fn is_copied_by(self, text: &str) -> bool {
+        let Some((copy, rest)) = text.split_at_checked(self.0) else { return false };
+        Self::of(copy) == self && rest.lines().all(|line| line.is_empty() || line.starts_with("[Attached "))
+    }
+}
+
+impl Copies {
+    /// Notes the next message of a session. Returns whether it is the copy of the one before.
+    pub(super) fn is_next(&mut self, prompt: &Prompt) -> bool {
+        if prompt.compaction.is_some() {
+            self.expected = self.last.filter(|_| prompt.overflow);
+            return false;
+        }
+        let expected = self.expected.take();
+        if prompt.continues {
+            return false;
+        }
+        self.last = Some(Digest::of(&prompt.text));
+        expected.is_some_and(|expected| expected.is_copied_by(&prompt.text))
     }
 }
 

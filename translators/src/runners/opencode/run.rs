@@ -35,6 +35,17 @@ pub(super) struct Run {
     refused: bool,
     /// The last failure; cleared when a later step finishes.
     failure: Option<Failure>,
+    overflow: Overflow,
+}
+
+/// How far the runner is with a context that could not hold the last prompt. The compaction is the next step. After it the runner
+/// either tells the model to continue, or sends the prompt again, of which there is no line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Overflow {
+    #[default]
+    None,
+    Reported,
+    Compacted,
 }
 
 /// What the last line says about the run's end.
@@ -78,6 +89,9 @@ impl Run {
             if !failure.aborted && self.failure.as_ref() != Some(&failure) {
                 normalizer.push(Target::main(run), failure.reported(false));
             }
+            if failure.overflow {
+                self.overflow = Overflow::Reported;
+            }
             self.failure = Some(failure);
             return;
         }
@@ -96,8 +110,17 @@ impl Run {
         // Only the first release has no token total here.
         context.old = true;
         match part.str("type").as_deref() {
-            Some("step-start") => (self.last, self.refused) = (Progress::Working, false),
+            Some("step-start") => {
+                (self.last, self.refused) = (Progress::Working, false);
+                if self.overflow == Overflow::Compacted {
+                    self.overflow = Overflow::None;
+                    context.normalizer.push(context.target, compacted());
+                }
+            }
             Some("step-finish") => {
+                if self.overflow == Overflow::Reported {
+                    self.overflow = Overflow::Compacted;
+                }
                 let goes_on = part.str("reason").as_deref() == Some("tool-calls") && !self.refused;
                 self.last = if goes_on { Progress::Working } else { Progress::Finished };
                 self.failure = None;
@@ -107,13 +130,8 @@ impl Run {
                 self.refused |= error.unwrap_or_default();
             }
             Some("text") if is_continuation(part) => {
-                let body = Body::HistoryCompacted {
-                    trigger: Some(SharedStr::from("auto")),
-                    tokens_before: None,
-                    tokens_after: None,
-                    summary: None,
-                };
-                context.normalizer.push(context.target, body);
+                self.overflow = Overflow::None;
+                context.normalizer.push(context.target, compacted());
                 self.last = Progress::Working;
             }
             _ => {}
@@ -134,6 +152,16 @@ impl Run {
             RunEnd::interrupted(STREAM_ENDED, "the stream ended before the runner said how the run ended")
         };
         normalizer.end_run(run, end);
+    }
+}
+
+/// The report of a compaction. Its summary was an ordinary text.
+fn compacted() -> Body {
+    Body::HistoryCompacted {
+        trigger: Some(SharedStr::from("auto")),
+        tokens_before: None,
+        tokens_after: None,
+        summary: None,
     }
 }
 

@@ -9,7 +9,7 @@ use super::calls::Calls;
 use super::duplicates::DuplicateFilter;
 use super::failure::Failure;
 use super::message_log::MessageLog;
-use super::prompt::Prompt;
+use super::prompt::{Copies, Prompt};
 use super::session_context::SessionContext;
 use super::tasks::UnmatchedTasks;
 use crate::derived::uuid_v5;
@@ -74,6 +74,7 @@ pub(super) struct Session {
     pub(super) message_log: MessageLog,
     /// The user message whose parts are arriving.
     pub(super) prompt: Option<Prompt>,
+    copies: Copies,
     pub(super) failure: Option<Failure>,
     pub(super) busy: bool,
     /// How often the session reported idle since it last worked: as a status, and as an event.
@@ -227,6 +228,9 @@ impl Feed {
         let session = self.session(id);
         session.message_log.remember(prompt.id.clone());
         session.compaction = prompt.compaction.or(session.compaction);
+        if session.copies.is_next(&prompt) {
+            return;
+        }
         let Some(body) = prompt.into_body() else { return };
         match self.target(id, normalizer) {
             Some(target) => normalizer.push(target, body),

@@ -116,3 +116,43 @@ fn a_result_that_follows_a_schema_is_the_answer() {
     let lines = exported(json!([asked("u", "One"), structured(), asked("v", "Two"), answering("c", "Yes.")]));
     assert_eq!(lines.last().unwrap(), "end completed - \"Yes.\"");
 }
+
+#[test]
+fn the_copy_of_a_prompt_that_did_not_fit_is_no_prompt() {
+    let user =
+        |id: &str, parts: Value| json!({"info": {"id": id, "role": "user", "time": {"created": 1}}, "parts": parts});
+    let said = |id: &str, text: &str| json!({"id": id, "type": "text", "text": text});
+    let answer = |id: &str, text: &str, more: Value| {
+        let parts = json!([{"id": format!("p-{text}"), "type": "text", "text": text, "time": {"start": 1, "end": 2}}]);
+        let mut info = json!({"id": id, "role": "assistant", "time": {"created": 1, "completed": 2}});
+        info.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        json!({"info": info, "parts": if text.is_empty() { json!([]) } else { parts }})
+    };
+    let overflow = json!({"error": {"name": "ContextOverflowError", "data": {"message": "full"}}});
+    let compaction = |overflow: bool| json!([{"id": "k", "type": "compaction", "auto": true, "overflow": overflow}]);
+    let image = json!({"id": "f", "type": "file", "mime": "image/png", "filename": "a.png", "url": "data:image/png;base64,AAAA"});
+    let session = |overflows: bool, copy: &str| {
+        exported(json!([
+            user("u1", json!([said("1", "One")])),
+            answer("a1", "First.", json!({})),
+            user("u2", json!([said("2", "Go"), image])),
+            answer("a2", "", overflow.clone()),
+            user("c", compaction(overflows)),
+            answer("a3", "Summary.", json!({"summary": true})),
+            user("u3", json!([said("3", "Go"), said("4", copy)])),
+            answer("a4", "Answer.", json!({})),
+            user("u4", json!([said("5", "Go")])),
+            answer("a5", "Again.", json!({})),
+        ]))
+    };
+    let runs = |lines: &[String]| {
+        let of = |line: &&String| line.starts_with("run ") || line.starts_with("user ") || line.starts_with("end ");
+        lines.iter().filter(of).cloned().collect::<Vec<_>>()
+    };
+    let first = ["run \"One\"", "user \"One\"", "end completed - \"First.\"", "run \"Go\"", "user \"Go\""];
+    let last = ["end completed - \"Answer.\"", "run \"Go\"", "user \"Go\"", "end completed - \"Again.\""];
+    assert_eq!(runs(&session(true, "[Attached image/png: a.png]")), [first.as_slice(), &last].concat());
+    // Another prompt, or a compaction for another reason.
+    assert!(runs(&session(true, "and more")).contains(&"run \"Go\\nand more\"".to_owned()));
+    assert!(runs(&session(false, "")).iter().filter(|line| *line == "run \"Go\"").count() == 3);
+}

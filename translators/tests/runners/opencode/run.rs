@@ -79,3 +79,25 @@ fn lines_may_be_in_an_array_and_unknown_ones_are_kept() {
     assert_eq!(actual[2..4], ["turn", "turn ended stop"]);
     assert_eq!(actual[4..], ["record error unknown line type \"new_line\"", "end completed - \"\""]);
 }
+
+#[test]
+fn the_step_after_an_overflow_is_a_compaction_whatever_follows() {
+    let failure = json!({"type": "error", "timestamp": 5, "sessionID": "s", "error": {"name": "ContextOverflowError", "data": {"message": "full"}}});
+    let text = |message: &str, text: &str, more: Value| {
+        let mut part = json!({"id": format!("{message}-t"), "messageID": message, "sessionID": "s", "type": "text", "text": text, "time": {"start": 1, "end": 2}});
+        part.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        run_line("text", part)
+    };
+    let summary = [failure, start("b"), text("b", "Summary.", json!({})), finish("b", "stop")];
+    let answer = [start("d"), text("d", "Answer.", json!({})), finish("d", "stop")];
+    let go_on = [text("c", "Continue", json!({"synthetic": true, "metadata": {"compaction_continue": true}}))];
+    for between in [&go_on[..], &[]] {
+        let lines = frame_lines(&[&summary[..], between, &answer].concat());
+        let compacted: Vec<_> =
+            lines.iter().enumerate().filter(|(_, line)| line.starts_with("compacted auto")).collect();
+        assert_eq!(compacted.len(), 1, "{lines:#?}");
+        let said = |text: &str| lines.iter().position(|line| line.contains(text)).unwrap();
+        assert!(said("Summary.") < compacted[0].0 && compacted[0].0 < said("Answer."), "{lines:#?}");
+        assert_eq!(lines.last().unwrap(), "end completed - \"Answer.\"");
+    }
+}
