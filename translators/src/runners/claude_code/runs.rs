@@ -8,7 +8,7 @@ use super::message::Message;
 use super::plan::Plan;
 use crate::frame::{Figures, SharedStr};
 use crate::hash::{HashMap, HashSet};
-use crate::normalizer::{Normalizer, RunEnd, Target};
+use crate::normalizer::{Normalizer, RunEnd, STREAM_ENDED, Target};
 use crate::sequence::StreamKey;
 use uuid::Uuid;
 
@@ -28,6 +28,8 @@ pub(super) struct Run {
     pub(super) result_index: u64,
     /// Whether the main thread spoke last and none of its tools is running.
     pub(super) answered: bool,
+    /// Whether a turn of it was announced.
+    is_announced: bool,
     /// Whether the run has background work.
     pub(super) background: bool,
     /// Whether the run was interrupted.
@@ -146,6 +148,7 @@ impl Runs {
             renamed: None,
             result_index,
             answered: false,
+            is_announced: false,
             background: false,
             interrupted: false,
             error: None,
@@ -168,12 +171,21 @@ impl Runs {
     }
 
     /// Handles the announcement of a turn. It belongs to the open run, unless that run already has its answer and only waits
-    /// for background work. In that case a finished task started this turn while the first result is still held back.
+    /// for background work. In that case a finished task started this turn while the first result is still held back. A run in the
+    /// middle of a reply or of a call was cut off: a process announces no turn there, so this is the next process of the session.
     pub(super) fn announce(&mut self, normalizer: &mut Normalizer) {
+        let is_cut = |run: &Run| run.is_announced && run.model.is_some() && !run.answered && !run.background;
+        if let Some(key) = self.current(normalizer).filter(|run| is_cut(run)).map(|run| run.key) {
+            let why = "the next turn began before the runner said how this one ended";
+            self.end(normalizer, key, RunEnd::interrupted(STREAM_ENDED, why));
+        }
         let session = normalizer.session();
         let background = self.open.iter().any(|run| run.is_of(&session) && run.background);
         if self.current(normalizer).is_none_or(|run| run.answered && background) {
             self.begin(normalizer, "");
+        }
+        if let Some(run) = self.current(normalizer) {
+            run.is_announced = true;
         }
     }
 

@@ -265,3 +265,21 @@ fn equal_call_ids_of_two_sessions_in_one_input_are_different_calls() {
     let streams: Vec<_> = answers.map(|frame| frame.stream.id).collect();
     assert_eq!(streams, [calls[1].1], "the question belongs to the other session");
 }
+
+#[test]
+fn a_turn_announced_in_the_middle_of_a_call_or_a_reply_is_that_of_the_next_process() {
+    let begun = with_session(
+        json!({"type": "stream_event", "parent_tool_use_id": null, "event": {"type": "message_start",
+        "message": {"id": "m", "type": "message", "role": "assistant", "model": "claude-x", "content": [], "usage": {"input_tokens": 1, "output_tokens": 1}}}}),
+    );
+    let cut = "end interrupted stream_ended \"-\"";
+    for middle in [call("m", "t1", "Bash", json!({"command": "sleep 9"})), begun] {
+        let lines = frame_lines(&[init(), middle, init(), text("m2", "Two"), result("Two")]);
+        assert_eq!(lines.iter().filter(|line| line.starts_with("start ")).count(), 2, "{lines:#?}");
+        let ends: Vec<_> = lines.iter().filter(|line| line.starts_with("end ")).collect();
+        assert_eq!(ends, [cut, "end completed - \"Two\""], "{lines:#?}");
+    }
+    // After a whole reply, the announcement may be that of the same process.
+    let lines = frame_lines(&[init(), text("m", "One"), init(), text("m2", "Two"), result("Two")]);
+    assert_eq!(lines.iter().filter(|line| line.starts_with("end ")).count(), 1, "{lines:#?}");
+}
