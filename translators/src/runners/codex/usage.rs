@@ -35,7 +35,8 @@ impl Tokens {
         self.input == 0 && self.output == 0
     }
 
-    fn since(self, before: Self) -> Option<Self> {
+    /// The increase since an earlier total; `None` if that is not below this one.
+    pub(super) fn since(self, before: Self) -> Option<Self> {
         let part = |now: Option<u64>, before: Option<u64>| match now {
             Some(now) => now.checked_sub(before.unwrap_or_default()).map(Some),
             None => Some(None),

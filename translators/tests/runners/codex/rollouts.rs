@@ -313,3 +313,41 @@ fn outputs_and_notices_name_the_agents_of_a_file_without_items() {
     let failed: Vec<_> = of("tool_ended").into_iter().filter(|end| end["exit_code"] == 1).collect();
     assert_eq!(failed.len(), 1, "{frames:?}");
 }
+
+#[test]
+fn counts_that_begin_again_beside_records_that_do_not_are_no_usage() {
+    let tokens = |input: u64, output: u64| {
+        format!(r#"{{"input_tokens":{input},"cached_input_tokens":0,"output_tokens":{output}}}"#)
+    };
+    let record = |total: String, call: String| {
+        format!(
+            r#"{{"timestamp":"2026-11-21T20:26:02.295Z","type":"token_usage_record","payload":{{"usage":{call},"thread_token_usage":{total}}}}}"#
+        )
+    };
+    let count = |total: String, call: String| {
+        event(&format!(r#"{{"type":"token_count","info":{{"total_token_usage":{total},"last_token_usage":{call}}}}}"#))
+    };
+    let start = |turn: &str| event(&format!(r#"{{"type":"task_started","turn_id":"{turn}"}}"#));
+    let end =
+        |turn: &str| event(&format!(r#"{{"type":"task_complete","turn_id":"{turn}","last_agent_message":null}}"#));
+    let lines = [
+        meta(""),
+        start("t1"),
+        record(tokens(1000, 50), tokens(1000, 50)),
+        count(tokens(1000, 50), tokens(1000, 50)),
+        end("t1"),
+        start("t2"),
+        // The context is full: the count is that of the window, without parts.
+        count(tokens(0, 0), tokens(0, 0)),
+        end("t2"),
+        start("t3"),
+        record(tokens(1100, 60), tokens(100, 10)),
+        count(tokens(100, 10), tokens(100, 10)),
+        end("t3"),
+    ];
+    let frames = frames_of(&refs(&lines));
+    let of_runs = frames.iter().filter(|frame| frame["type"] == "usage_reported" && frame["scope"] == "run");
+    let totals: Vec<_> =
+        of_runs.map(|frame| (frame["input_tokens"].as_u64(), frame["output_tokens"].as_u64())).collect();
+    assert_eq!(totals, [(Some(1000), Some(50)), (Some(100), Some(10))]);
+}

@@ -48,6 +48,8 @@ pub(super) struct Rollout {
     turn: Turn,
     agents: Agents,
     meter: Meter,
+    /// The thread's total in the last record of a request.
+    recorded: Option<Tokens>,
     sessions: Sessions,
 }
 
@@ -111,15 +113,7 @@ impl Rollout {
             "event_msg" => self.event(&payload, normalizer),
             "response_item" => self.item_of_api(json, &payload, normalizer),
             "turn_context" => self.context(&payload),
-            "token_usage_record" => {
-                let read = |key| payload.object(key).and_then(|tokens| Tokens::read(&tokens));
-                match (read("thread_token_usage"), read("usage")) {
-                    (Some(total), last) => self.usage(total, last, normalizer),
-                    (None, Some(call)) => self.call_usage(call, normalizer),
-                    (None, None) => {}
-                }
-                self.call_over(normalizer);
-            }
+            "token_usage_record" => self.usage_record(&payload, normalizer),
             "compacted" => {
                 let summary = payload.str("message").filter(|text| !text.is_empty()).map(|text| text.into_owned());
                 self.with_context(normalizer, |context, _| context.compaction(CompactionRecord::History, summary));

@@ -8,10 +8,28 @@ use crate::json::Object;
 use crate::normalizer::Normalizer;
 
 impl Rollout {
+    /// Handles the record of one request, which has the thread's total.
+    pub(super) fn usage_record(&mut self, record: &Object<'_>, normalizer: &mut Normalizer) {
+        let read = |key| record.object(key).and_then(|tokens| Tokens::read(&tokens));
+        match (read("thread_token_usage"), read("usage")) {
+            (Some(total), last) => {
+                self.recorded = Some(total);
+                self.usage(total, last, normalizer);
+            }
+            (None, Some(call)) => self.call_usage(call, normalizer),
+            (None, None) => {}
+        }
+        self.call_over(normalizer);
+    }
+
+    /// Handles the counts that were shown. They begin again after an error of the context window; the records of requests need not.
     pub(super) fn token_count(&mut self, event: &Object<'_>, normalizer: &mut Normalizer) {
         let info = event.object("info").unwrap_or_default();
         let read = |key| info.object(key).and_then(|tokens| Tokens::read(&tokens));
         if let Some(total) = read("total_token_usage") {
+            if self.recorded.is_some_and(|recorded| total.since(recorded).is_none()) {
+                return;
+            }
             self.usage(total, read("last_token_usage"), normalizer);
         } else if let Some(call) = read("last_token_usage").or_else(|| Tokens::read(event)) {
             self.call_usage(call, normalizer);
