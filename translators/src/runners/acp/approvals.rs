@@ -21,6 +21,8 @@ pub(super) struct Outcome<'t> {
     pub(super) is_ok: bool,
     pub(super) has_code: bool,
     pub(super) text: &'t str,
+    /// Whether it had output before its end.
+    pub(super) has_output: bool,
 }
 
 /// The maximum number of open questions about one call that its outcome answers. Further ones are open until the turn ends.
@@ -28,6 +30,9 @@ const MOST_QUESTIONS: usize = 64;
 
 /// Words in the output of a tool that was not allowed to run.
 const REFUSALS: &[&str] = &["reject", "refus", "denied", "declin", "not allowed", "did not approve", "cancel"];
+
+/// Words of the operating system, which refused something that the tool did.
+const OF_SYSTEM: &[&str] = &["eacces", "eperm", "os error"];
 
 /// Those that a command which was allowed to run hardly prints when it fails.
 const PLAIN_REFUSALS: &[&str] = &["reject", "declin", "not allowed", "did not approve"];
@@ -48,11 +53,12 @@ pub(super) fn by_outcome(
     }
     let (decision, reason) = match outcome {
         Outcome { is_ok: true, .. } | Outcome { has_code: true, .. } => (Decision::Approved, None),
-        _ if has(REFUSALS) => (Decision::Rejected, None),
+        _ if has(REFUSALS) && !has(OF_SYSTEM) => (Decision::Rejected, None),
         _ => (Decision::Cancelled, Some(SETTLED.to_owned())),
     };
     resolve(approval_id, stream, decision, None, reason, normalizer);
-    decision == Decision::Rejected
+    let is_silent = outcome.text.is_empty() && !outcome.has_output;
+    decision == Decision::Rejected || (decision == Decision::Cancelled && is_silent)
 }
 
 /// Resolves a question about a tool that runs now, because no answers are in the input.
@@ -106,7 +112,10 @@ impl Turn {
                 if call.questions.len() < MOST_QUESTIONS {
                     call.questions.push(approval_id.clone());
                 }
-                (request.tool_id, request.tool_name, request.args) = (Some(call.tool.id), call.name(), call.args());
+                let shown =
+                    fields.some("rawInput").filter(|input| input.object().is_some_and(|input| !input.is_empty()));
+                (request.tool_id, request.tool_name) = (Some(call.tool.id), call.name());
+                request.args = shown.map_or_else(|| call.args(), Json::to_raw);
                 call_id = Some(call.id.clone());
                 self.put(call);
             }

@@ -139,8 +139,9 @@ impl Call {
         !self.changes.is_empty() && self.changes.iter().all(is_new)
     }
 
-    /// Notes what an update says about the call. Absent and null leave everything as it was.
-    fn learn(&mut self, update: &Object<'_>) {
+    /// Notes what an update says about the call. Absent and null leave everything as it was. A question may show the arguments in a
+    /// form for people, so those that the agent told before stay.
+    fn learn(&mut self, told: Told, update: &Object<'_>) {
         let word = |fields: &Object<'_>, key: &str| {
             fields.str(key).filter(|word| !word.is_empty()).map(|word| SharedStr::from(&*word))
         };
@@ -154,7 +155,8 @@ impl Call {
         }
         self.title = self.title.take().or_else(|| word(update, "title"));
         self.kind = word(update, "kind").or_else(|| self.kind.take());
-        if let Some(input) = update.some("rawInput") {
+        let is_for_people = told == Told::Question && self.args.is_some();
+        if let Some(input) = update.some("rawInput").filter(|_| !is_for_people) {
             match input.object() {
                 Some(fields) if fields.is_empty() => {}
                 Some(_) => self.args = Some(input.to_raw()),
@@ -173,7 +175,9 @@ impl Call {
         if !text.starts_with('{') {
             return text.is_empty();
         }
-        let Some(args) = &self.args else { return true };
+        let Some(args) = &self.args else {
+            return self.written.as_deref().is_some_and(|written| text.starts_with(written.trim()));
+        };
         let read = |text: &str| serde_json::from_str::<serde_json::Value>(text).ok();
         read(text).is_some_and(|value| Some(value) == read(args.get()))
     }
@@ -189,7 +193,7 @@ impl Turn {
         self.used_tools = true;
         self.texts.interrupted(place.normalizer);
         let Some(mut call) = self.take(&id, told, update, place) else { return };
-        call.learn(update);
+        call.learn(told, update);
         let content = update.some("content").filter(|content| content.kind() == Kind::Array).map(Content::read);
         let status = update.str("status");
         let is_over = status.as_deref().is_some_and(is_end);
@@ -210,8 +214,11 @@ impl Turn {
                 self.link(terminal, &mut call);
             }
         }
+        // What a call ends with is its result.
+        let may_be_args = |text: &str| text.trim().is_empty() || text.trim_start().starts_with('{');
         let is_being_written = call.args.is_none()
-            && content.as_ref().and_then(|content| content.text.as_deref()).is_some_and(|text| call.is_args(text));
+            && !is_over
+            && content.as_ref().and_then(|content| content.text.as_deref()).is_some_and(may_be_args);
         if is_being_written {
             call.written = content.as_ref().and_then(|content| content.text.clone());
         }
@@ -363,10 +370,17 @@ impl Turn {
         let text = call.last_text(content, raw);
         let (is_ok, stream) = (status == "completed", call.target.stream);
         let is_shell = call.kind() == ToolKind::Shell;
-        let said = text.as_deref().or(Some(&*call.shown)).filter(|_| is_shell).and_then(exit_code::of_text);
+        let said = text.as_deref().or(Some(&*call.shown)).filter(|_| is_shell);
+        let said =
+            said.and_then(|text| exit_code::of_text(text).or_else(|| exit_code::of_failure(text).filter(|_| !is_ok)));
         // A command that failed although it exited with 0 was stopped.
         let code = call.exit_code.or(said).filter(|code| is_ok || *code != 0);
-        let outcome = approvals::Outcome { is_ok, has_code: code.is_some(), text: text.as_deref().unwrap_or_default() };
+        let outcome = approvals::Outcome {
+            is_ok,
+            has_code: code.is_some(),
+            text: text.as_deref().unwrap_or_default(),
+            has_output: !call.shown.is_empty(),
+        };
         for question in std::mem::take(&mut call.questions) {
             call.is_denied |= approvals::by_outcome(question, stream, &outcome, place.normalizer);
         }

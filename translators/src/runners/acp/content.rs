@@ -105,7 +105,11 @@ pub(super) fn raw_text(output: Json<'_>) -> Option<String> {
         }
         Kind::Object => {
             let fields = output.object()?;
-            let read = |key: &&str| fields.str(key).filter(|text| !text.is_empty()).map(Cow::into_owned);
+            let read = |key: &&str| match fields.get(key)? {
+                // The result of an MCP server.
+                list if list.kind() == Kind::Array && *key == "content" => raw_text(list),
+                text => text.str().filter(|text| !text.is_empty()).map(Cow::into_owned),
+            };
             ["output", "content", "text", "stdout", "formatted_output", "stderr", "error", "message"]
                 .iter()
                 .find_map(read)

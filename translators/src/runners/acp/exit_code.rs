@@ -39,6 +39,11 @@ pub(super) fn of_text(text: &str) -> Option<i32> {
     said.or_else(listed)?.trim().parse().ok()
 }
 
+/// The code with which the text of a failed command begins.
+pub(super) fn of_failure(text: &str) -> Option<i32> {
+    text.lines().next()?.strip_prefix("Exit code ")?.trim().parse().ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -52,5 +57,14 @@ mod tests {
             assert_eq!(of_text(text), None, "{text}");
         }
         assert_eq!(of_text(&"\u{e9}".repeat(1000)), None);
+    }
+
+    #[test]
+    fn a_code_before_the_output_of_a_failed_command_is_found() {
+        assert_eq!(of_failure("Exit code 4\nfrom the terminal"), Some(4));
+        assert_eq!(of_failure("Exit code 127"), Some(127));
+        for text in ["", "Exit code", "Exit code 4 of 5", "one\nExit code 4"] {
+            assert_eq!(of_failure(text), None, "{text}");
+        }
     }
 }

@@ -26,7 +26,18 @@ pub(super) fn changes(item: &Object<'_>) -> Vec<Change> {
     if let Some(path) = item.str("path") {
         let old = item.some("oldText").and_then(Json::str);
         let new = item.str("newText").unwrap_or_default();
-        let kind = if old.is_none() { FileChangeKind::Add } else { FileChangeKind::Modify };
+        // Some agents say it in words; others have an empty text in the place of a file that is not there.
+        let said = item.object("_meta").and_then(|meta| meta.str("kind"));
+        let is_new = match said.as_deref() {
+            Some(word) => word == "add",
+            None => old.as_deref().is_none_or(str::is_empty) && (old.is_none() || !new.is_empty()),
+        };
+        let old = old.filter(|old| !is_new || !old.is_empty());
+        let kind = match said.as_deref() {
+            _ if is_new => FileChangeKind::Add,
+            Some("delete") => FileChangeKind::Delete,
+            _ => FileChangeKind::Modify,
+        };
         let diff = unified(&path, old.as_deref(), &new);
         return vec![Change { path: path.into_owned(), kind, diff }];
     }

@@ -5,7 +5,7 @@
 
 use super::sessions::Turn;
 use crate::frame::{Body, PlanEntry, SharedStr};
-use crate::json::{Json, Object};
+use crate::json::{Json, Kind, Object};
 use crate::normalizer::{Normalizer, Target};
 use std::borrow::Cow;
 
@@ -26,8 +26,9 @@ pub(super) fn entries(list: Json<'_>) -> Vec<PlanEntry> {
 
 /// The plan that a tool's arguments contain; `None` if they contain none.
 pub(super) fn of_args(args: &Object<'_>) -> Option<Vec<PlanEntry>> {
-    let entries = entries(args.get("todos")?);
-    (!entries.is_empty()).then_some(entries)
+    let list = args.get("todos").filter(|list| list.kind() == Kind::Array)?;
+    let entries = entries(list);
+    (!entries.is_empty() || list.items().is_empty()).then_some(entries)
 }
 
 impl Turn {

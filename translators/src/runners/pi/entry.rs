@@ -6,6 +6,7 @@
 
 use super::super::failure::Attempt;
 use super::decoder::Pi;
+use super::message::prompt_of;
 use super::run::{Last, lost};
 use super::written_ms;
 use crate::json::{Json, Object};
@@ -38,7 +39,7 @@ impl Pi {
         match &*message.str("role").unwrap_or_default() {
             "user" => {
                 self.leave_before_prompt(normalizer);
-                self.runs.ensure_of_file(normalizer);
+                self.runs.ensure_asked(&prompt_of(message).0, normalizer);
                 self.user_said(message, normalizer);
             }
             "assistant" => {

@@ -158,7 +158,12 @@ impl Runs {
 
     /// The open run of a session file; opens one if there is none.
     pub(super) fn ensure_of_file(&mut self, normalizer: &mut Normalizer) -> &mut Run {
-        self.open.get_or_insert_with(|| Run::new(normalizer.open_run(""), true))
+        self.ensure_asked("", normalizer)
+    }
+
+    /// The open run of a session file; opens one with this prompt if there is none.
+    pub(super) fn ensure_asked(&mut self, prompt: &str, normalizer: &mut Normalizer) -> &mut Run {
+        self.open.get_or_insert_with(|| Run::new(normalizer.open_run(prompt), true))
     }
 }
 

@@ -131,7 +131,7 @@ impl Case {
 
     /// Whether the exit code of a command is anywhere in the recording.
     pub fn tells_exit_code(&self) -> bool {
-        !matches!(self.agent(), "gemini-cli" | "claude-agent-acp" | "mistral-vibe")
+        !matches!(self.agent(), "gemini-cli" | "mistral-vibe")
     }
 
     /// Whether the agent's lines alone leave something open: which answer is whose, or what a client said.
