@@ -162,8 +162,10 @@ impl StreamEncoder for AgentManager {
             }
             Body::UsageReported(usage) => self.usage(frame, usage, out),
             // Final statuses are reserved for the run's end.
-            // A status without a name is none.
-            Body::StatusChanged { new_status, reason, .. } if !is_final(new_status) && !new_status.is_empty() => {
+            // A status without a name is none, and the same one again no change.
+            Body::StatusChanged { new_status, reason, .. }
+                if !is_final(new_status) && !new_status.is_empty() && *new_status != self.status =>
+            {
                 let old_status = std::mem::replace(&mut self.status, new_status.clone());
                 let status = Status { old_status: &old_status, new_status, reason: reason.as_deref() };
                 self.event(frame, "status", &status, out);

@@ -343,7 +343,10 @@ impl Ending<'_> {
                     errors::disconnected(code, sink);
                 }
                 let canceller = if is_interrupted_by_person(code) { "operator" } else { "runtime" };
-                sink.emit("run.cancelled", &Cancelled { by: Word(canceller), reason: message });
+                // An interruption that nothing explains is no error.
+                let is_explained = end.message.is_some() || end.error_code.is_some();
+                let reason = if is_explained { message } else { end.reason.as_str() };
+                sink.emit("run.cancelled", &Cancelled { by: Word(canceller), reason });
             }
         }
     }

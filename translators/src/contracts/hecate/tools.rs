@@ -11,10 +11,11 @@ use super::results;
 use super::shell::Chunk;
 use crate::artifacts::OutputRef;
 use crate::encode::{Flat, Word, data};
-use crate::frame::{PlanEntry, RUN_INTERRUPTED_FIRST, RawJson, SharedStr, TIMED_OUT, Tool, ToolCall};
+use crate::frame::{PlanEntry, RUN_INTERRUPTED_FIRST, RawJson, SharedStr, TIMED_OUT, Tool, ToolCall, ToolKind};
 use crate::hash::HashMap;
 use crate::json::{Json, Object};
 use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
 use uuid::Uuid;
 
 /// How much of each of a tool's streams is kept for its result, in bytes.
@@ -23,6 +24,9 @@ const KEPT_BYTES: usize = 64 << 10;
 /// How many proposals are remembered by id. A client may execute calls itself, so proposals may never start here.
 const REMEMBERED: usize = 1024;
 
+/// How many calls that started subagents are remembered by id.
+const AGENTS: usize = 256;
+
 /// The running calls, and the ids of the proposed ones.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -30,6 +34,9 @@ pub(super) struct Tools {
     open: HashMap<Uuid, RunningCall>,
     proposed: HashMap<Uuid, Proposal>,
     started: u64,
+    /// The calls that started subagents, newest last, with their ids in events. A subagent may outlive its call.
+    #[serde(default)]
+    agents: VecDeque<(Uuid, SharedStr)>,
 }
 
 /// A call that was proposed and does not run yet.
@@ -188,6 +195,7 @@ impl Tools {
             .get(&tool_id)
             .map(|running| &running.call_id)
             .or_else(|| self.proposed.get(&tool_id).map(|proposal| &proposal.call_id))
+            .or_else(|| self.agents.iter().rev().find(|(agent, _)| *agent == tool_id).map(|(_, call_id)| call_id))
             .cloned()
     }
 
@@ -246,6 +254,12 @@ impl Tools {
             edits: Vec::new(),
             result_artifact_id: None,
         };
+        if call.kind == ToolKind::Subagent {
+            if self.agents.len() >= AGENTS {
+                self.agents.pop_front();
+            }
+            self.agents.push_back((call.tool.id, running.call_id.clone()));
+        }
         sink.emit("tool.invoked", &running.begun());
         sink.emit("tool.started", &running.begun());
         kinds::begin(running.kind, &running.call_id, &running.name, &running.args(), sink);

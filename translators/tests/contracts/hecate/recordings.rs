@@ -148,3 +148,19 @@ fn the_fast_validator_supports_every_schema() {
         assert!(framegate_translators::schema::rules::Rules::compile(schema).is_some(), "{}", file.kind);
     }
 }
+
+#[test]
+fn the_calls_of_a_subagent_that_outlives_its_call_name_that_call() {
+    let runner = framegate_translators::runners::runner("claude-code").unwrap();
+    let is_it = |recording: &Recording| recording.name == "subagent_background.ndjson";
+    let recording = recordings_of(runner).into_iter().find(is_it).unwrap();
+    let out = translate_with(&recording, &EncoderOptions::default());
+    let lines = out.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
+    let invoked: Vec<Value> = lines
+        .map(|line| serde_json::from_slice::<Value>(line).unwrap())
+        .filter(|event| event["type"] == "tool.invoked")
+        .map(|event| event["data"].clone())
+        .collect();
+    let [agent, work] = invoked.as_slice() else { panic!("{invoked:#?}") };
+    assert_eq!(work["parent_tool_call_id"], agent["tool_call_id"]);
+}

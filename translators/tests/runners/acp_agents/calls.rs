@@ -142,3 +142,72 @@ fn a_question_whose_id_another_session_uses_again_is_withdrawn() {
         ["S asks request-7", "S request-7 cancelled: its id was used again", "T asks request-7"].map(str::to_owned);
     assert_eq!(told[..3], expected);
 }
+
+#[test]
+fn a_questions_form_of_the_arguments_does_not_replace_those_of_the_model() {
+    let call = |kind: &str, more: Value| {
+        let mut fields = json!({"sessionUpdate": kind, "toolCallId": "c", "title": "t", "kind": "edit"});
+        fields.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        update("S", &fields)
+    };
+    let own = json!({"path": "a", "file_text": "one\ntwo\n"});
+    let shown = json!({"fileName": "a", "diff": "+one\n+two\n"});
+    let options = json!([{"optionId": "yes", "name": "yes", "kind": "allow_once"}]);
+    let asked = json!({"sessionId": "S", "toolCall": {"toolCallId": "c", "rawInput": shown}, "options": options});
+    let frames = alone(&[
+        call("tool_call", json!({"status": "pending", "rawInput": own})),
+        ask(0, "session/request_permission", &asked),
+        call("tool_call_update", json!({"status": "in_progress"})),
+        call(
+            "tool_call_update",
+            json!({"status": "completed",
+            "content": [{"type": "diff", "path": "/w/a", "oldText": "", "newText": "one\ntwo\n"}]}),
+        ),
+    ]);
+    let args: Vec<Value> = frames
+        .iter()
+        .filter_map(|frame| match &frame.body {
+            Body::ToolStarted { call, .. } => Some(serde_json::from_str(call.args.get()).unwrap()),
+            Body::ApprovalRequested(asked) => Some(serde_json::from_str(asked.args.get()).unwrap()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(args, [own, shown]);
+    let added = frames.iter().any(|frame| match &frame.body {
+        Body::FileChanged(change) => {
+            change.kind == FileChangeKind::Add && change.diff.as_deref().unwrap().starts_with("--- /dev/null\n")
+        }
+        _ => false,
+    });
+    assert!(added, "{frames:#?}");
+}
+
+#[test]
+fn a_result_in_json_is_no_arguments() {
+    let text = r#"{"now": 5}"#;
+    let frames = alone(&[announced("c", "in_progress", None), updated("c", "completed", Some(text))]);
+    assert_eq!(brief(&frames), ["started c", r#"stdout {"now": 5}"#, "ended 0"]);
+    let Some(Body::ToolStarted { call, .. }) = bodies(&frames, "tool_started").first() else { panic!("{frames:#?}") };
+    assert_eq!(call.args.get(), "{}");
+}
+
+#[test]
+fn the_code_before_the_output_of_a_failed_command_is_its_exit_code() {
+    let of = |status: &str| {
+        let frames = alone(&[announced("c", "in_progress", None), updated("c", status, Some("Exit code 3\noops"))]);
+        brief(&frames).pop().unwrap()
+    };
+    assert_eq!((of("failed").as_str(), of("completed").as_str()), ("ended 3", "ended 0"));
+}
+
+#[test]
+fn a_question_is_answered_by_what_becomes_of_its_call() {
+    let of = |text: Option<&str>| {
+        let frames = alone(&[announced("c", "pending", None), question(0, "May I?"), updated("c", "failed", text)]);
+        brief(&frames)[1..].join(", ")
+    };
+    assert_eq!(of(None), "cancelled, failed failed");
+    assert_eq!(of(Some("The user rejected it")), "rejected, failed The user rejected it");
+    let refused_by_system = of(Some("EACCES: permission denied, open '/etc/x'"));
+    assert_eq!(refused_by_system, "cancelled, stdout EACCES: permission denied, open '/etc/x', ended 1");
+}

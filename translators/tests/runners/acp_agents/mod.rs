@@ -7,7 +7,7 @@ mod texts;
 mod usage;
 
 use crate::support::frames;
-use framegate_translators::frame::{Body, Decision, EndReason, Frame, StreamKind, ToolKind};
+use framegate_translators::frame::{Body, Decision, EndReason, FileChangeKind, Frame, StreamKind, ToolKind};
 use framegate_translators::runners::runner;
 use serde_json::{Value, json};
 

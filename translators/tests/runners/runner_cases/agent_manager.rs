@@ -124,6 +124,6 @@ fn a_status_without_a_name_is_none() {
     for frame in frames.iter_mut().filter(|frame| frame["new_status"] == "running") {
         frame["new_status"] = json!("");
     }
-    let expected = ["starting running", "running compacting", "compacting compacting", "compacting complete"];
+    let expected = ["starting running", "running compacting", "compacting complete"];
     assert_eq!(changes("frames", &frames), expected);
 }
