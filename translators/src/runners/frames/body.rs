@@ -42,11 +42,6 @@ pub(super) fn read(kind: &str, fields: Fields<'_, '_>) -> Read<Option<Body>> {
             attachments: fields.list("attachments", attachment)?,
         })),
         "output_text_delta" => Body::OutputTextDelta(block_delta(fields)?),
-        // The name and the field of older writers.
-        "output" => {
-            let (message_id, block_index) = block(fields)?;
-            Body::OutputTextDelta(BlockDelta { message_id, block_index, delta: fields.text("content")? })
-        }
         "output_text_completed" => Body::OutputTextCompleted(block_text(fields)?),
         "reasoning_delta" => Body::ReasoningDelta(block_delta(fields)?),
         "reasoning_completed" => {

@@ -53,12 +53,7 @@ pub(super) const RUNNER: Runner = Runner {
             schemas: frame_schemas::V1,
         },
     ],
-    pieces: &[Pieces {
-        parent: &[],
-        leaves: &[&["delta"], &["chunk"], &["content"]],
-        above: &["type"],
-        order: Order::Parallel,
-    }],
+    pieces: &[Pieces { parent: &[], leaves: &[&["delta"], &["chunk"]], above: &["type"], order: Order::Parallel }],
     time,
     decoder: || Box::<decoder::Frames>::default(),
     dialogue: None,

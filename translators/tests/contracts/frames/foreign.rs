@@ -125,7 +125,7 @@ fn ids_that_are_no_uuids_name_the_same_things() {
             id,
             &[
                 json!({"type": "session_started", "input": "hi"}),
-                json!({"type": "output", "content": "hello"}),
+                json!({"type": "output_text_delta", "delta": "hello"}),
                 call("tool_started", json!({"name": "bash", "args": {"command": "echo ok"}, "timeout_ms": null})),
                 call("tool_stdout", json!({"chunk": "ok\n"})),
                 call("tool_ended", json!({"exit_code": 0, "duration_ms": 50, "artifacts": null})),
