@@ -159,7 +159,7 @@ impl Held {
         (self.behind, self.has_more) = (Some(stored), false);
     }
 
-    /// A stored run that ended before this one did, if `known`, which is stored too, did not.
+    /// The stored run that has only the beginning of this one, if `known`, which has all of it, is stored beside it.
     fn leftover(&self, known: &Arc<Entry>) -> Option<Arc<Entry>> {
         self.behind.clone().filter(|shorter| self.has_more && !Arc::ptr_eq(shorter, known))
     }

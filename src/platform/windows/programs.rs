@@ -64,4 +64,12 @@ mod tests {
         assert_eq!(found(r"C:\b\run").as_deref(), Some(r"C:\b\run.exe"));
         assert_eq!(found("none"), None);
     }
+
+    #[test]
+    fn a_relative_path_is_never_missing() {
+        let none = BTreeMap::new();
+        assert!(is_missing("no-such-program", &none));
+        assert!(is_missing(r"C:\no-such-folder\no-such-program.exe", &none));
+        assert!(!is_missing(r".\perhaps", &none));
+    }
 }

@@ -141,4 +141,22 @@ mod tests {
             assert_eq!(unfenced(text), text);
         }
     }
+
+    #[test]
+    fn the_text_of_a_raw_output_is_in_one_of_several_places() {
+        for (output, text) in [
+            (r#""plain""#, Some("plain")),
+            (r#"{"output":"of a shell"}"#, Some("of a shell")),
+            (
+                r#"{"content":[{"type":"text","text":"hi "},{"type":"image"},{"type":"text","text":"there"}]}"#,
+                Some("hi there"),
+            ),
+            (r#"{"content":[],"text":"beside it"}"#, Some("beside it")),
+            (r#"{"output":[{"text":"no result"}]}"#, None),
+            (r#"{"content":{"text":"no list"}}"#, None),
+            ("7", None),
+        ] {
+            assert_eq!(raw_text(Json::parse(output).unwrap()).as_deref(), text, "{output}");
+        }
+    }
 }

@@ -146,6 +146,26 @@ mod tests {
     }
 
     #[test]
+    fn a_file_that_was_not_there_is_added() {
+        for (fields, kind) in [
+            (r#""newText":"n""#, FileChangeKind::Add),
+            (r#""oldText":null,"newText":"n""#, FileChangeKind::Add),
+            (r#""oldText":"","newText":"n""#, FileChangeKind::Add),
+            (r#""oldText":"","newText":"""#, FileChangeKind::Modify),
+            (r#""oldText":"o","newText":"""#, FileChangeKind::Modify),
+            (r#""oldText":"","newText":"n","_meta":{"kind":"add"}"#, FileChangeKind::Add),
+            (r#""oldText":"","newText":"n","_meta":{"kind":"modify"}"#, FileChangeKind::Modify),
+            (r#""oldText":"o","newText":"","_meta":{"kind":"delete"}"#, FileChangeKind::Delete),
+        ] {
+            let item = format!(r#"{{"path":"/x",{fields}}}"#);
+            let found = changes(&Object::parse(&item).unwrap());
+            assert_eq!(found.iter().map(|change| change.kind).collect::<Vec<_>>(), [kind], "{item}");
+            let is_from_nothing = found[0].diff.as_deref().is_some_and(|diff| diff.starts_with("--- /dev/null"));
+            assert_eq!(is_from_nothing, kind == FileChangeKind::Add, "{item}");
+        }
+    }
+
+    #[test]
     fn a_patch_is_cut_into_its_files() {
         let text =
             "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-1\n+2\ndiff --git a/y b/y\n--- a/y\n+++ /dev/null\n";

@@ -43,3 +43,18 @@ impl Turn {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_is_a_plan_even_if_it_is_empty() {
+        let of = |args: &str| of_args(&Object::parse(args).unwrap()).map(|entries| entries.len());
+        assert_eq!(of(r#"{"todos":[{"content":"a","status":"pending"},{"title":"b"}]}"#), Some(2));
+        assert_eq!(of(r#"{"todos":[]}"#), Some(0));
+        for other in ["{}", r#"{"todos":"none"}"#, r#"{"todos":{}}"#, r#"{"todos":[1]}"#] {
+            assert_eq!(of(other), None, "{other}");
+        }
+    }
+}

@@ -57,6 +57,12 @@ fn each_end_reason_has_its_event() {
 }
 
 #[test]
+fn an_interruption_that_nothing_explains_is_no_error() {
+    let cancelled = Run::core().one("run.cancelled", ended(EndReason::Interrupted, None, None, None));
+    assert_eq!(cancelled, json!({"by": "runtime", "reason": "interrupted"}));
+}
+
+#[test]
 fn a_gap_in_the_stream_is_reported() {
     let gap = Body::GapDetected { first_seq: Some(3), last_seq: None, reason: "worker_lease_expired".to_owned() };
     assert_eq!(Run::core().one("gap.run_disconnected", gap)["reason"], "worker_lease_expired");

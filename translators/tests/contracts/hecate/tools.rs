@@ -309,3 +309,23 @@ fn every_terminal_event_has_a_summary() {
         assert_eq!((event_type.as_str(), &data["summary"]), (event, &json!(summary)));
     }
 }
+
+#[test]
+fn calls_of_the_last_256_subagents_name_the_call_that_started_them() {
+    let mut run = Run::core().in_turn();
+    let agent = |nth: u32| format!("agent-{nth:03}");
+    let invoked = |run: &mut Run, nth: u32, of: &str| {
+        run.parent = Some(tool(&agent(nth)).id);
+        let events = run.encode(started(call(of, "bash", ToolKind::Shell, &json!({"command": "x"}))));
+        run.parent = None;
+        assert_eq!(events[0].0, "tool.invoked");
+        events[0].1["parent_tool_call_id"].clone()
+    };
+    for nth in 0..257 {
+        run.encode(started(call(&agent(nth), "Task", ToolKind::Subagent, &json!({}))));
+        run.encode(exited(&agent(nth), 0));
+    }
+    assert_eq!(invoked(&mut run, 0, "a"), Value::Null);
+    assert_eq!(invoked(&mut run, 1, "b"), json!(agent(1)));
+    assert_eq!(invoked(&mut run, 256, "c"), json!(agent(256)));
+}

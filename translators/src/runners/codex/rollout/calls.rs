@@ -4,8 +4,8 @@
 //! Never: a message; events report those.
 
 use super::super::items::{
-    Status, arguments, begin_command, begin_edit, changes_of, content_text, end_command, end_edit, patch_changes,
-    plan_entries, raw_reasoning,
+    Agents, Status, arguments, begin_command, begin_edit, changes_of, content_text, end_command, end_edit,
+    patch_changes, plan_entries, raw_reasoning,
 };
 use super::super::thread_context::{Caller, ThreadContext};
 use super::Rollout;
@@ -72,11 +72,8 @@ impl Rollout {
                     if &*name == "write_stdin" {
                         sessions.written(&id, &text, context);
                     }
-                    begin(context, &id, &name, item.str("namespace").as_deref().unwrap_or_default(), &text, &cwd);
-                    if &*name == "spawn_agent" {
-                        let prompt = Object::parse(&text).and_then(|args| args.str("message").map(Cow::into_owned));
-                        agents.asked(context, &id, prompt);
-                    }
+                    let namespace = item.str("namespace").unwrap_or_default();
+                    begin((context, agents), &id, (&namespace, &name), &text, &cwd);
                 }
                 "custom_tool_call" => {
                     let (name, input) = (item.str("name").unwrap_or_default(), item.str("input").unwrap_or_default());
@@ -91,12 +88,7 @@ impl Rollout {
                 }
                 "function_call_output" | "custom_tool_call_output" | "tool_search_output" => {
                     let output = item.get("output").or_else(|| item.get("tools"));
-                    let text = output.map(content_text).unwrap_or_default();
-                    let tool = context.tool(&id);
-                    if context.normalizer.tool_name(context.target.stream, &tool).as_deref() == Some(COLLAB) {
-                        agents.answered(context, &id, &text);
-                    }
-                    end(context, &id, &text, &mut sessions);
+                    end((context, agents), &id, &output.map(content_text).unwrap_or_default(), &mut sessions);
                 }
                 "message" if item.str("role").as_deref() == Some("user") => {
                     for part in item.items("content") {
@@ -152,7 +144,13 @@ fn reasoning(context: &mut ThreadContext<'_>, id: &str, json: Json<'_>, item: &O
 }
 
 /// Starts a call of the model, under the name that its item uses.
-fn begin(context: &mut ThreadContext<'_>, id: &str, name: &str, namespace: &str, text: &str, cwd: &str) {
+fn begin(
+    (context, agents): (&mut ThreadContext<'_>, &mut Agents),
+    id: &str,
+    (namespace, name): (&str, &str),
+    text: &str,
+    cwd: &str,
+) {
     let args = Object::parse(text);
     let given = || match Json::parse(text) {
         Ok(json) if args.is_some() => arguments(Some(json)),
@@ -183,6 +181,9 @@ fn begin(context: &mut ThreadContext<'_>, id: &str, name: &str, namespace: &str,
         "write_stdin" => context.begin(id, name, ToolKind::Shell, given),
         _ if namespace.starts_with("multi_agent") || namespace == "collaboration" => {
             context.begin(id, COLLAB, ToolKind::Subagent, || collab_args(name, args.as_ref()));
+            if name == "spawn_agent" {
+                agents.asked(context, id, get("message").and_then(Json::str).map(Cow::into_owned));
+            }
         }
         _ if namespace.is_empty() => {
             let kind = if name.starts_with("mcp__") { ToolKind::Mcp } else { ToolKind::Other };
@@ -226,12 +227,14 @@ fn collab_args(name: &str, args: Option<&Object<'_>>) -> RawJson {
 }
 
 /// Handles an output sent to the model. If the call still runs, no item reported its end: it has no item, or it never ran.
-fn end(context: &mut ThreadContext<'_>, id: &str, text: &str, sessions: &mut Sessions) {
+fn end((context, agents): (&mut ThreadContext<'_>, &mut Agents), id: &str, text: &str, sessions: &mut Sessions) {
     let tool = context.tool(id);
     let Some(name) = context.normalizer.tool_name(context.target.stream, &tool) else { return };
     let report = Report::read(text);
-    if &*name == "write_stdin" {
-        sessions.answered(id, &report, context);
+    match &*name {
+        "write_stdin" => sessions.answered(id, &report, context),
+        COLLAB => agents.answered(context, id, text),
+        _ => {}
     }
     match &*name {
         "bash" => match report {
