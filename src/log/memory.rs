@@ -179,6 +179,10 @@ impl FrameLog for MemoryLog {
         self.held().room.refuses(1, false).map_or(Ok(()), Err)
     }
 
+    async fn make_room(&self) {
+        self.held().make_room(0, &[]);
+    }
+
     async fn usage(&self) -> Option<(u64, u64)> {
         let held = self.held();
         Some((held.room.bytes(), held.room.len() as u64))

@@ -265,6 +265,9 @@ pub trait FrameLog: Send + Sync + 'static {
     /// Drops streams that are too old, if the log does not do so on its own.
     async fn drop_aged(&self) {}
 
+    /// Drops streams until the log is within its limits, if it does so only before the next append.
+    async fn make_room(&self) {}
+
     /// Streams that were dropped to make room since the last call.
     async fn take_dropped(&self) -> Vec<StreamId>;
 

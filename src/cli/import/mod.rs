@@ -92,7 +92,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let (sink, _upkeep) = open(args, &runtime)?;
     let mut progress = Progress::new(&files, unreadable.len());
     take_all(&sink, &files, &labels, runtime.handle(), &mut progress);
-    progress.end(args.format, &sink)?;
+    progress.end(args.format, &sink, runtime.handle())?;
     let failed = progress.failed();
     if args.watch {
         watch::follow(&sink, &files, &search, &labels, runtime.handle())?;

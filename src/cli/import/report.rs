@@ -10,6 +10,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
+use tokio::runtime::Handle;
 
 /// The form of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -155,10 +156,10 @@ impl Progress {
     ///
     /// # Errors
     /// Standard output cannot be written.
-    pub(super) fn end(&mut self, form: Form, sink: &Sink) -> anyhow::Result<()> {
+    pub(super) fn end(&mut self, form: Form, sink: &Sink, runtime: &Handle) -> anyhow::Result<()> {
         self.clear();
         let took = self.began.elapsed();
-        let (dropped, place) = (sink.dropped(), sink.place());
+        let (dropped, place) = (sink.dropped(runtime), sink.place());
         if let Some((runs @ 1.., limits)) = dropped {
             tracing::warn!(
                 "{runs} runs were dropped from {place}, because the log keeps at most {limits}: raise what is too low, and import again"

@@ -238,9 +238,16 @@ impl Sink {
     }
 
     /// How many runs the log has dropped to stay within its limits, and the limits. A proxy does not say.
-    pub(super) fn dropped(&self) -> Option<(u64, &str)> {
+    pub(super) fn dropped(&self, runtime: &Handle) -> Option<(u64, &str)> {
         match self {
-            Self::Log { runs, limits, .. } => Some((runs.dropped_for_room(), limits)),
+            Self::Log { runs, limits, .. } => {
+                runtime.block_on(async {
+                    // The log made room for the last frames before it knew how many runs they are.
+                    runs.log().make_room().await;
+                    runs.forget_dropped().await;
+                });
+                Some((runs.dropped_for_room(), limits))
+            }
             Self::Proxy { .. } => None,
         }
     }

@@ -311,6 +311,11 @@ impl FrameLog for SqliteLog {
         self.ask(|done| Job::write(done, |writer| writer.usage())).await.ok()
     }
 
+    async fn make_room(&self) {
+        // A writer that is gone drops nothing.
+        let _ = self.ask(|done| Job::write(done, |writer| writer.make_room(std::iter::empty()))).await;
+    }
+
     async fn prune(&self, stream: StreamId, gone: Gone, checkpoints: Vec<Checkpoint>) -> Result<(), LogError> {
         let Some((key, _)) = self.shared.find(stream) else { return Ok(()) };
         self.ask(|done| Job::write(done, move |writer| writer.prune(stream, key, gone, &checkpoints))).await?
