@@ -1,6 +1,6 @@
 //! The tool calls of a turn.
 //!
-//! Input: `tool_call`, `tool_call_update`, the calls in questions, output of terminals. Output: calls with their arguments, output,
+//! Input: `tool_call`, `tool_call_update`, the calls in questions. Output: calls with their arguments, output,
 //! changed files and ends. Never: a call that starts before its arguments are known although they are being written; the
 //! arguments of a running call as its output; a second end.
 //!
@@ -8,10 +8,10 @@
 //! or tells anything that is no call: then the model has finished writing.
 
 use super::super::names::NameMap;
-use super::content::Content;
+use super::content::{Content, unfenced};
 use super::files::Change;
 use super::sessions::Turn;
-use super::terminals::{Terminal, decoded};
+use super::terminals::Terminal;
 use super::{approvals, exit_code, plan};
 use crate::frame::{FileChanged, RawJson, SharedStr, Tool, ToolCall, ToolKind};
 use crate::json::{Json, Kind, Object, Utf16Text, empty_object, to_raw};
@@ -22,12 +22,12 @@ use uuid::Uuid;
 /// The calls of a turn that have not ended.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
-    open: NameMap<Call>,
+    pub(super) open: NameMap<Call>,
     /// Their ids, oldest first; perhaps also ids of calls that ended.
-    order: VecDeque<SharedStr>,
+    pub(super) order: VecDeque<SharedStr>,
     /// Calls with arguments that have not started.
     ready: Vec<SharedStr>,
-    terminals: NameMap<Terminal>,
+    pub(super) terminals: NameMap<Terminal>,
 }
 
 /// What tells about a call.
@@ -64,7 +64,7 @@ pub(super) struct Call {
     /// The output comes from a terminal.
     pub(super) is_streamed: bool,
     changes: Vec<Change>,
-    exit_code: Option<i32>,
+    pub(super) exit_code: Option<i32>,
     /// The client did not allow it.
     pub(super) is_denied: bool,
     /// Open questions about it.
@@ -211,7 +211,7 @@ impl Turn {
                 call.changes.clone_from(&content.changes);
             }
             for terminal in &content.terminals {
-                self.link(terminal, &mut call);
+                self.link(terminal, &mut call, place);
             }
         }
         // What a call ends with is its result.
@@ -251,7 +251,7 @@ impl Turn {
         content.add(&item);
         call.changes.extend(content.changes);
         for terminal in &content.terminals {
-            self.link(terminal, &mut call);
+            self.link(terminal, &mut call, place);
         }
         if let Some(text) = content.text {
             self.start(&mut call, place);
@@ -367,9 +367,12 @@ impl Turn {
         place: &mut Place<'_>,
     ) {
         self.start(&mut call, place);
-        let text = call.last_text(content, raw);
         let (is_ok, stream) = (status == "completed", call.target.stream);
         let is_shell = call.kind() == ToolKind::Shell;
+        // The raw output may be what the call printed before it was stopped.
+        let is_plain = raw.is_some_and(|raw| raw.kind() == Kind::String);
+        let reason = content.as_deref().filter(|_| !is_ok && !is_plain).map(|text| unfenced(text).to_owned());
+        let text = call.last_text(content, raw, is_shell);
         let said = text.as_deref().or(Some(&*call.shown)).filter(|_| is_shell);
         let said =
             said.and_then(|text| exit_code::of_text(text).or_else(|| exit_code::of_failure(text).filter(|_| !is_ok)));
@@ -399,7 +402,7 @@ impl Turn {
         }
         let never_ended = status == "cancelled" || (self.cancelled && !is_ok && code.is_none());
         if was_denied || never_ended {
-            let error = text.filter(|text| !text.is_empty()).unwrap_or_else(|| status.to_owned());
+            let error = reason.or(text).filter(|text| !text.is_empty()).unwrap_or_else(|| status.to_owned());
             place.normalizer.tool_failed(target, &tool, error);
         } else {
             place.normalizer.tool_ended(target, &tool, code.unwrap_or(i32::from(!is_ok)), None, None);
@@ -426,56 +429,6 @@ impl Turn {
             self.start(call, place);
             call.show_last(&whole, place);
         }
-    }
-
-    /// A call shows a terminal.
-    fn link(&mut self, terminal: &SharedStr, call: &mut Call) {
-        if self.calls.terminals.contains_key(terminal) || self.calls.terminals.len() <= self.calls.order.len() {
-            let terminal = self.calls.terminals.entry(terminal.clone()).or_default();
-            call.exit_code = call.exit_code.or(terminal.exit_code);
-            terminal.call = Some(call.id.clone());
-        }
-    }
-
-    /// A terminal has output, or its command ended. `bytes` are the whole output or its next piece.
-    pub(super) fn terminal(
-        &mut self,
-        id: &str,
-        bytes: Option<(&[u8], bool)>,
-        exit_code: Option<i32>,
-        place: &mut Place<'_>,
-    ) {
-        let Some(terminal) = self.calls.terminals.get_mut(id) else { return };
-        terminal.exit_code = exit_code.or(terminal.exit_code);
-        let text = match bytes {
-            Some((bytes, true)) => terminal.snapshot(bytes),
-            Some((bytes, false)) => terminal.add(bytes),
-            None => String::new(),
-        };
-        let Some(mut call) = terminal.call.clone().and_then(|call| self.calls.open.remove(&call)) else { return };
-        call.exit_code = exit_code.or(call.exit_code);
-        if !text.is_empty() {
-            call.is_streamed = true;
-            self.start(&mut call, place);
-            call.append(&text, place);
-        }
-        self.calls.open.insert(call.id.clone(), call);
-    }
-
-    /// An update of a terminal (version 2).
-    pub(super) fn terminal_update(&mut self, update: &Object<'_>, is_piece: bool, place: &mut Place<'_>) {
-        let Some(id) = update.str("terminalId") else { return };
-        let output = match is_piece {
-            true => update.get("data"),
-            false => update.object("output").and_then(|output| output.get("data")),
-        };
-        let output = output.filter(|output| output.kind() != Kind::Null);
-        let data = output.and_then(|output| decoded(&output.str()?));
-        if output.is_some() && data.is_none() {
-            place.normalizer.add_error("the output of a terminal is not base64");
-        }
-        let code = || i32::try_from(update.object("exitStatus")?.i64("exitCode")?).ok();
-        self.terminal(&id, data.as_deref().map(|data| (data, !is_piece)), code(), place);
     }
 
     /// The turn ends: calls that were announced but have not started do so, because they are part of the run.

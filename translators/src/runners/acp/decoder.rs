@@ -12,6 +12,7 @@ use super::content::prompt_of;
 use super::ending::failure_of;
 use super::requests::{AgentRequest, ClientRequest, Question, id_of};
 use super::sessions::{Prompt, Replay, Session, Sessions};
+use super::terminals::Printed;
 use super::usage::{Cost, Counting};
 use crate::decode::{Decoder, Record};
 use crate::derived::numbered;
@@ -28,6 +29,8 @@ pub(super) struct Acp {
     pub(super) is_whole: bool,
     /// The session whose history is being replayed, if the client's lines are not there.
     pub(super) replaying: Option<SharedStr>,
+    /// An answer shows that a session is open whose name no message has said since.
+    pub(super) has_resumed: bool,
 }
 
 /// Notifications without a frame.
@@ -325,10 +328,11 @@ impl Acp {
                 let exit = result.object("exitStatus");
                 let code = exit.as_ref().unwrap_or(result).i64("exitCode").and_then(|code| i32::try_from(code).ok());
                 let mut place = session.place(normalizer);
-                // A terminal's output is cut at its front if it is too long. Then it continues nothing.
+                // A terminal's output is cut at its front if it is too long.
                 let is_cut = result.bool("truncated") == Some(true);
-                let bytes = output.as_deref().filter(|_| !is_cut).map(|text| (text.as_bytes(), true));
-                session.turn.terminal(&terminal, bytes, code, &mut place);
+                let printed = if is_cut { Printed::End } else { Printed::Whole };
+                let output = output.as_deref().map(|text| printed(text.as_bytes()));
+                session.turn.terminal(&terminal, output, code, &mut place);
             }
             AgentRequest::Silent => {}
         }
@@ -394,11 +398,18 @@ impl Acp {
                 None => self.opened(result, normalizer),
             }
         } else if result.str("messageId").is_none() {
+            let is_of_session = || ["configOptions", "modes", "models"].iter().any(|key| result.some(key).is_some());
             if let Some(name) = self.replaying.take() {
                 self.loaded(&name, result, normalizer);
-            } else if let Some(name) = self.sessions.named.clone() {
-                self.sessions.enter(&name, normalizer).configured(result);
+                return;
             }
+            let mut is_open = false;
+            if let Some(name) = self.sessions.named.clone() {
+                let session = self.sessions.enter(&name, normalizer);
+                session.configured(result);
+                is_open = session.is_open;
+            }
+            self.has_resumed |= !is_open && is_of_session();
         }
     }
 

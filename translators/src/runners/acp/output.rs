@@ -7,6 +7,7 @@ use super::calls::{Call, Place};
 use super::content::{raw_text, unfenced};
 use crate::frame::OutputStream;
 use crate::json::{Json, Kind};
+use std::borrow::Cow;
 
 /// Whether a text repeats the last lines of another one.
 fn is_end_of(whole: &str, end: &str) -> bool {
@@ -16,9 +17,15 @@ fn is_end_of(whole: &str, end: &str) -> bool {
 }
 
 impl Call {
-    /// The text of a call that ended. The raw output has it without decoration.
-    pub(super) fn last_text(&self, content: Option<String>, raw: Option<Json<'_>>) -> Option<String> {
-        let whole = raw.filter(|raw| raw.kind() == Kind::String).and_then(raw_text);
+    /// The text of a call that ended. The raw output has it without decoration. Some agents show a summary for people, such as
+    /// `Read 2 lines`, and the output only in a field of the raw output.
+    pub(super) fn last_text(&self, content: Option<String>, raw: Option<Json<'_>>, is_shell: bool) -> Option<String> {
+        let whole = || raw.filter(|raw| raw.kind() == Kind::String).and_then(raw_text);
+        let field = || {
+            let fields = raw?.object()?;
+            let keys: &[&str] = if is_shell { &["output", "stdout"] } else { &["content"] };
+            keys.iter().find_map(|key| fields.str(key).filter(|text| !text.is_empty())).map(Cow::into_owned)
+        };
         let content = || {
             let text = content.filter(|text| !self.is_args(text))?;
             let bare = unfenced(&text);
@@ -26,7 +33,7 @@ impl Call {
         };
         let of_fields = || raw.and_then(raw_text);
         let last = || self.other.clone();
-        whole.filter(|text| !text.is_empty()).or_else(content).or_else(of_fields).or_else(last)
+        whole().filter(|text| !text.is_empty()).or_else(field).or_else(content).or_else(of_fields).or_else(last)
     }
 
     /// The content so far, which replaces the one before. Only what continues it is reported now.

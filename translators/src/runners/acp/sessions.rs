@@ -66,6 +66,8 @@ pub(super) struct Turn {
     pub(super) cancelled: bool,
     /// The client sent the prompt, so that the agent's echo of it is no further message.
     pub(super) prompt: Option<String>,
+    /// Messages of the user that are no prompts.
+    pub(super) user_messages: u64,
     /// A message of the user that is still being told.
     pub(super) user: Option<(SharedStr, String)>,
     /// The turn of the model begins after that message.

@@ -8,6 +8,7 @@ use crate::derived::numbered;
 use crate::frame::SharedStr;
 use crate::json::Utf16Text;
 use crate::normalizer::{Block, BlockKind, Normalizer, Target};
+use std::hash::{DefaultHasher, Hasher as _};
 
 /// The maximum number of messages whose blocks are counted. Later ones have indexes that no block had before.
 const MOST: usize = 4096;
@@ -30,12 +31,37 @@ impl Open {
     }
 }
 
+/// What a message has said in its complete blocks.
+#[derive(Debug, Default)]
+struct Said {
+    /// In bytes.
+    length: usize,
+    hash: DefaultHasher,
+}
+
+impl Said {
+    fn add(&mut self, text: &str) {
+        self.length += text.len();
+        self.hash.write(text.as_bytes());
+    }
+
+    /// What of the text of the whole message is not in its complete blocks; `None` if it does not begin with them.
+    fn rest_of<'t>(&self, text: &'t str) -> Option<&'t str> {
+        let (before, rest) = text.split_at_checked(self.length)?;
+        let mut hash = DefaultHasher::new();
+        hash.write(before.as_bytes());
+        (hash.finish() == self.hash.finish()).then_some(rest)
+    }
+}
+
 /// The texts of a turn.
 #[derive(Debug, Default)]
 pub(super) struct Texts {
     open: Option<Open>,
-    /// The next index in each message.
+    /// The index of the last block of each message.
     next: NameMap<u32>,
+    /// What the messages with ids have said; at most [`MOST`].
+    said: NameMap<Said>,
     blocks: u32,
     nameless: u64,
 }
@@ -70,8 +96,8 @@ impl Texts {
         }
     }
 
-    /// Replaces everything that a message said. If the new text begins with the old one, only the rest is new. Otherwise the old
-    /// text is cut off, and the new one is a block of its own.
+    /// Replaces everything that a message said. If the new text begins with what the message said so far, only the rest is new, and a
+    /// repeated text is nothing. Otherwise the open block is cut off, and the new text is a block of its own.
     pub(super) fn replace(
         &mut self,
         target: Target,
@@ -81,25 +107,24 @@ impl Texts {
         normalizer: &mut Normalizer,
     ) {
         let is_it = |open: &Open| open.kind == kind && open.is_named && *open.message_id == *message_id;
+        let whole = |text: &str| Utf16Text { low: None, text: text.to_owned(), high: None };
+        let name = key(kind, message_id);
+        let new = self.said.get(&*name).and_then(|said| said.rest_of(text));
+        if new.is_none() {
+            self.said.remove(&*name);
+        }
         if let Some(open) = self.open.take_if(|open| is_it(open)) {
             let so_far = normalizer.text_so_far(open.target, open.block()).unwrap_or_default();
-            match text.strip_prefix(so_far) {
+            match new.unwrap_or(text).strip_prefix(so_far) {
                 Some(rest) => {
-                    let rest = Utf16Text { low: None, text: rest.to_owned(), high: None };
-                    normalizer.delta(open.target, open.block(), rest);
+                    normalizer.delta(open.target, open.block(), whole(rest));
                     self.open = Some(open);
                     return;
                 }
                 None => normalizer.cut(open.target, open.block(), None),
             }
         }
-        self.chunk(
-            target,
-            kind,
-            Some(message_id),
-            Utf16Text { low: None, text: text.to_owned(), high: None },
-            normalizer,
-        );
+        self.chunk(target, kind, Some(message_id), whole(new.unwrap_or(text)), normalizer);
     }
 
     fn begin(&mut self, target: Target, kind: BlockKind, message_id: Option<&str>, normalizer: &Normalizer) {
@@ -147,8 +172,19 @@ impl Texts {
 
     /// Completes the open block.
     pub(super) fn complete(&mut self, normalizer: &mut Normalizer) {
-        if let Some(open) = self.open.take() {
-            normalizer.complete(open.target, open.block(), None, None);
+        let Some(open) = self.open.take() else { return };
+        if open.is_named {
+            let key = key(open.kind, &open.message_id);
+            if self.said.len() < MOST || self.said.contains_key(&*key) {
+                let text = normalizer.text_so_far(open.target, open.block()).unwrap_or_default();
+                self.said.entry(SharedStr::from(key)).or_default().add(text);
+            }
         }
+        normalizer.complete(open.target, open.block(), None, None);
     }
+}
+
+/// The name of a message or of a thought, which may have the same id.
+fn key(kind: BlockKind, message_id: &str) -> String {
+    format!("{kind:?} {message_id}")
 }

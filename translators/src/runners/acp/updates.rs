@@ -95,6 +95,9 @@ impl Acp {
         }
         if is_of_turn && session.running.is_none() && self.connection.is_alone() {
             let is_user = matches!(&*kind, "user_message_chunk" | "user_message");
+            // The client resumes a session without its history.
+            session.is_open |= self.has_resumed && is_user && update.some("messageId").is_some();
+            self.has_resumed &= !session.is_open;
             if is_user && self.is_whole && !session.is_open {
                 // The client loads a session.
                 (session.replay, session.has_history) = (Replay::Runs, true);
@@ -301,16 +304,17 @@ impl Turn {
         }
     }
 
-    /// Reports the message of the user, unless it is the prompt that the client sent.
+    /// Reports the message of the user, unless it is the agent's copy of the prompt, which only the first one may be.
     pub(super) fn say_user(&mut self, place: &mut Place<'_>) {
         let Some((id, text)) = self.user.take() else { return };
-        if text.is_empty() || self.prompt.as_deref().is_some_and(|prompt| prompt == text || text.contains(prompt)) {
+        if text.is_empty() || self.prompt.take().is_some_and(|prompt| text.contains(&prompt)) {
             return;
         }
+        self.user_messages += 1;
         self.texts.interrupted(place.normalizer);
         let message_id = if id.is_empty() {
             let stream = place.normalizer.stream(place.target.stream).map(|stream| stream.id).unwrap_or_default();
-            SharedStr::from(numbered(&stream, "user-", u64::try_from(text.len()).unwrap_or_default()).to_string())
+            SharedStr::from(numbered(&stream, "user-", self.user_messages).to_string())
         } else {
             id
         };

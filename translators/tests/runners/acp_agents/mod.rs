@@ -3,6 +3,7 @@
 mod approvals;
 mod calls;
 mod errors;
+mod terminals;
 mod texts;
 mod usage;
 
