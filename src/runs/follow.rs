@@ -221,8 +221,9 @@ impl Follower {
         }
         let mut next = self.next;
         loop {
-            let batch = self.reader.read(&self.runs, ask(next, tail.frames, self.wire)).await?;
-            if batch.lost || batch.last_id.is_some() {
+            let wants = Ask { types: self.types.as_deref(), ..ask(next, tail.frames, self.wire) };
+            let batch = self.reader.read(&self.runs, wants).await?;
+            if batch.lost || (batch.events > 0 && batch.last_id.is_some()) {
                 return Ok(false);
             }
             if batch.next <= next {
