@@ -127,6 +127,13 @@ impl Watcher for Budgets {
             }
         }
     }
+
+    fn replaced(&self, run: &Entry) {
+        let Some(runs) = self.runs.get().and_then(Weak::upgrade) else { return };
+        let was_seen = lock(&self.news).remove(&run.id()).is_none();
+        let status = run.status().clone();
+        lock(&self.ledger).take_back(&facts(&status), amount(&status, &runs), was_seen);
+    }
 }
 
 struct Keeper {

@@ -211,6 +211,23 @@ impl Ledger {
         stops
     }
 
+    /// Takes a run that another one replaces out of its accounts. They are again before the marks that they passed with it. `has_ended` says
+    /// that the end of the run was set.
+    pub(crate) fn take_back(&mut self, facts: &Facts, cost: Usd, has_ended: bool) {
+        let Some(run) = facts.run else { return };
+        for (budget, accounts) in &mut self.budgets {
+            for key in keys(budget, facts) {
+                let Some(account) = accounts.get_mut(&key) else { continue };
+                if account.open.remove(&run).is_none() && has_ended {
+                    account.ended = account.ended.minus(cost);
+                }
+                let spent = account.spent();
+                let reached = [Mark::Limit, Mark::Warning].into_iter().find(|mark| is_past(*mark, budget, spent));
+                account.passed = account.passed.min(reached);
+            }
+        }
+    }
+
     /// Ends a run whose status is not known any more, with the cost that was set last.
     pub(crate) fn end(&mut self, run: Uuid) {
         for account in self.budgets.iter_mut().flat_map(|(_, accounts)| accounts.values_mut()) {

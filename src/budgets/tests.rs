@@ -146,6 +146,27 @@ fn a_run_that_was_dropped_keeps_its_last_cost() {
 }
 
 #[test]
+fn a_run_that_a_longer_one_replaces_does_not_count() {
+    let mut ledger = empty(vec![budget(&["session"], "1", Action::Stop)]);
+    let (short, long) = (facts(1, 9, "", 1), facts(2, 9, "", 1));
+    assert_eq!(passed(&mut ledger, &short, "0.9", true).len(), 1);
+    ledger.take_back(&short, usd("0.9"), true);
+    assert_eq!(ledger.spent(&short), usd("0"));
+    // The warning is reported again, because the account was before it.
+    let marks: Vec<Mark> = passed(&mut ledger, &long, "1.1", true).into_iter().map(|(mark, ..)| mark).collect();
+    assert_eq!(marks, [Mark::Warning, Mark::Limit]);
+    assert_eq!(ledger.spent(&long), usd("1.1"));
+    assert!(ledger.forbids(&facts(3, 9, "", 1)).is_some());
+    ledger.take_back(&long, usd("1.1"), true);
+    assert!(ledger.forbids(&facts(3, 9, "", 1)).is_none());
+    // A run whose end was not set is open, or was not counted.
+    passed(&mut ledger, &short, "0.5", false);
+    ledger.take_back(&short, usd("0.5"), false);
+    ledger.take_back(&long, usd("1.1"), false);
+    assert_eq!(ledger.spent(&short), usd("0"));
+}
+
+#[test]
 fn the_account_of_a_run_ends_with_it() {
     let mut ledger = empty(vec![budget(&["run"], "1", Action::Stop)]);
     for run in 0..5_000 {

@@ -4,6 +4,7 @@ use super::*;
 use crate::config::GateMode;
 use crate::gate::Gate;
 use crate::log::MemoryLog;
+use crate::prices::Prices;
 use crate::runs::{Entry, RunStatus};
 use framegate_translators::frame::StreamKind;
 use framegate_translators::framing::Limits;
@@ -13,6 +14,9 @@ use framegate_translators::when::FirstTime;
 
 const CODEX_STREAM: &[u8] = include_bytes!("../../tests/fixtures/codex/exec-text-plain.ndjson");
 const CODEX_SESSION: &[u8] = include_bytes!("../../tests/fixtures/codex/rollout-exec-text-plain.jsonl");
+/// The second prompt of a session, by a process that resumed it, and the file of the whole session.
+const RESUMED_STREAM: &[u8] = include_bytes!("../../tests/fixtures/codex/exec-resume-t2.ndjson");
+const RESUMED_SESSION: &[u8] = include_bytes!("../../tests/fixtures/codex/rollout-exec-resume.jsonl");
 const COPILOT_STREAM: &[u8] = include_bytes!("../../tests/fixtures/copilot/edit.jsonl");
 const COPILOT_SESSION: &[u8] = include_bytes!("../../tests/fixtures/copilot/edit.session.jsonl");
 const PI_STREAM: &[u8] = include_bytes!("../../tests/fixtures/pi/rpc-steer.jsonl");
@@ -190,4 +194,28 @@ async fn a_session_file_adds_what_the_stream_did_not_say() {
         assert_eq!(after.title, before.title.or(expected.title), "{name}");
         assert!(after.model.is_some() && after.usage.input_tokens.is_some(), "{name}");
     }
+}
+
+#[tokio::test]
+async fn a_session_file_says_how_much_of_a_sessions_total_was_of_earlier_runs() {
+    let figures = |imports: &Imports| {
+        let figures = |status: &RunStatus| {
+            let usage = &status.usage;
+            (usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, status.cost(&Prices::default()))
+        };
+        let mut all: Vec<_> = imports.statuses().iter().map(figures).collect();
+        all.sort_by_key(|one| one.0);
+        all
+    };
+    let expected = Imports::new();
+    expected.import("codex", RESUMED_SESSION).await;
+    let imports = Imports::new();
+    imports.import("codex", RESUMED_STREAM).await;
+    assert_ne!(figures(&imports).last(), figures(&expected).last(), "the total of the session");
+    assert_eq!(imports.import("codex", RESUMED_SESSION).await, (1, 0));
+    assert_eq!(figures(&imports), figures(&expected));
+    // The figures of a run are not exchanged for smaller ones if they are its own.
+    let runs = |imports: &Imports| imports.statuses().len();
+    assert_eq!(imports.import("codex", RESUMED_SESSION).await, (2, 0));
+    assert_eq!((runs(&imports), figures(&imports)), (2, figures(&expected)));
 }

@@ -279,7 +279,7 @@ impl Repeats {
             if is_last(&frame) && stream_id(&frame) == run {
                 self.end(run, (runs, account), &mut out).await;
             } else if (!is_like && (held.behind.is_some() || !held.may_differ)) || self.bytes > self.held_bytes {
-                self.release(run, &mut out);
+                self.release(run, runs, &mut out);
             }
         }
         for artifact in artifacts {
@@ -324,6 +324,7 @@ impl Repeats {
                 if was_cut(&known) && !counterparts::ends_cut(&held.frames)
                     || counterparts::adds_work(&known, &held.frames) =>
             {
+                runs.is_to_be_replaced(&known, run);
                 self.superseded.push((known, run));
                 None
             }
@@ -333,6 +334,7 @@ impl Repeats {
             }
             (Some(counterparts), None) if !is_longer => match counterparts.find((runs, account), &held.frames) {
                 Some(found) if found.is_replaced || held.is_more_of(&found.stored) => {
+                    runs.is_to_be_replaced(&found.stored, run);
                     self.superseded.push((found.stored, run));
                     None
                 }
@@ -345,11 +347,12 @@ impl Repeats {
         };
         let Some(known) = known else {
             self.was_known = false;
-            return self.release(run, out);
+            return self.release(run, runs, out);
         };
         // An ingest that was killed may have stored the longer run, and not have dropped the shorter one.
         if let Some(shorter) = held.leftover(&known).filter(|shorter| is_replaced(self.counterparts.as_ref(), shorter))
         {
+            runs.is_to_be_replaced(&shorter, known.id());
             self.superseded.push((shorter, known.id()));
         }
         tracing::info!(
@@ -365,12 +368,15 @@ impl Repeats {
     }
 
     /// A run that was held back is new.
-    fn release(&mut self, run: StreamId, out: &mut (Vec<Arc<Frame>>, Vec<Artifact>)) {
+    fn release(&mut self, run: StreamId, runs: &Runs, out: &mut (Vec<Arc<Frame>>, Vec<Artifact>)) {
         let Some(held) = self.held.remove(&run) else { return };
         self.bytes -= held.bytes;
         let replaced =
             held.behind.filter(|known| held.like.is_empty() && is_replaced(self.counterparts.as_ref(), known));
-        self.superseded.extend(replaced.map(|known| (known, run)));
+        if let Some(known) = replaced {
+            runs.is_to_be_replaced(&known, run);
+            self.superseded.push((known, run));
+        }
         out.0.extend(held.frames);
         out.1.extend(held.artifacts);
     }

@@ -96,6 +96,12 @@ impl Usd {
         Self(self.0.saturating_add(more.0))
     }
 
+    /// What is left of an amount without another.
+    #[must_use]
+    pub fn minus(self, other: Self) -> Self {
+        Self(self.0.saturating_sub(other.0))
+    }
+
     /// The nearest floating-point number of US dollars, for output.
     pub fn to_f64(self) -> f64 {
         number(&self.to_string())

@@ -30,6 +30,19 @@ impl Tokens {
         self.input.saturating_add(self.cache_read).saturating_add(self.cache_creation)
     }
 
+    /// What is left of these tokens without others, at least 0.
+    #[must_use]
+    pub fn minus(&self, other: &Self) -> Self {
+        Self {
+            input: self.input.saturating_sub(other.input),
+            output: self.output.saturating_sub(other.output),
+            cache_read: self.cache_read.saturating_sub(other.cache_read),
+            cache_creation: self.cache_creation.saturating_sub(other.cache_creation),
+            cache_creation_1h: self.cache_creation_1h.saturating_sub(other.cache_creation_1h),
+            reasoning: self.reasoning.saturating_sub(other.reasoning),
+        }
+    }
+
     /// The largest limit of an input's size that these tokens of one call exceed; 0 if they exceed none.
     pub fn size_limit(&self) -> u64 {
         let input = self.whole_input();

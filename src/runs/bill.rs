@@ -1,14 +1,18 @@
 //! What runs cost.
 //!
 //! Input: the status of a run, and the prices. Output: its computed cost; the metrics of what it used and cost, counted when it ends. Never: a cost in a stored
-//! status; a run in the metrics that another proxy counts.
+//! status; a run in the metrics that another
+//! proxy counts; a run counted again in full when a longer one replaces it.
 
 use super::model_calls::{ModelCalls, ModelFigures};
 use super::{Entry, RunStatus, Runs};
+use crate::log::StreamId;
 use crate::prices::{ComputedCost, Prices, Spent, Tokens, Usd, day_of};
 use crate::telemetry::metrics::RunBill;
 use framegate_translators::frame::{Frame, StreamKind};
 use framegate_translators::pipeline::is_last;
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
 
 impl RunStatus {
     /// What the run's tokens cost.
@@ -45,6 +49,20 @@ impl Runs {
         status.with_cost(&self.prices)
     }
 
+    /// A longer run, whose last frame is not stored yet unless it was stored earlier, replaces a run: what that run cost does not count
+    /// any more.
+    pub fn is_to_be_replaced(&self, run: &Entry, longer: StreamId) {
+        self.watchers.iter().for_each(|watcher| watcher.replaced(run));
+        if run.is_billed.swap(false, Ordering::Relaxed) {
+            let bill = self.bill(&run.status());
+            let mut replaced = self.replaced.lock().unwrap_or_else(PoisonError::into_inner);
+            if replaced.len() >= MOST_REPLACED {
+                replaced.clear();
+            }
+            replaced.insert(longer, bill);
+        }
+    }
+
     /// Counts a run, if this frame, which the log has kept, is its last one.
     pub(super) fn count_cost(&self, frame: &Frame) {
         if frame.stream.kind != StreamKind::Session || !is_last(frame) {
@@ -52,19 +70,55 @@ impl Runs {
         }
         let Some(entry) = self.find((frame.stream.kind, frame.stream.id)) else { return };
         let status = entry.status().clone();
-        let computed_usd = status.cost(&self.prices).usd().map(Usd::to_f64);
+        let bill = self.bill(&status);
+        let counted = self.replaced.lock().unwrap_or_else(PoisonError::into_inner).remove(&entry.id());
+        entry.is_billed.store(true, Ordering::Relaxed);
         let day = day_of(status.started_at_ms);
         let model = status
             .model
             .as_deref()
             .and_then(|model| self.prices.find(model, day, |found| found.map(|found| found.pattern.to_owned())));
+        let is_unpriced = |bill: &Bill| bill.tokens.is_some() && bill.computed.is_none();
+        let new = bill.since(counted);
         self.metrics.run_ended(&RunBill {
             runner: status.runner,
             model: model.as_deref(),
             upstream: entry.upstream.as_deref(),
+            tokens: new.tokens,
+            reported_usd: new.reported_usd,
+            computed_usd: new.computed.map(Usd::to_f64),
+            is_unpriced: is_unpriced(&bill) && !counted.is_some_and(|counted| is_unpriced(&counted)),
+        });
+    }
+
+    fn bill(&self, status: &RunStatus) -> Bill {
+        Bill {
             tokens: status.usage.tokens(),
             reported_usd: status.usage.cost_usd,
-            computed_usd,
-        });
+            computed: status.cost(&self.prices).usd(),
+        }
+    }
+}
+
+/// The maximum number of bills of replaced runs that are kept until the longer runs end.
+const MOST_REPLACED: usize = 4096;
+
+/// What the metrics count of a run.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Bill {
+    tokens: Option<Tokens>,
+    reported_usd: Option<f64>,
+    computed: Option<Usd>,
+}
+
+impl Bill {
+    /// What was not counted yet.
+    fn since(self, counted: Option<Self>) -> Self {
+        let counted = counted.unwrap_or_default();
+        Self {
+            tokens: self.tokens.map(|tokens| tokens.minus(&counted.tokens.unwrap_or_default())),
+            reported_usd: self.reported_usd.map(|usd| usd - counted.reported_usd.unwrap_or_default()),
+            computed: self.computed.map(|usd| usd.minus(counted.computed.unwrap_or_default())),
+        }
     }
 }

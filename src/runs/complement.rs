@@ -1,7 +1,7 @@
 //! What another output of the runner says of a run that is kept: the session file of a run that the proxy saw as a stream, or the stream.
 //!
 //! Input: a kept run, and the status that the other output would give it. Output: the kept status with what it lacked, stored. Never: a figure that the kept run
-//! has, changed; an open run completed, which may yet report the same itself.
+//! has, changed, unless it is the total of its whole session; an open run completed, which may yet report the same itself.
 
 use super::model_calls::ModelCalls;
 use super::workspace::thread_of;
@@ -13,6 +13,7 @@ use std::sync::atomic::Ordering;
 impl RunStatus {
     /// Takes from a status of the same run what is absent here. Returns whether there was any.
     pub(super) fn complement(&mut self, other: Self) -> bool {
+        let is_of_session = self.is_total_of_more_than(&other);
         let mut is_changed = false;
         let mut take = |is_absent: bool, is_there: bool| {
             is_changed |= is_absent && is_there;
@@ -27,17 +28,32 @@ impl RunStatus {
         if take(self.model.is_none(), other.model.is_some()) {
             self.model = other.model;
         }
-        if take(self.usage.is_absent(), !other.usage.is_absent()) {
+        if take(self.usage.is_absent() || is_of_session, !other.usage.is_absent()) {
             self.usage = other.usage;
         }
         let has_calls =
             |models: &Option<ModelCalls>| models.as_ref().is_some_and(|models| !models.figures().is_empty());
-        if take(!has_calls(&self.models), has_calls(&other.models)) {
+        if take(!has_calls(&self.models) || is_of_session, has_calls(&other.models)) {
             self.models = other.models;
         }
         let before = self.workspace.clone();
         self.workspace.complete(other.workspace);
         is_changed || self.workspace != before
+    }
+
+    /// Whether the usage is the total of the session, because nothing was known of the runs before this one, and the other output knows
+    /// how much of it was theirs.
+    fn is_total_of_more_than(&self, other: &Self) -> bool {
+        let (Some(own), Some(running), Some(others)) = (self.usage.tokens(), &self.running_total, other.usage.tokens())
+        else {
+            return false;
+        };
+        // The input of a running total may include what was cached.
+        let is_whole = own.output == running.output_tokens
+            && [own.input, own.whole_input()].contains(&running.input_tokens)
+            && own.cache_read == running.cache_read_tokens.unwrap_or_default();
+        let is_part = others.input <= own.input && others.output <= own.output && others.cache_read <= own.cache_read;
+        is_whole && is_part && others != own
     }
 }
 

@@ -39,6 +39,8 @@ pub struct Entry {
     pub(super) checkpointed: AtomicU64,
     /// Whether readers have counted events since the counts were last saved.
     pub(super) has_counted: AtomicBool,
+    /// Whether the metrics have counted what the run cost.
+    pub(super) is_billed: AtomicBool,
     /// Its number in the order in which the runs began.
     pub(super) began: AtomicU64,
     /// Whether the log has dropped the stream. A stream that has its id later is a different one.
@@ -59,6 +61,7 @@ impl Entry {
             prune_turn: tokio::sync::Mutex::default(),
             checkpointed: AtomicU64::default(),
             has_counted: AtomicBool::default(),
+            is_billed: AtomicBool::default(),
             began: AtomicU64::default(),
             dropped: AtomicBool::default(),
         }

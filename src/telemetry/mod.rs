@@ -9,6 +9,7 @@ pub mod spans;
 use crate::config::filter::{BadFilter, filter};
 use crate::config::{LogFormat, Telemetry};
 use crate::platform::terminal::stderr_obeys_escapes;
+use crate::runs::Entry;
 use framegate_translators::frame::Frame;
 use std::io::IsTerminal;
 use std::sync::{Arc, OnceLock};
@@ -19,6 +20,9 @@ use tracing_subscriber::util::SubscriberInitExt;
 pub trait Watcher: Send + Sync {
     /// Called with frames of one ingest that the log has kept.
     fn kept(&self, frames: &[Arc<Frame>]);
+
+    /// Called before the log gets the frames of a run that replaces this one, which it will drop.
+    fn replaced(&self, _run: &Entry) {}
 
     /// Whether it also gets the frames of runs that are read from the files in which a runner keeps its sessions.
     fn wants_history(&self) -> bool {

@@ -163,3 +163,43 @@ fn a_reload_changes_what_may_be_spent() {
     assert_eq!(started.wait_for_end(&run)["state"], "interrupted");
     assert_eq!(started.logged("a budget is spent").len(), 1);
 }
+
+/// The records of a run, and the same without its last one.
+fn whole_and_cut() -> (Vec<u8>, Vec<u8>) {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/claude-code/bash_ok.partial.ndjson");
+    let whole = std::fs::read(path).unwrap();
+    let lines: Vec<&[u8]> = whole.split_inclusive(|byte| *byte == b'\n').collect();
+    let cut = lines[..lines.len() - 1].concat();
+    (whole, cut)
+}
+
+#[test]
+fn a_run_that_a_longer_one_replaces_is_counted_once() {
+    let (whole, cut) = whole_and_cut();
+    let ingested = |started: &Started, body: &[u8]| {
+        let path = "/v1/ingest/claude-code?label=team:web";
+        let answer = post(started.proxy.address, path, &[], body).json();
+        let run = answer["runs"][0]["run_id"].as_str().unwrap().to_owned();
+        get(started.proxy.address, &format!("/v1/runs/{run}"), &[]).json()
+    };
+    let usd = |status: &Value| status["computed_cost"]["usd"].as_f64().unwrap();
+    let started_without = started("");
+    let (of_cut, of_whole) = (usd(&ingested(&started_without, &cut)), usd(&ingested(&started_without, &whole)));
+    // Less than both together.
+    let limit = of_whole + of_cut / 2.0;
+    let started = started(&budget("team", "\"label:team\"", &format!("{limit:.6}"), "stop"));
+    ingested(&started, &cut);
+    let status = ingested(&started, &whole);
+    assert_eq!(get(started.proxy.address, "/v1/runs", &[]).json()["data"].as_array().unwrap().len(), 1);
+    let metrics = get(started.proxy.address, "/metrics", &[]).text();
+    let sum = |name: &str, labels: &str| -> f64 {
+        let lines = metrics.lines().filter(|line| line.starts_with(name) && line.contains(labels));
+        lines.map(|line| line.rsplit(' ').next().unwrap().parse::<f64>().unwrap()).sum()
+    };
+    let of_recording = "upstream=\"none\"";
+    let output = status["usage"]["output_tokens"].as_f64().unwrap();
+    assert!((sum("framegate_tokens_total{kind=\"output\"", of_recording) - output).abs() < 0.5, "{metrics}");
+    assert!((sum("framegate_computed_cost_usd_total{", of_recording) - of_whole).abs() < 1e-9, "{metrics}");
+    assert_eq!(started.logged("a budget is spent"), Vec::<String>::new());
+    assert_eq!(started.start(&order("go", json!({"team": "web"}))).status, 201);
+}

@@ -238,6 +238,14 @@ impl Normalizer {
         self.time_ms
     }
 
+    /// Emits frames of a run that was over before the current record, such as its end: they have the time of its last frame.
+    pub fn at_last_frame(&mut self, run: StreamKey, emit: impl FnOnce(&mut Self)) {
+        let now = self.time_ms;
+        self.time_ms = self.sequencer.last_ms(run).map_or(now, |last| last.min(now));
+        emit(self);
+        self.time_ms = now;
+    }
+
     /// The times so far were from another clock, which was `behind_ms` behind the runner's. Shifts the start of everything
     /// open, so that no duration spans two clocks.
     pub fn correct_clock(&mut self, behind_ms: i64) {

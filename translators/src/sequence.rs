@@ -219,6 +219,11 @@ impl Sequencer {
         Some(Numbered { stream: numbering.stream.clone(), seq, timestamp_ms: numbering.last_ms })
     }
 
+    /// The time of the last frame of an open stream, in milliseconds; `None` if it is closed.
+    pub(crate) fn last_ms(&self, key: StreamKey) -> Option<u64> {
+        self.open.get(&key).map(|numbering| numbering.last_ms)
+    }
+
     /// The next frame of an open stream is not timed before `until_ms`.
     pub(crate) fn advance(&mut self, stream: (StreamKind, Uuid), until_ms: u64) {
         if let Some(numbering) = self.key_of(stream).and_then(|key| self.open.get_mut(&key)) {

@@ -11,6 +11,7 @@ use crate::cli::input::{Input, shown};
 use crate::config::upstream::Preset;
 use crate::platform::paths;
 use framegate_translators::runners::{History, RUNNERS, Runner, SessionDatabase, is_match, runner};
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::io;
@@ -188,10 +189,10 @@ impl Found<'_> {
     fn matching(&mut self, folder: &Path, names: &[&str], runner: &'static str, history: &History) {
         let Some((name, rest)) = names.split_first() else { return };
         for (path, is_folder) in self.entries(folder) {
-            let Some(found) = path.file_name().and_then(|found| found.to_str()) else { continue };
+            let found = name_of(&path);
             match (is_folder, rest.is_empty()) {
-                (true, false) if is_match(name, found) => self.matching(&path, rest, runner, history),
-                (false, true) if history.is_session(found) => self.kept(&path, (runner, history.database)),
+                (true, false) if is_match(name, &found) => self.matching(&path, rest, runner, history),
+                (false, true) if history.is_session(&found) => self.kept(&path, (runner, history.database)),
                 _ => {}
             }
         }
@@ -254,8 +255,8 @@ impl Found<'_> {
         }
     }
 
-    /// The entries of a folder, and whether each is a folder. Symbolic links to folders are left out. A folder that does not exist has
-    /// none.
+    /// The folders and files in a folder, and whether each is a folder. Symbolic links to folders are left out, and what is neither,
+    /// such as a pipe. A folder that does not exist has none.
     fn entries(&mut self, folder: &Path) -> Vec<(PathBuf, bool)> {
         let read = std::fs::read_dir(folder).and_then(|entries| {
             let kind = |entry: std::fs::DirEntry| entry.file_type().map(|kind| (entry.path(), kind));
@@ -264,7 +265,7 @@ impl Found<'_> {
         match read {
             Ok(entries) => entries
                 .into_iter()
-                .filter(|(path, kind)| !kind.is_symlink() || path.is_file())
+                .filter(|(path, kind)| kind.is_dir() || kind.is_file() || (kind.is_symlink() && path.is_file()))
                 .map(|(path, kind)| (path, kind.is_dir()))
                 .collect(),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
@@ -296,15 +297,20 @@ impl Found<'_> {
     }
 }
 
+/// The name of a file, for comparing its ending. What is no UTF-8 in it is replaced.
+pub(super) fn name_of(path: &Path) -> Cow<'_, str> {
+    path.file_name().unwrap_or_default().to_string_lossy()
+}
+
 fn has_ending(path: &Path) -> bool {
-    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let name = name_of(path);
     ENDINGS.iter().any(|ending| COMPRESSED.iter().any(|more| name.ends_with(&format!("{ending}{more}"))))
 }
 
 /// Whether a file has the name of a database with sessions.
 fn is_kept_database(path: &Path) -> bool {
-    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let is_named = |history: &History| history.names().last().is_some_and(|pattern| is_match(pattern, name));
+    let name = name_of(path);
+    let is_named = |history: &History| history.names().last().is_some_and(|pattern| is_match(pattern, &name));
     RUNNERS.iter().flat_map(|runner| runner.history).any(|history| history.database.is_some() && is_named(history))
 }
 
@@ -312,6 +318,7 @@ fn is_kept_database(path: &Path) -> bool {
 mod tests {
     use super::*;
     use std::fs;
+    use std::os::unix::ffi::OsStrExt as _;
 
     struct Folder(PathBuf);
 
@@ -403,6 +410,22 @@ mod tests {
         let whole = folder.found(&[Target::Path(folder.0.clone())], &[]);
         let names: Vec<&str> = whole.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["a.jsonl", "b/c.jsonl.zst", "b/d/e.json.gz", "f.sse"]);
+        // A pipe would be waited for. A name need not be UTF-8.
+        let pipe = folder.0.join("pipe.jsonl");
+        let status = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+        assert!(status.success() && pipe.exists());
+        let odd = folder.0.join(std::ffi::OsStr::from_bytes(b"odd/\xFF.jsonl"));
+        fs::create_dir_all(odd.parent().unwrap()).unwrap();
+        fs::write(&odd, "odd").unwrap();
+        let machine = Machine {
+            home: None,
+            variable: &|_| None,
+            unchanged: database::Unchanged::default(),
+            known: subagents::Known::default(),
+        };
+        let (files, unreadable) = sessions(&[Target::Path(folder.0.clone())], None, &machine);
+        assert_eq!((files.len(), unreadable.len()), (5, 0));
+        assert!(files.iter().any(|file| file.path == odd));
         // The deepest folder that is searched, and the one below it.
         let deep = format!("deep/{}", "d/".repeat(DEPTH));
         folder.file(&format!("{deep}in.jsonl"));

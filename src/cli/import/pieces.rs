@@ -3,6 +3,7 @@
 //! Input: a file. Output: pieces of whole lines, if its records are lines, that are large enough to be stored together. Never: a line without an end
 //! that the runner may still be writing.
 
+use super::find;
 use crate::cli::bad::BadRecords;
 use crate::cli::input::Input;
 use crate::ingest::{Source, Stopped};
@@ -72,7 +73,7 @@ impl Source for Pieces<'_> {
 
 /// Whether each record of a file is one line, as its name says.
 fn has_lines(path: &Path) -> bool {
-    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let name = find::name_of(path);
     [".jsonl", ".ndjson"].iter().any(|ending| name.contains(ending))
 }
 

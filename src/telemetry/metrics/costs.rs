@@ -33,6 +33,8 @@ pub struct RunBill<'a> {
     pub reported_usd: Option<f64>,
     /// The computed cost in US dollars; `None` if a price is missing.
     pub computed_usd: Option<f64>,
+    /// Whether it has tokens and no computed cost.
+    pub is_unpriced: bool,
 }
 
 /// The metric families.
@@ -90,9 +92,9 @@ impl Costs {
             ] {
                 self.tokens.with_label_values(&[runner, model, upstream, kind]).inc_by(count);
             }
-            if bill.computed_usd.is_none() {
-                self.unpriced.with_label_values(&labels).inc();
-            }
+        }
+        if bill.is_unpriced {
+            self.unpriced.with_label_values(&labels).inc();
         }
         for (family, amount) in [(&self.reported, bill.reported_usd), (&self.computed, bill.computed_usd)] {
             // A counter panics if an amount is negative, and stays at an amount that is not a number.
@@ -131,6 +133,7 @@ mod tests {
         costs.ended(&RunBill {
             runner: "codex",
             tokens: Some(Tokens { input: 3, ..Tokens::default() }),
+            is_unpriced: true,
             ..RunBill::default()
         });
         let of = |model: &str| costs.computed.with_label_values(&["codex", model, NO_UPSTREAM]).get();

@@ -18,6 +18,7 @@ mod claude_code;
 mod codex;
 mod copilot;
 mod dialogues;
+mod durations;
 mod gemini_cli;
 mod open_responses;
 mod open_responses_mixtures;

@@ -13,6 +13,8 @@ use crate::rfc3339::unix_ms;
 pub(super) struct Clock {
     ingest_ms: u64,
     ahead_ms: Option<i64>,
+    /// The time of the last record, in milliseconds.
+    last_ms: Option<u64>,
 }
 
 impl Clock {
@@ -30,8 +32,15 @@ impl Clock {
             }
         }
         if let Some(ahead) = self.ahead_ms {
-            normalizer.set_time(self.ingest_ms.saturating_add_signed(ahead));
+            let now = self.ingest_ms.saturating_add_signed(ahead);
+            self.last_ms = Some(now);
+            normalizer.set_time(now);
         }
+    }
+
+    /// Leaves the normalizer's time at that of the last record. Returns whether there was one with a time.
+    pub(super) fn stay(&self, normalizer: &mut Normalizer) -> bool {
+        self.last_ms.map(|last| normalizer.set_time(last)).is_some()
     }
 }
 

@@ -7,6 +7,7 @@ use super::agents::Agent;
 use super::call_keys::CallKeys;
 use super::clock::Clock;
 use super::control::PendingQuestion;
+use super::history::History;
 use super::runs::Runs;
 use super::side_chains::SideChains;
 use super::system::Compaction;
@@ -36,6 +37,7 @@ pub(super) struct Claude {
     /// The number of subagents called so far.
     pub(super) agents_called: u64,
     pub(super) side_chains: SideChains,
+    pub(super) history: History,
     pub(super) tasks: Tasks,
     /// Questions that await their answer, by the key of the call that they are about.
     pub(super) asks: HashMap<SharedStr, PendingQuestion>,
@@ -69,7 +71,12 @@ impl Decoder for Claude {
 
 impl Claude {
     fn one(&mut self, fields: &Object<'_>, index: u64, normalizer: &mut Normalizer) {
-        self.clock.set(normalizer, fields.str("timestamp").as_deref());
+        let stays = transcript::is_beside_the_run(fields)
+            && self.runs.current(normalizer).is_some()
+            && self.clock.stay(normalizer);
+        if !stays {
+            self.clock.set(normalizer, fields.str("timestamp").as_deref());
+        }
         if transcript::is_entry(fields) {
             self.entry(fields, index, normalizer);
         } else {

@@ -13,6 +13,7 @@ mod decoder;
 mod demo;
 mod dialogue;
 mod files;
+mod history;
 mod message;
 mod outcome;
 mod plan;

@@ -44,6 +44,11 @@ const BOOKKEEPING: &[&str] = &[
     "worktree-state",
 ];
 
+/// Whether a line tells what the person does in the meantime, so that its time is not that of the run before it.
+pub(super) fn is_beside_the_run(fields: &Object<'_>) -> bool {
+    is_entry(fields) && fields.str("type").as_deref() == Some("queue-operation")
+}
+
 /// Whether a record is a transcript line. Newer lines also have the stream's `session_id`, so a field that only transcripts have
 /// decides before it.
 pub(super) fn is_entry(fields: &Object<'_>) -> bool {
@@ -70,6 +75,9 @@ impl Claude {
     pub(super) fn entry(&mut self, fields: &Object<'_>, index: u64, normalizer: &mut Normalizer) {
         if let Some(session) = session_of(fields) {
             normalizer.set_session(&session);
+        }
+        if self.history.is_earlier(fields) {
+            return;
         }
         match &*fields.str("type").unwrap_or_default() {
             "user" => self.user_entry(fields, index, normalizer),
@@ -129,7 +137,7 @@ impl Claude {
         // The record belongs to the run that it starts, even if it ends another.
         normalizer.record_on(key);
         if let Some(before) = before {
-            self.end_entry_run(before, normalizer);
+            normalizer.at_last_frame(before, |normalizer| self.end_entry_run(before, normalizer));
         }
         if woken {
             if let Some(task_id) = tagged(&content.text, "task-id") {
@@ -257,7 +265,7 @@ impl Claude {
     /// Handles the end of the transcript.
     pub(super) fn end_transcript(&mut self, normalizer: &mut Normalizer) {
         for key in self.runs.transcript_runs() {
-            self.end_entry_run(key, normalizer);
+            normalizer.at_last_frame(key, |normalizer| self.end_entry_run(key, normalizer));
         }
     }
 }

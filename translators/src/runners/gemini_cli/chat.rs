@@ -255,7 +255,8 @@ impl Gemini {
         } else {
             RunEnd::interrupted(STREAM_ENDED, "the file has no answer to this prompt")
         };
-        self.end_run(end, normalizer);
+        let key = run.key;
+        normalizer.at_last_frame(key, |normalizer| self.end_run(end, normalizer));
     }
 
     fn log(&mut self, level: LogLevel, message: String, normalizer: &mut Normalizer) {

@@ -6,6 +6,7 @@
 use super::super::clock::Clock;
 use super::entry;
 use super::run::{Runs, lost};
+use super::written_ms;
 use crate::decode::{Decoder, Record};
 use crate::frame::{Body, ErrorReported, ErrorScope, LogLevel, SharedStr};
 use crate::json::{Kind, Object};
@@ -18,6 +19,8 @@ pub(super) struct Pi {
     pub(super) runs: Runs,
     /// Most records of the stream have no time.
     pub(super) clock: Clock,
+    /// When the session was forked from another one, in milliseconds; `None` if it was not.
+    pub(super) forked_ms: Option<u64>,
 }
 
 impl Decoder for Pi {
@@ -44,7 +47,10 @@ impl Decoder for Pi {
     }
 
     fn end(&mut self, normalizer: &mut Normalizer) {
-        self.input_over(normalizer);
+        match self.runs.open.as_ref().map(|run| run.key) {
+            Some(run) => normalizer.at_last_frame(run, |normalizer| self.input_over(normalizer)),
+            None => self.input_over(normalizer),
+        }
     }
 }
 
@@ -92,6 +98,8 @@ impl Pi {
         if let Some(id) = fields.str("id").filter(|id| !id.is_empty()) {
             self.leave(lost("another session began before the end of the run"), normalizer);
             normalizer.set_session(&id);
+            let is_fork = fields.str("parentSession").is_some_and(|parent| !parent.is_empty());
+            self.forked_ms = written_ms(fields).filter(|_| is_fork);
         }
     }
 

@@ -20,6 +20,10 @@ pub(super) fn is_entry(fields: &Object<'_>) -> bool {
 impl Pi {
     pub(super) fn entry(&mut self, fields: &Object<'_>, normalizer: &mut Normalizer) {
         let written = written_ms(fields);
+        if written.is_some_and(|written| self.forked_ms.is_some_and(|forked| written < forked)) {
+            // An entry of the session that this one continues.
+            return;
+        }
         self.clock.at(written, normalizer);
         match &*fields.str("type").unwrap_or_default() {
             "message" => {
@@ -38,7 +42,9 @@ impl Pi {
     fn entry_message(&mut self, message: &Object<'_>, written: Option<u64>, normalizer: &mut Normalizer) {
         match &*message.str("role").unwrap_or_default() {
             "user" => {
-                self.leave_before_prompt(normalizer);
+                if let Some(run) = self.runs.open.as_ref().map(|run| run.key) {
+                    normalizer.at_last_frame(run, |normalizer| self.leave_before_prompt(normalizer));
+                }
                 self.runs.ensure_asked(&prompt_of(message).0, normalizer);
                 self.user_said(message, normalizer);
             }

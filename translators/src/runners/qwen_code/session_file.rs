@@ -219,7 +219,7 @@ impl Qwen {
             Some(FileRun { cancelled: true, .. }) => RunEnd::interrupted("interrupted", "interrupted by the user"),
             _ => lost("the session file does not say how the run ended"),
         };
-        self.end_run(key, end, Fate::Cut, normalizer);
+        normalizer.at_last_frame(key, |normalizer| self.end_run(key, end, Fate::Cut, normalizer));
     }
 }
 

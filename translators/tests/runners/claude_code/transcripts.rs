@@ -1,6 +1,7 @@
 //! Logs and transcripts that a session leaves behind.
 
 use super::records::*;
+use crate::durations::durations;
 use framegate_translators::frame::Body;
 use framegate_translators::framing::Limits;
 use framegate_translators::recognise::{Recogniser, Verdict, Window};
@@ -332,4 +333,63 @@ fn the_total_of_a_transcripts_run_is_the_growth_of_the_sessions_totals() {
     let mut unknown = two.to_vec();
     unknown[2]["hasUnknownModelCost"] = json!(true);
     assert_eq!(of_runs(&unknown), ["usage run 100/30 None", "usage run 20/10 None"]);
+}
+
+/// A line at a time of one day.
+fn at(time: &str, mut line: Value) -> Value {
+    line["timestamp"] = json!(format!("2026-11-23T{time}Z"));
+    line
+}
+
+#[test]
+fn a_run_of_a_transcript_lasts_until_its_last_word_and_not_until_the_next_prompt() {
+    let says = |id: &str, text: &str| unstopped(id, json!({"type": "text", "text": text}), 1);
+    let queued = with_session(json!({"type": "queue-operation", "operation": "enqueue", "sessionId": SESSION}));
+    let interrupted = entry("user", json!({"role": "user", "content": "[Request interrupted by user]"}), false);
+    let records = [
+        at("10:00:00.000", prompt("one")),
+        at("10:00:05.000", says("m1", "Done")),
+        at("11:00:00.000", queued),
+        at("11:00:00.000", prompt("two")),
+        at("11:00:07.000", says("m2", "Hm")),
+        at("11:00:09.000", interrupted),
+        at("12:00:00.000", prompt("three")),
+        at("12:00:01.000", says("m3", "Yes")),
+    ];
+    assert_eq!(durations(&frames(&records)), [5_000, 9_000, 1_000]);
+}
+
+#[test]
+fn a_fork_begins_with_the_lines_of_another_session_which_are_not_its_runs() {
+    let says = |id: &str, text: &str| unstopped(id, json!({"type": "text", "text": text}), 1);
+    let forked = |mut line: Value| {
+        line["forkedFrom"] = json!({"sessionId": "99999999-9999-4999-8999-999999999999", "messageUuid": "m"});
+        line
+    };
+    let lines =
+        frame_lines(&[forked(prompt("before")), forked(says("m1", "Earlier")), prompt("here"), says("m2", "Now")]);
+    let told = |start: &str| lines.iter().filter(|line| line.starts_with(start)).cloned().collect::<Vec<_>>();
+    assert_eq!(
+        (told("start"), told("end")),
+        (vec!["start \"here\"".to_owned()], vec!["end completed - \"Now\"".to_owned()])
+    );
+}
+
+#[test]
+fn a_line_that_is_written_again_is_nothing_new() {
+    let numbered = |number: u32, mut line: Value| {
+        line["uuid"] = json!(format!("00000000-0000-4000-8000-{number:012}"));
+        line
+    };
+    let conversation = [
+        numbered(1, prompt("one")),
+        numbered(2, unstopped("m1", json!({"type": "text", "text": "Done"}), 1)),
+        numbered(3, prompt("two")),
+        numbered(4, unstopped("m2", json!({"type": "text", "text": "Done too"}), 2)),
+    ];
+    let once = frame_lines(&conversation);
+    let twice: Vec<Value> = conversation.iter().flat_map(|line| [line.clone(), line.clone()]).collect();
+    assert_eq!(frame_lines(&twice), once);
+    let again: Vec<Value> = conversation.iter().chain(&conversation).cloned().collect();
+    assert_eq!(frame_lines(&again), once);
 }

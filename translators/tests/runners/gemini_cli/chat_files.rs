@@ -1,6 +1,7 @@
 //! Chat files: messages are written twice, and checkpoints repeat the history.
 
 use super::records::*;
+use crate::durations::durations;
 use serde_json::{Value, json};
 
 fn user(id: &str, text: &str) -> Value {
@@ -148,4 +149,19 @@ fn an_error_after_the_last_reply_fails_the_run() {
     let ends: Vec<&String> = lines.iter().filter(|line| line.starts_with("end ")).collect();
     assert_eq!(ends, ["end failed rate_limit \"-\"", "end completed - \"Yes.\""]);
     assert_eq!(frame_lines(&[error("no run")]), ["error no run"]);
+}
+
+#[test]
+fn a_run_lasts_until_its_last_message_and_not_until_the_next_prompt() {
+    let at = |time: &str, mut message: Value| {
+        message["timestamp"] = json!(format!("2026-11-23T{time}Z"));
+        message
+    };
+    let records = [
+        at("03:00:00.000", user("u", "One")),
+        at("03:00:04.000", reply("g", "1", Value::Null)),
+        at("09:00:00.000", user("v", "Two")),
+        at("09:00:03.000", reply("h", "2", Value::Null)),
+    ];
+    assert_eq!(durations(&frames(&records)), [4_000, 3_000]);
 }

@@ -1,6 +1,9 @@
 //! Session files: a tree of entries, read in the order of the file.
 
 use super::records::*;
+use crate::durations::durations;
+use crate::support::frames;
+use framegate_translators::runners::runner;
 use serde_json::{Value, json};
 
 /// Entries with these messages, one second after the other.
@@ -107,4 +110,32 @@ fn a_command_of_the_client_is_logged_and_is_no_call() {
         assert!(brief.iter().any(|line| line == log), "{brief:?}");
         assert!(!brief.iter().any(|line| line.starts_with("tool_")), "{brief:?}");
     }
+}
+
+#[test]
+fn a_run_lasts_until_its_last_message_and_not_until_the_next_prompt() {
+    let answer = |words: &str| assistant(&text(words), &stop());
+    let lines = file(&[user("One"), answer("1"), user("Two"), asks("c"), user("Three"), answer("3")]);
+    let late =
+        lines.join("\n").replace("03:47:02", "09:00:00").replace("03:47:03", "09:00:04").replace(":47:04", ":48:00");
+    let of_runs = durations(&frames(runner("pi").unwrap(), late.as_bytes()));
+    assert_eq!(of_runs.first(), Some(&1_000), "the second prompt came hours later");
+}
+
+#[test]
+fn a_fork_begins_with_the_entries_of_another_session_which_are_not_its_runs() {
+    let answer = |words: &str| assistant(&text(words), &stop());
+    let lines = file(&[user("One"), answer("1"), user("Two"), answer("2")]);
+    let seen = |head: &str| {
+        let lines: Vec<&str> = std::iter::once(head).chain(lines[1..].iter().map(String::as_str)).collect();
+        let seen = brief(&lines);
+        of(&seen, "session_ended").into_iter().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let head = |parent: &str| {
+        format!(
+            r#"{{"type":"session","version":3,"id":"s","timestamp":"2026-11-23T03:47:02.000Z","cwd":"/w"{parent}}}"#
+        )
+    };
+    assert_eq!(seen(&head(r#","parentSession":"/w/other.jsonl""#)), ["completed 2"]);
+    assert_eq!(seen(&head("")), ["completed 1", "completed 2"]);
 }

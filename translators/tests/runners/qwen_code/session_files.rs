@@ -1,6 +1,7 @@
 //! Lines of session files.
 
 use super::records::*;
+use crate::durations::durations;
 use framegate_translators::frame::Body;
 use serde_json::json;
 
@@ -120,4 +121,19 @@ fn the_time_of_a_line_is_that_of_its_frames() {
     let ms = u64::try_from(time.as_millisecond()).unwrap();
     let own = all.iter().filter(|frame| !matches!(frame.body, Body::SessionEnded(_)));
     assert!(own.clone().count() > 5 && own.clone().all(|frame| frame.timestamp_ms == ms));
+}
+
+#[test]
+fn a_run_lasts_until_its_last_line_and_not_until_the_next_prompt() {
+    let at = |time: &str, mut line: serde_json::Value| {
+        line["timestamp"] = json!(format!("2026-11-23T{time}Z"));
+        line
+    };
+    let records = [
+        at("03:00:00.000", prompt("One")),
+        at("03:00:04.000", reply(json!([{"text": "First."}]))),
+        at("09:00:00.000", prompt("Two")),
+        at("09:00:03.000", reply(json!([{"text": "Second."}]))),
+    ];
+    assert_eq!(durations(&frames(&records)), [4_000, 3_000]);
 }
