@@ -5,7 +5,7 @@
 
 use super::model_calls::ModelCalls;
 use super::workspace::thread_of;
-use super::{Entry, RunStatus, Runs, UsageTotal};
+use super::{Entry, RunState, RunStatus, Runs, UsageTotal};
 use crate::log::Summary;
 use framegate_translators::frame::StreamKind;
 use std::sync::atomic::Ordering;
@@ -53,7 +53,12 @@ impl RunStatus {
             && [own.input, own.whole_input()].contains(&running.input_tokens)
             && own.cache_read == running.cache_read_tokens.unwrap_or_default();
         let is_part = others.input <= own.input && others.output <= own.output && others.cache_read <= own.cache_read;
-        is_whole && is_part && others != own
+        // Both must know the run up to its end.
+        let is_as_long = match &other.running_total {
+            Some(total) => total == running,
+            None => other.state == RunState::Completed && other.final_text == self.final_text,
+        };
+        is_whole && is_part && is_as_long && others != own
     }
 }
 

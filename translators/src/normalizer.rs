@@ -74,6 +74,8 @@ pub struct Normalizer {
     /// What the host said to the runner.
     prompts: prompts::Prompts,
     adopted: adopt::AdoptedStreams,
+    /// Halves of surrogate pairs at the end of arguments that are being written, by tool.
+    halves: HashMap<Uuid, u16>,
     frames: Vec<Frame>,
 }
 
@@ -104,6 +106,7 @@ impl Normalizer {
             memory: None,
             prompts: prompts::Prompts::default(),
             adopted: adopt::AdoptedStreams::default(),
+            halves: HashMap::default(),
             frames: Vec::new(),
         }
     }

@@ -6,8 +6,12 @@
 use super::{Normalizer, Target};
 use crate::derived::uuid_v5;
 use crate::frame::{ApprovalRequested, ApprovalResolved, Body, OutputStream, RawJson, SharedStr, Tool, ToolCall};
+use crate::json::Utf16Text;
 use crate::sequence::StreamKey;
 use uuid::Uuid;
+
+/// The maximum number of calls whose arguments end in half of a surrogate pair for now. Beyond it, all halves are forgotten.
+const MOST_HALVES: usize = 1024;
 
 /// The id of a subagent; a placeholder if the runner gives none.
 fn named(subagent_id: &str) -> &str {
@@ -23,6 +27,28 @@ impl Normalizer {
     /// The model wants a tool to run.
     pub fn tool_proposed(&mut self, target: Target, call: ToolCall) {
         self.emit(target, Body::ToolCallProposed(Box::new(call)));
+    }
+
+    /// A piece of the arguments that the model is writing. Half of a surrogate pair waits for its other half.
+    pub fn tool_input(&mut self, target: Target, tool: &Tool, name: &SharedStr, piece: Utf16Text) {
+        let is_whole = piece.low.is_none() && piece.high.is_none();
+        let delta = match is_whole && !self.halves.contains_key(&tool.id) {
+            true => piece.text,
+            false => {
+                let mut waiting = self.halves.remove(&tool.id);
+                let delta = piece.after(&mut waiting);
+                if let Some(half) = waiting {
+                    if self.halves.len() >= MOST_HALVES {
+                        self.halves.clear();
+                    }
+                    self.halves.insert(tool.id, half);
+                }
+                delta
+            }
+        };
+        if !delta.is_empty() {
+            self.emit(target, Body::ToolInputDelta { tool: tool.clone(), name: name.clone(), delta });
+        }
     }
 
     /// A tool runs. Does nothing if the call is already running or over.

@@ -53,7 +53,10 @@ fn frame(fields: &Object<'_>) -> Option<&'static str> {
     fields.str("session_id").filter(|id| !id.is_empty())?;
     match &*kind {
         "assistant" => (is_object("message") && is_assistant(fields)).then_some("type, session_id and message"),
-        "user" => (is_object("message") && is_own(fields, "message")).then_some("type, session_id and message"),
+        "user" => {
+            let is_it = is_object("message") && is_own(fields, "message") && !is_prompt_of_client(fields);
+            is_it.then_some("type, session_id and message")
+        }
         "stream_event" => {
             let is_goal = fields.object("event").is_some_and(|event| event.get("goal_state").is_some());
             let is_event = is_object("event") && is_own(fields, "event") && !is_goal;
@@ -85,6 +88,15 @@ const OWN: &[&str] = &[
 /// Whether a record has a field of Claude Code's own, or its order: the content comes first.
 fn is_own(fields: &Object<'_>, content: &str) -> bool {
     OWN.iter().any(|key| fields.get(key).is_some()) || fields.iter().map(|(name, _)| name).take(2).eq(["type", content])
+}
+
+/// Whether a user record is what a client writes to its runner, which other runners read in the same form.
+fn is_prompt_of_client(fields: &Object<'_>) -> bool {
+    let message = fields.object("message").unwrap_or_default();
+    let is_result =
+        |block: Json<'_>| block.object().is_some_and(|block| block.str("type").as_deref() == Some("tool_result"));
+    let is_marked = fields.get("uuid").is_some() || OWN.iter().any(|key| fields.get(key).is_some());
+    !is_marked && !message.items("content").into_iter().any(is_result)
 }
 
 fn is_assistant(fields: &Object<'_>) -> bool {

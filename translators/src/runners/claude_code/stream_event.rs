@@ -7,7 +7,7 @@
 use super::decoder::Claude;
 use super::message::Content;
 use super::usage::Tokens;
-use crate::frame::{Body, SharedStr, UsageScope};
+use crate::frame::{SharedStr, UsageScope};
 use crate::json::{Object, Utf16Text};
 use crate::normalizer::{Block, Normalizer, Target};
 
@@ -104,8 +104,8 @@ impl Claude {
             Content::Text => normalizer.delta(target, Block::text(&message.id, index), text),
             Content::Reasoning => normalizer.delta(target, Block::reasoning(&message.id, index), text),
             Content::Tool { tool, name } => {
-                let body = Body::ToolInputDelta { tool: tool.clone(), name: name.clone(), delta: text.into_string() };
-                normalizer.push(target, body);
+                let (tool, name) = (tool.clone(), name.clone());
+                normalizer.tool_input(target, &tool, &name, text);
             }
             Content::Other => {}
         }

@@ -69,7 +69,11 @@ impl Copilot {
 
     pub(super) fn permission_completed(&mut self, event: &Event<'_>, normalizer: &mut Normalizer) {
         let result = event.data.object("result").unwrap_or_default();
-        let (decision, scope) = decided(&result.str("kind").unwrap_or_default());
+        let kind = result.str("kind").unwrap_or_default();
+        let (decision, scope) = decided(&kind).unwrap_or_else(|| {
+            normalizer.unknown(format!("unknown decision {kind:?}"));
+            (Decision::Cancelled, None)
+        });
         self.answers(&event.data, decision, scope, reason(&result), normalizer);
     }
 
@@ -111,16 +115,17 @@ impl Copilot {
     }
 }
 
-/// The decision, and how far it reaches.
-fn decided(kind: &str) -> (Decision, Option<&'static str>) {
-    match kind {
+/// The decision, and how far it reaches; `None` if the word is not known.
+fn decided(kind: &str) -> Option<(Decision, Option<&'static str>)> {
+    Some(match kind {
         "approved" => (Decision::Approved, Some("once")),
         "approved-for-session" => (Decision::Approved, Some("session")),
         "approved-for-location" => (Decision::Approved, Some("always")),
-        kind if kind.starts_with("approved") => (Decision::Approved, None),
+        kind if kind.starts_with("approved-") => (Decision::Approved, None),
         "cancelled" => (Decision::Cancelled, None),
-        _ => (Decision::Rejected, None),
-    }
+        kind if kind == "denied" || kind.starts_with("denied-") => (Decision::Rejected, None),
+        _ => return None,
+    })
 }
 
 /// Why: a person's words, or else the runner's word for the decision if it is more than yes or no.

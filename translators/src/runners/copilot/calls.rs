@@ -52,11 +52,11 @@ impl Copilot {
         let data = &event.data;
         let (Some(id), Some(delta)) = (call_id(data), data.get("inputDelta").and_then(Json::utf16)) else { return };
         let is_known = self.run_of(target.stream).is_some_and(|run| run.calls.contains_key(&*id));
-        let delta = delta.into_string();
-        if !is_known && !delta.is_empty() {
+        let is_empty = delta.text.is_empty() && delta.low.is_none() && delta.high.is_none();
+        if !is_known && !is_empty {
             let tool = self.new_tool(normalizer, target, &id);
             let name = SharedStr::from(&*data.str("toolName").unwrap_or_default());
-            normalizer.push(target, Body::ToolInputDelta { tool, name, delta });
+            normalizer.tool_input(target, &tool, &name, delta);
         }
     }
 

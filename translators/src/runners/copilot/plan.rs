@@ -5,7 +5,7 @@
 
 use super::calls::Call;
 use super::decoder::Copilot;
-use super::sql::{Condition, OnConflict, Statement, names_plan, statements};
+use super::sql::{Comparison, Condition, New, OnConflict, Statement, names_plan, statements};
 use crate::frame::{Body, PlanEntry, SharedStr};
 use crate::json::Object;
 use crate::normalizer::Normalizer;
@@ -55,7 +55,7 @@ impl Plan {
         let mut changed = false;
         for statement in statements(query) {
             changed |= match statement {
-                Statement::Insert { columns, rows, on_conflict } => self.insert(&columns, rows, on_conflict),
+                Statement::Insert { columns, rows, on_conflict } => self.insert(&columns, rows, &on_conflict),
                 Statement::Update { assigned, condition } => self.update(&assigned, &condition),
                 Statement::Delete { condition } => self.delete(&condition),
                 Statement::Unclear => {
@@ -67,7 +67,7 @@ impl Plan {
         changed && !self.is_unclear
     }
 
-    fn insert(&mut self, columns: &[String], rows: Vec<Vec<Option<String>>>, on_conflict: OnConflict) -> bool {
+    fn insert(&mut self, columns: &[String], rows: Vec<Vec<Option<String>>>, on_conflict: &OnConflict) -> bool {
         let mut changed = false;
         for values in rows {
             let mut row = Row { status: Some("pending".to_owned()), ..Row::default() };
@@ -75,10 +75,15 @@ impl Plan {
                 row.set(column, value);
             }
             match self.rows.iter().position(|known| known.id == row.id) {
-                Some(at) if on_conflict == OnConflict::Replace => {
+                Some(at) if *on_conflict == OnConflict::Replace => {
                     self.rows.remove(at);
                 }
-                Some(_) => continue,
+                Some(at) => {
+                    if let (OnConflict::Update(assigned), Some(known)) = (on_conflict, self.rows.get_mut(at)) {
+                        changed |= known.update(assigned, &row);
+                    }
+                    continue;
+                }
                 None => {}
             }
             if self.rows.len() < MOST_ENTRIES {
@@ -136,17 +141,44 @@ impl Row {
         true
     }
 
-    /// Whether it meets a condition; `None` if the condition is about a column that is not followed.
+    /// Changes its columns, partly to those of a row that could not be inserted. Returns whether the plan shows the change.
+    fn update(&mut self, assigned: &[(String, New)], new: &Self) -> bool {
+        let mut changed = false;
+        for (column, value) in assigned {
+            let value = match value {
+                New::Value(value) => value.clone(),
+                New::Column(of) => new.get(of).and_then(|value| value.cloned()),
+            };
+            changed |= self.set(column, value);
+        }
+        changed
+    }
+
+    /// The value of a column, which may be null; `None` if the column is not followed.
+    fn get(&self, column: &str) -> Option<Option<&String>> {
+        match column {
+            "id" => Some(Some(&self.id)),
+            "title" => Some(self.title.as_ref()),
+            "status" => Some(self.status.as_ref()),
+            _ => None,
+        }
+    }
+
+    /// Whether it meets a condition; `None` if that depends on a column that is not followed.
     fn meets(&self, condition: &Condition) -> Option<bool> {
-        let Condition::Is { column, values, negated } = condition else { return Some(true) };
-        let own = match column.as_str() {
-            "id" => Some(&self.id),
-            "title" => self.title.as_ref(),
-            "status" => self.status.as_ref(),
-            _ => return None,
+        let Condition::Any(groups) = condition else { return Some(true) };
+        let all = |group: &Vec<Comparison>| {
+            let mut known = group.iter().map(|comparison| self.compares(comparison));
+            if known.clone().any(|one| one == Some(false)) { Some(false) } else { known.try_fold(true, |_, one| one) }
         };
+        let mut known = groups.iter().map(all);
+        if known.clone().any(|one| one == Some(true)) { Some(true) } else { known.try_fold(false, |_, one| one) }
+    }
+
+    fn compares(&self, comparison: &Comparison) -> Option<bool> {
+        let own = self.get(&comparison.column)?;
         // A column that is null meets no comparison.
-        Some(own.is_some_and(|own| values.contains(own) != *negated))
+        Some(own.is_some_and(|own| comparison.values.contains(own) != comparison.negated))
     }
 }
 
@@ -175,6 +207,26 @@ mod tests {
         assert_eq!(shown(&plan), ["completed A", "in_progress B"]);
         assert!(!plan.follow("SELECT * FROM todos"));
         assert!(!plan.follow("UPDATE todos SET status = 'done' WHERE id = 'unknown'"));
+    }
+
+    #[test]
+    fn conditions_are_combined_and_rows_that_exist_are_updated() {
+        let mut plan = Plan::default();
+        assert!(
+            plan.follow("INSERT INTO todos (id, title, created_at) VALUES ('a', 'A', datetime('now')), ('b', 'B', 1)")
+        );
+        assert!(plan.follow("UPDATE todos SET status = 'done' WHERE id = 'a' AND status = 'pending'"));
+        assert!(!plan.follow("UPDATE todos SET status = 'in_progress' WHERE id = 'a' AND status = 'pending'"));
+        assert_eq!(shown(&plan), ["completed A", "pending B"]);
+        assert!(plan.follow(
+            "INSERT INTO todos (id, title) VALUES ('b', 'B2'), ('c', 'C') ON CONFLICT(id) DO UPDATE SET title = excluded.title"
+        ));
+        assert_eq!(shown(&plan), ["completed A", "pending B2", "pending C"]);
+        assert!(plan.follow("DELETE FROM todos WHERE status = 'done' OR id = 'c'"));
+        assert_eq!(shown(&plan), ["pending B2"]);
+        // The other comparison decides, although the column of the first one is not followed.
+        assert!(!plan.follow("UPDATE todos SET status = 'done' WHERE description = 'x' AND id = 'z'"));
+        assert!(plan.follow("UPDATE todos SET status = 'done' WHERE description = 'x' OR id = 'b'"));
     }
 
     #[test]

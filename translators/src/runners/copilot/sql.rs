@@ -1,7 +1,8 @@
 //! The few SQL statements with which the model keeps its plan.
 //!
 //! Input: the text of a query. Output: the statements that write to the table `todos`, if they are simple enough to follow: rows of values,
-//! assignments of values, and conditions that compare one column with values. Never: a guess at a statement that computes.
+//! assignments of values, and conditions that compare columns with values. Never: a guess at a statement that computes, except for the time
+//! of a change, which is no part of the plan.
 
 /// The maximum number of tokens of a query that are read.
 const MOST_TOKENS: usize = 20_000;
@@ -20,29 +21,48 @@ pub(super) enum Statement {
 }
 
 /// What happens to a row whose id exists.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum OnConflict {
     Fail,
     Ignore,
     Replace,
+    /// Its columns are changed.
+    Update(Vec<(String, New)>),
+}
+
+/// What a column of a row gets whose id exists.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum New {
+    Value(Option<String>),
+    /// What the new row has in a column.
+    Column(String),
 }
 
 /// Which rows a statement is about.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Condition {
     All,
-    /// The column has one of these values, or none of them if `negated`.
-    Is {
-        column: String,
-        values: Vec<String>,
-        negated: bool,
-    },
+    /// All comparisons of one of these groups hold.
+    Any(Vec<Vec<Comparison>>),
 }
+
+/// A column has one of these values, or none of them if `negated`.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Comparison {
+    pub(super) column: String,
+    pub(super) values: Vec<String>,
+    pub(super) negated: bool,
+}
+
+/// Columns with the time of a change.
+const TIMES: [&str; 2] = ["created_at", "updated_at"];
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Token {
     /// A keyword or a name, in lower case.
     Word(String),
+    /// What is in double quotes: a name, or a text where no name can be.
+    Quoted(String),
     Text(String),
     Number(String),
     Mark(char),
@@ -64,7 +84,18 @@ pub(super) fn names_plan(query: &str) -> bool {
 }
 
 fn is_about_plan(tokens: &[Token]) -> bool {
-    tokens.iter().any(|token| matches!(token, Token::Word(word) if word == "todos"))
+    tokens.iter().any(|token| token.is("todos"))
+}
+
+impl Token {
+    /// Whether it is this keyword or name.
+    fn is(&self, word: &str) -> bool {
+        match self {
+            Self::Word(own) => own == word,
+            Self::Quoted(own) => own.eq_ignore_ascii_case(word),
+            Self::Text(_) | Self::Number(_) | Self::Mark(_) => false,
+        }
+    }
 }
 
 /// The tokens; `None` if there are too many, or a text does not end.
@@ -84,7 +115,12 @@ fn tokens(query: &str) -> Option<Vec<Token>> {
                 tokens.push(Token::Text(text));
                 next
             }
-            '"' | '`' => {
+            '"' => {
+                let (name, next) = quoted(after, first)?;
+                tokens.push(Token::Quoted(name));
+                next
+            }
+            '`' => {
                 let (name, next) = quoted(after, first)?;
                 tokens.push(Token::Word(name.to_lowercase()));
                 next
@@ -138,7 +174,7 @@ impl Reader<'_> {
             "select" | "pragma" | "explain" | "create" => return None,
             _ => return Some(Statement::Unclear),
         };
-        if matches!(table, Some(Token::Word(table)) if table != "todos") {
+        if matches!(table, Some(table @ (Token::Word(_) | Token::Quoted(_))) if !table.is("todos")) {
             return None;
         }
         let read = match verb.as_str() {
@@ -151,7 +187,7 @@ impl Reader<'_> {
 
     /// The token after a keyword.
     fn word_after(&self, keyword: &str) -> Option<&Token> {
-        let at = self.tokens.iter().position(|token| matches!(token, Token::Word(word) if word == keyword))?;
+        let at = self.tokens.iter().position(|token| token.is(keyword))?;
         self.tokens.get(at + 1)
     }
 
@@ -181,7 +217,8 @@ impl Reader<'_> {
             self.mark('(')?;
             let mut row = Vec::new();
             loop {
-                row.push(self.value()?);
+                let is_time = columns.get(row.len()).is_some_and(|column| TIMES.contains(&&**column));
+                row.push(if is_time { self.skip_expression() } else { self.value()? });
                 if !self.takes_mark(',') {
                     break;
                 }
@@ -195,7 +232,41 @@ impl Reader<'_> {
                 break;
             }
         }
+        if self.takes("on") {
+            on_conflict = self.conflict()?;
+        }
         self.tokens.is_empty().then_some(Statement::Insert { columns, rows, on_conflict })
+    }
+
+    /// Reads `CONFLICT … DO …`.
+    fn conflict(&mut self) -> Option<OnConflict> {
+        self.expects("conflict")?;
+        if self.takes_mark('(') {
+            self.word()?;
+            self.mark(')')?;
+        }
+        self.expects("do")?;
+        if self.takes("nothing") {
+            return Some(OnConflict::Ignore);
+        }
+        self.expects("update")?;
+        self.expects("set")?;
+        let mut assigned = Vec::new();
+        loop {
+            let column = self.word()?;
+            self.mark('=')?;
+            if TIMES.contains(&&*column) {
+                self.skip_expression();
+            } else if self.takes("excluded") {
+                self.mark('.')?;
+                assigned.push((column, New::Column(self.word()?)));
+            } else {
+                assigned.push((column, New::Value(self.value()?)));
+            }
+            if !self.takes_mark(',') {
+                return Some(OnConflict::Update(assigned));
+            }
+        }
     }
 
     fn update(&mut self) -> Option<Statement> {
@@ -206,7 +277,7 @@ impl Reader<'_> {
             let column = self.word()?;
             self.mark('=')?;
             // The time of the change is computed, and no part of the plan.
-            if column == "updated_at" || column == "created_at" {
+            if TIMES.contains(&&*column) {
                 self.skip_expression();
             } else {
                 assigned.push((column, self.value()?));
@@ -232,6 +303,19 @@ impl Reader<'_> {
             return Some(Condition::All);
         }
         self.expects("where")?;
+        let mut groups = vec![Vec::new()];
+        loop {
+            let comparison = self.comparison()?;
+            groups.last_mut()?.push(comparison);
+            if self.takes("or") {
+                groups.push(Vec::new());
+            } else if !self.takes("and") {
+                return self.tokens.is_empty().then_some(Condition::Any(groups));
+            }
+        }
+    }
+
+    fn comparison(&mut self) -> Option<Comparison> {
         let column = self.word()?;
         let negated = self.takes("not") || (self.takes_mark('!') || self.takes_both('<', '>'));
         let values = if self.takes("in") {
@@ -252,7 +336,7 @@ impl Reader<'_> {
             }
             vec![self.value()??]
         };
-        self.tokens.is_empty().then_some(Condition::Is { column, values, negated })
+        Some(Comparison { column, values, negated })
     }
 
     fn token(&mut self) -> Option<Token> {
@@ -272,7 +356,13 @@ impl Reader<'_> {
     }
 
     fn takes(&mut self, word: &str) -> bool {
-        self.takes_token(&Token::Word(word.to_owned()))
+        match self.tokens.split_first() {
+            Some((first, rest)) if first.is(word) => {
+                self.tokens = rest;
+                true
+            }
+            _ => false,
+        }
     }
 
     fn takes_mark(&mut self, mark: char) -> bool {
@@ -295,6 +385,7 @@ impl Reader<'_> {
     fn word(&mut self) -> Option<String> {
         match self.token()? {
             Token::Word(word) => Some(word),
+            Token::Quoted(name) => Some(name.to_lowercase()),
             _ => None,
         }
     }
@@ -302,25 +393,26 @@ impl Reader<'_> {
     /// Reads a literal; the inner `None` is SQL's NULL.
     fn value(&mut self) -> Option<Option<String>> {
         match self.token()? {
-            Token::Text(text) | Token::Number(text) => Some(Some(text)),
+            Token::Text(text) | Token::Quoted(text) | Token::Number(text) => Some(Some(text)),
             Token::Word(word) if word == "null" => Some(None),
             _ => None,
         }
     }
 
-    /// Skips an expression, up to a comma outside parentheses or the condition.
-    fn skip_expression(&mut self) {
+    /// Skips an expression, up to a comma or the end of a list outside its own parentheses, or the condition. Its value is not known.
+    fn skip_expression(&mut self) -> Option<String> {
         let mut depth = 0_usize;
         while let Some((first, rest)) = self.tokens.split_first() {
             match first {
                 Token::Mark('(') => depth += 1,
-                Token::Mark(')') => depth = depth.saturating_sub(1),
-                Token::Mark(',') if depth == 0 => return,
-                Token::Word(word) if word == "where" && depth == 0 => return,
+                Token::Mark(',' | ')') if depth == 0 => break,
+                Token::Mark(')') => depth -= 1,
+                Token::Word(word) if word == "where" && depth == 0 => break,
                 _ => {}
             }
             self.tokens = rest;
         }
+        None
     }
 }
 
@@ -330,7 +422,7 @@ mod tests {
 
     fn is(column: &str, values: &[&str], negated: bool) -> Condition {
         let values = values.iter().map(|&value| value.to_owned()).collect();
-        Condition::Is { column: column.to_owned(), values, negated }
+        Condition::Any(vec![vec![Comparison { column: column.to_owned(), values, negated }]])
     }
 
     #[test]
@@ -361,9 +453,28 @@ mod tests {
     }
 
     #[test]
+    fn the_time_of_a_change_is_no_value_and_a_text_may_be_in_double_quotes() {
+        let read = statements(
+            r#"INSERT INTO todos (id, created_at, title) VALUES ("a", datetime('now', '-1 day'), "It's A")
+               ON CONFLICT(id) DO UPDATE SET title = excluded.title, status = 'done', updated_at = CURRENT_TIMESTAMP"#,
+        );
+        let text = |text: &str| Some(text.to_owned());
+        let rows = vec![vec![text("a"), None, text("It's A")]];
+        let columns = ["id", "created_at", "title"].map(str::to_owned).to_vec();
+        let assigned = vec![
+            ("title".to_owned(), New::Column("title".to_owned())),
+            ("status".to_owned(), New::Value(text("done"))),
+        ];
+        assert_eq!(read, [Statement::Insert { columns, rows, on_conflict: OnConflict::Update(assigned) }]);
+    }
+
+    #[test]
     fn what_computes_is_unclear_and_what_only_reads_is_nothing() {
         for unclear in [
-            "UPDATE todos SET status = 'done' WHERE id = 'a' AND status = 'x'",
+            "UPDATE todos SET status = 'done' WHERE (id = 'a')",
+            "UPDATE todos SET status = 'done' WHERE id = 'a' AND",
+            "INSERT INTO todos VALUES ('a', 'A', 'pending')",
+            "INSERT INTO todos (id) VALUES ('a') ON CONFLICT (id) DO UPDATE SET title = title || 'x'",
             "UPDATE todos SET title = title || 'x'",
             "INSERT INTO todos SELECT * FROM old",
             "INSERT INTO todos (id, title) VALUES ('a')",

@@ -35,6 +35,8 @@ pub(super) struct Chat {
     order: VecDeque<SharedStr>,
     /// The last reply, if its usage was not reported: the runner may add it when it writes the reply again.
     uncounted: Option<SharedStr>,
+    /// The newest reply while it has no text, with the index that its text would have.
+    textless: Option<(SharedStr, u32)>,
     /// The newest reply, and the ids of its calls. The runner writes them again with the reply.
     reply: SharedStr,
     calls: HashSet<SharedStr>,
@@ -189,6 +191,8 @@ impl Gemini {
         if is_new {
             self.chat.begin_reply(&id);
             self.reply(&id, fields, normalizer);
+        } else if let Some((_, index)) = self.chat.textless.take_if(|(textless, _)| **textless == *id) {
+            self.say(&id, index, fields, normalizer);
         }
         let target = self.main(normalizer);
         if is_new || self.chat.uncounted.as_deref() == Some(&*id) {
@@ -228,7 +232,7 @@ impl Gemini {
     fn reply(&mut self, id: &str, fields: &Object<'_>, normalizer: &mut Normalizer) {
         let run = self.ensure(normalizer);
         run.reply_is_over();
-        run.answer = None;
+        (run.answer, run.is_answered) = (None, false);
         let target = self.speaks(normalizer);
         let mut index = 0;
         for thought in fields.objects("thoughts") {
@@ -238,9 +242,17 @@ impl Gemini {
                 index += 1;
             }
         }
+        self.say(id, index, fields, normalizer);
+    }
+
+    /// The text of a reply, which may be written only with a later line of the same message.
+    fn say(&mut self, id: &str, index: u32, fields: &Object<'_>, normalizer: &mut Normalizer) {
+        let target = self.main(normalizer);
         let text = text_of(fields.get("content"));
-        self.ensure(normalizer).is_answered = !text.is_empty();
-        if !text.is_empty() {
+        if text.is_empty() {
+            self.chat.textless = Some((SharedStr::from(id), index));
+        } else {
+            self.ensure(normalizer).is_answered = true;
             normalizer.complete(target, Block::text(id, index), Some(&text), None);
         }
     }

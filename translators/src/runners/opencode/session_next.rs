@@ -13,7 +13,7 @@ use super::prompt::Prompt;
 use super::session_context::SessionContext;
 use super::sessions::Feed;
 use super::tools::{self, Call, CallFailure};
-use crate::frame::{Body, OutputStream, SharedStr};
+use crate::frame::{OutputStream, SharedStr};
 use crate::json::{Json, Object};
 use crate::normalizer::{Block, BlockKind, Normalizer};
 
@@ -229,9 +229,8 @@ fn tool(
     match kind {
         "tool.input.started" | "tool.input.ended" => {}
         "tool.input.delta" => {
-            let delta = props.str("delta").unwrap_or_default().into_owned();
-            let body = Body::ToolInputDelta { tool: call.tool.clone(), name: call.name.clone(), delta };
-            context.normalizer.push(context.target, body);
+            let piece = props.get("delta").and_then(Json::utf16).unwrap_or_default();
+            context.normalizer.tool_input(context.target, &call.tool, &call.name, piece);
         }
         "tool.called" => call.start(context, props.get("input"), None, true),
         "tool.progress" => call.start(context, None, None, true),

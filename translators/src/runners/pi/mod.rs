@@ -43,12 +43,11 @@ pub(super) const RUNNER: Runner = Runner {
         kind_of: schemas::kind_of_record,
         schemas: schemas::RECORDS,
     }],
-    pieces: &[Pieces {
-        parent: &["assistantMessageEvent"],
-        leaves: &[&["delta"]],
-        above: &["type"],
-        order: Order::Parallel,
-    }],
+    pieces: &[
+        Pieces { parent: &["assistantMessageEvent"], leaves: &[&["delta"]], above: &["type"], order: Order::Parallel },
+        // The output of the client's own command.
+        Pieces { parent: &[], leaves: &[&["delta"]], above: &["type"], order: Order::Parallel },
+    ],
     time: time_of,
     decoder: || Box::<decoder::Pi>::default(),
     dialogue: Some(|| Box::<dialogue::Rpc>::default()),

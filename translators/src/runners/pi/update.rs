@@ -5,7 +5,7 @@
 
 use super::decoder::Pi;
 use super::run::Reply;
-use crate::frame::{Body, SharedStr};
+use crate::frame::SharedStr;
 use crate::json::{Json, Object, Utf16Text};
 use crate::normalizer::{Block, Normalizer, Target};
 
@@ -78,7 +78,7 @@ impl Pi {
                 if let (Some((_, id, name)), Some(piece)) = (call, piece) {
                     let (id, name) = (id.clone(), name.clone());
                     let tool = self.tool(target, &id, normalizer);
-                    normalizer.push(target, Body::ToolInputDelta { tool, name, delta: piece.into_string() });
+                    normalizer.tool_input(target, &tool, &name, piece);
                 }
             }
             "toolcall_end" => {

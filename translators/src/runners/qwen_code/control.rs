@@ -43,13 +43,36 @@ impl Questions {
     }
 }
 
+/// Control requests without a frame: those of the host, and those of the runner to the host's own servers and hooks.
+const SILENT: &[&str] = &[
+    "add_directories",
+    "cancel_async_message",
+    "get_context_usage",
+    "get_settings",
+    "hook_callback",
+    "initialize",
+    "interrupt",
+    "mcp_message",
+    "mcp_reconnect",
+    "mcp_set_servers",
+    "mcp_status",
+    "mcp_toggle",
+    "set_max_thinking_tokens",
+    "set_model",
+    "set_permission_mode",
+    "stop_task",
+    "supported_commands",
+];
+
 impl Qwen {
     pub(super) fn control_request(&mut self, fields: &Object<'_>, normalizer: &mut Normalizer) {
         let Some(request) = fields.object("request") else { return };
         let id = fields.str("request_id").unwrap_or_default();
-        // The other requests are to the host's own servers; they do not involve a person.
-        if request.str("subtype").as_deref() != Some("can_use_tool") {
-            return;
+        match &*request.str("subtype").unwrap_or_default() {
+            "can_use_tool" => {}
+            // Requests to the host's own servers and of the host do not involve a person.
+            known if SILENT.contains(&known) => return,
+            other => return normalizer.unknown(format!("unknown control request {other:?}")),
         }
         let call_id = request.str("tool_use_id").filter(|call_id| !call_id.is_empty());
         // A question without a request id or a call id cannot be answered.

@@ -62,7 +62,7 @@ impl Qwen {
             if let Some(session) = fields.str("session_id").filter(|session| !session.is_empty()) {
                 normalizer.set_session(&session);
             }
-            self.stream_record(fields, normalizer);
+            self.stream_record(fields, index, normalizer);
         }
         let stream = self.runs.stream(normalizer);
         normalizer.record_on(stream);
@@ -71,10 +71,10 @@ impl Qwen {
         }
     }
 
-    fn stream_record(&mut self, fields: &Object<'_>, normalizer: &mut Normalizer) {
+    fn stream_record(&mut self, fields: &Object<'_>, index: u64, normalizer: &mut Normalizer) {
         match &*fields.str("type").unwrap_or_default() {
             "assistant" => self.assistant(fields, normalizer),
-            "user" => self.user(fields, normalizer),
+            "user" => self.user(fields, index, normalizer),
             "stream_event" => self.stream_event(fields, normalizer),
             "system" => self.system(fields, normalizer),
             "result" => self.result(fields, normalizer),

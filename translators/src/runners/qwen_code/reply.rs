@@ -233,8 +233,8 @@ impl Qwen {
             }
             Content::Reasoning => normalizer.delta(target, Block::reasoning(&id, index), piece),
             Content::Tool { tool, name } => {
-                let (tool, name, delta) = (tool.clone(), name.clone(), piece.into_string());
-                normalizer.push(target, crate::frame::Body::ToolInputDelta { tool, name, delta });
+                let (tool, name) = (tool.clone(), name.clone());
+                normalizer.tool_input(target, &tool, &name, piece);
             }
         }
     }

@@ -176,11 +176,15 @@ impl Qwen {
         let Some(run) = self.runs.current(normalizer) else { return };
         match event.str("event.name").as_deref() {
             Some("qwen-code.api_error") => {
-                let target = Target::main(run.key);
+                let key = run.key;
+                let child = self.subagent_of(key, event, normalizer);
+                let target = child.unwrap_or_else(|| Target::main(key));
                 let message = event.str("error_message").or_else(|| event.str("error")).unwrap_or_default();
                 let failure = failure::of_request(&message, event.u64("status_code"));
                 normalizer.push(target, failure.body(ErrorScope::Turn));
-                if let Some(file) = &mut run.file {
+                // A subagent's request that failed ends no run.
+                let file = self.runs.run(key).filter(|_| child.is_none()).and_then(|run| run.file.as_mut());
+                if let Some(file) = file {
                     *file = FileRun { failure: Some(failure), ..FileRun::default() };
                 }
             }
@@ -197,15 +201,19 @@ impl Qwen {
         }
     }
 
+    /// The subagent whose model call was measured; `None` if it was the main thread.
+    fn subagent_of(&mut self, key: StreamKey, event: &Object<'_>, normalizer: &mut Normalizer) -> Option<Target> {
+        let (id, name) = (event.str("subagent_id")?, event.str("subagent_name")?);
+        // The runner makes the id of a subagent from its name and its call.
+        let call_id = self.agent_call(key, id.strip_prefix(&*name)?.strip_prefix('-')?);
+        self.agent_begins(key, &call_id, Some(&id), normalizer);
+        Some(Target { stream: key, parent: Some(self.tool(normalizer, key, call_id).id) })
+    }
+
     /// Reports the usage of a subagent's model call. That of the main thread is on its own line.
     fn subagent_used(&mut self, key: StreamKey, event: &Object<'_>, normalizer: &mut Normalizer) {
-        let (Some(id), Some(name)) = (event.str("subagent_id"), event.str("subagent_name")) else { return };
-        // The runner makes the id of a subagent from its name and its call.
-        let call_id = id.strip_prefix(&*name).and_then(|rest| rest.strip_prefix('-'));
-        let (Some(call_id), Some(tokens)) = (call_id, Tokens::of_telemetry(event)) else { return };
-        let call_id = self.agent_call(key, call_id);
-        self.agent_begins(key, &call_id, Some(&id), normalizer);
-        let child = Target { stream: key, parent: Some(self.tool(normalizer, key, call_id).id) };
+        let Some(tokens) = Tokens::of_telemetry(event) else { return };
+        let Some(child) = self.subagent_of(key, event, normalizer) else { return };
         let model = event.str("model").map(|model| SharedStr::from(&*model));
         normalizer.call_used(child, tokens.call(model));
     }

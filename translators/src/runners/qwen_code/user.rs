@@ -1,21 +1,24 @@
 //! Records in the user's role: results of calls, prompts of subagents, and notices of background work.
 //!
-//! Input: `user` records of the stream. Output: results of calls, and log lines. The stream never has the prompt of a person. Never:
-//! a notice of the runner reported as a person's message.
+//! Input: `user` records of the stream. Output: results of calls, and log lines. The runner never writes the prompt of a person; a recording
+//! of both directions has the client's, without a `uuid`. Never: a notice of the runner reported as a person's message.
 
 use super::decoder::Qwen;
 use super::reply::Fate;
-use crate::frame::LogLevel;
+use crate::frame::{Body, LogLevel, SharedStr, UserMessage};
 use crate::json::{Json, Object};
 use crate::normalizer::{Normalizer, Target};
 
 impl Qwen {
-    pub(super) fn user(&mut self, fields: &Object<'_>, normalizer: &mut Normalizer) {
+    pub(super) fn user(&mut self, fields: &Object<'_>, index: u64, normalizer: &mut Normalizer) {
         let message = fields.object("message").unwrap_or_default();
         let blocks: Vec<_> = message.items("content").into_iter().filter_map(Json::object).collect();
         let results: Vec<_> =
             blocks.iter().filter(|block| block.str("type").as_deref() == Some("tool_result")).collect();
         if results.is_empty() && self.runs.current(normalizer).is_none() {
+            if fields.get("uuid").is_none() && fields.str("session_id").is_some_and(|session| !session.is_empty()) {
+                return self.asked(text_of(&message, &blocks), index, normalizer);
+            }
             // A notice between runs.
             return self.log(LogLevel::Info, &text_of(&message, &blocks), normalizer);
         }
@@ -28,6 +31,15 @@ impl Qwen {
         if target.parent.is_none() && results.is_empty() {
             self.log(LogLevel::Info, &text_of(&message, &blocks), normalizer);
         }
+    }
+
+    /// The client's prompt begins a run.
+    fn asked(&mut self, text: String, index: u64, normalizer: &mut Normalizer) {
+        let key = self.runs.begin(normalizer, &text);
+        normalizer.record_on(key);
+        let message_id = SharedStr::from(format!("user-{index}"));
+        let message = UserMessage { message_id, text, attachments: Vec::new() };
+        normalizer.push(Target::main(key), Body::UserMessage(Box::new(message)));
     }
 
     fn result_arrived(&mut self, target: Target, block: &Object<'_>, normalizer: &mut Normalizer) {

@@ -140,3 +140,16 @@ proptest! {
         prop_assert_eq!(run(redacting(who, &RULES), DEFAULT, &chunks, false), out);
     }
 }
+
+#[test]
+fn a_secret_in_the_output_of_a_clients_own_command_is_found_at_any_cut() {
+    let (_, before, secret) = SECRETS[2];
+    let text = format!("Well: {before}{secret} end");
+    for cut in 6..text.len() {
+        let piece =
+            |text: &str| format!("{{\"type\":\"bash_execution_update\",\"id\":\"b\",\"delta\":{}}}\n", quoted(text));
+        let bytes = [piece(&text[..cut]), piece(&text[cut..])].concat();
+        let out = redacted(runner("pi").unwrap(), &RECORDS, bytes.as_bytes());
+        assert_eq!(leaks(&out, secret), None, "cut at {cut}");
+    }
+}

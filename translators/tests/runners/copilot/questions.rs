@@ -20,7 +20,9 @@ fn a_permission_has_one_question_and_one_answer() {
         ("approved-for-location", "approved always"),
         ("denied-by-rules", "rejected -"),
         ("cancelled", "cancelled -"),
-        ("a-new-word", "rejected -"),
+        // Neither an approval nor a refusal.
+        ("a-new-word", "cancelled -"),
+        ("", "cancelled -"),
     ] {
         let lines = asked("permission", ask.clone(), json!({"requestId": "q", "result": {"kind": kind}}));
         assert_eq!(lines, ["ask q shell to build".to_owned(), format!("answer q {answer}")], "{kind}");

@@ -165,3 +165,10 @@ fn a_run_lasts_until_its_last_message_and_not_until_the_next_prompt() {
     ];
     assert_eq!(durations(&frames(&records)), [4_000, 3_000]);
 }
+
+#[test]
+fn the_text_of_a_reply_may_come_with_a_later_line_of_it() {
+    let lines = frame_lines(&[user("u", "One"), reply("g", "", Value::Null), reply("g", "Late.", Value::Null)]);
+    assert_eq!(lines.iter().filter(|line| line.starts_with("text")).collect::<Vec<_>>(), ["text \"Late.\""]);
+    assert_eq!(lines.last().unwrap(), "end completed - \"Late.\"");
+}

@@ -1,14 +1,14 @@
 //! Recognition: a stream that has the shape of Claude Code's is never taken for it, nor the other way round, also if it begins
 //! late or was changed.
 
-use super::records::qwen;
+use super::records::*;
 use crate::support::{Recording, recordings_of};
 use framegate_translators::decode::Record;
 use framegate_translators::framing::Limits;
 use framegate_translators::json::Json;
 use framegate_translators::recognise::{Recogniser, Verdict, Window, recognise, recognise_as};
 use framegate_translators::runners::{Runner, runner};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 fn claude() -> &'static Runner {
     runner("claude-code").unwrap()
@@ -159,4 +159,20 @@ fn times_and_new_fields_on_every_record_change_nothing() {
         let found = with_record(&text, |record| recognise(record, None)).unwrap();
         assert!(found.is_some_and(|found| found.runner.name == "qwen-code"), "{text}");
     }
+}
+
+#[test]
+fn the_prompt_of_a_client_belongs_to_no_runner_and_begins_a_run() {
+    let asked = json!({"type": "user", "message": {"role": "user", "content": "Do it"}, "session_id": SESSION,
+        "parent_tool_use_id": null});
+    let turn = |id: &str| [asked.clone(), init(), last_text(id, "Done."), result("Done.", usage(1, 1))];
+    let records = [turn("m"), turn("n")].concat();
+    let bytes = lines_of(&records);
+    let mut recogniser = Recogniser::new(None, Limits::default(), Window::default());
+    recogniser.feed(&bytes);
+    let Verdict::Found(found) = recogniser.finish() else { panic!("not recognised") };
+    assert_eq!(found.runner.name, qwen().name);
+    let told = frame_lines(&records);
+    let of = |start: &str| told.iter().filter(|line| line.starts_with(start)).count();
+    assert_eq!((of("start \"Do it\""), of("user \"Do it\"")), (2, 2), "{told:?}");
 }

@@ -131,7 +131,8 @@ pub fn returned(call_id: &str, content: &str, is_error: bool, parent: Option<&st
 
 pub fn notice(text: &str, parent: Option<&str>) -> Value {
     let block = json!({"type": "text", "text": text});
-    record("user", json!({"message": {"role": "user", "content": [block]}, "parent_tool_use_id": parent}))
+    let message = json!({"role": "user", "content": [block]});
+    record("user", json!({"uuid": "u", "message": message, "parent_tool_use_id": parent}))
 }
 
 pub fn event(event: Value) -> Value {

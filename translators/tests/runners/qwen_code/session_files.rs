@@ -137,3 +137,17 @@ fn a_run_lasts_until_its_last_line_and_not_until_the_next_prompt() {
     ];
     assert_eq!(durations(&frames(&records)), [4_000, 3_000]);
 }
+
+#[test]
+fn the_failed_request_of_a_subagent_is_its_own() {
+    let agent = reply(
+        json!([{"functionCall": {"id": "a", "name": "agent", "args": {"prompt": "p", "subagent_type": "finder"}}}]),
+    );
+    let failure = json!({"event.name": "qwen-code.api_error", "error_message": "500 down", "status_code": 500,
+        "subagent_id": "finder-a", "subagent_name": "finder"});
+    let records = [prompt("p"), agent, reply(json!([{"text": "Done."}])), measured(failure)];
+    let all = frames(&records);
+    let error = all.iter().find(|frame| matches!(frame.body, Body::ErrorReported(_))).unwrap();
+    assert!(error.parent_tool_id.is_some());
+    assert!(!ends(&records)[0].contains("failed"), "{:?}", ends(&records));
+}

@@ -217,3 +217,20 @@ fn a_surrogate_pair_in_two_pieces_is_one_character() {
     let lines: Vec<String> = crate::support::frames(qwen(), &bytes).iter().filter_map(line).collect();
     assert_eq!(lines[2..5], ["+ \"a\"", "+ \"👍b\"", "text 0 \"a👍b\""]);
 }
+
+#[test]
+fn half_of_a_surrogate_pair_in_the_arguments_waits_for_its_other_half() {
+    let begin = event(json!({"type": "content_block_start", "index": 0,
+        "content_block": {"type": "tool_use", "id": "c", "name": "edit", "input": {}}}));
+    let piece = |text: &str| {
+        let delta = json!({"type": "content_block_delta", "index": 0,
+            "delta": {"type": "input_json_delta", "partial_json": "HALF"}});
+        serde_json::to_string(&event(delta)).unwrap().replace("HALF", text)
+    };
+    let begun = [init(), message_start("m"), begin].map(|record| record.to_string());
+    let mut lines = begun.to_vec();
+    lines.extend([piece(r"a\ud83d"), piece(r"\udc4db")]);
+    let all = crate::support::frames(qwen(), lines.join("\n").as_bytes());
+    let told: Vec<String> = all.iter().filter_map(line).filter(|line| line.starts_with("input ")).collect();
+    assert_eq!(told, ["input c a", "input c \u{1F44D}b"]);
+}
