@@ -213,6 +213,10 @@ impl Conversation {
             let _ = done.send(outcome);
             return None;
         }
+        if let Some(outcome) = self.needs_no_interrupt(&message, to) {
+            let _ = done.send(outcome);
+            return None;
+        }
         let session = self.session_of(to);
         let outcome = match &mut self.dialogue {
             Some(dialogue) => dialogue.send(session.as_deref(), &message),
@@ -239,6 +243,17 @@ impl Conversation {
             }
         }
         None
+    }
+
+    /// The outcome of an interrupt that must not reach the runner, because it could stop the next run: the run is being interrupted already,
+    /// or it is over.
+    fn needs_no_interrupt(&self, message: &HostMessage, to: Option<StreamId>) -> Option<Result<(), MessageError>> {
+        let run_id = to.filter(|_| *message == HostMessage::Interrupt && self.dialogue.is_some());
+        let (StreamKind::Session, run_id) = run_id? else { return None };
+        match self.runs.iter().find(|run| run.id == run_id) {
+            None => Some(Err(MessageError::Gone)),
+            Some(run) => run.interrupted_by.is_some().then_some(Ok(())),
+        }
     }
 
     /// Does what is due at `now_ms`, on any clock that never runs backwards: decides new questions by rule or lets them wait,
@@ -401,7 +416,10 @@ impl Conversation {
             Err(error) => {
                 tracing::warn!(approval = &**approval_id, %error, "a question cannot be answered");
                 if let Some(question) = self.questions.find(stream, approval_id) {
-                    question.state = State::Stuck;
+                    question.state = match question.own.as_mut().and_then(|own| own.refuse_instead(&error)) {
+                        Some(()) => State::Retries { at_ms: now_ms },
+                        None => State::Stuck,
+                    };
                 }
             }
         }

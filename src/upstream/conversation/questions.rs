@@ -5,6 +5,7 @@
 use crate::log::StreamId;
 use crate::policy::Policy;
 use framegate_translators::frame::{ApprovalRequested, Decision, RawJson, SharedStr};
+use framegate_translators::host::SendError;
 use std::collections::VecDeque;
 
 /// How many questions of one runner may wait for an answer. Further questions are rejected.
@@ -47,6 +48,14 @@ impl Own {
 
     pub(super) fn unanswerable(why: String) -> Self {
         Self { decision: Decision::Rejected, by: "policy:unanswerable".to_owned(), reason: Some(why) }
+    }
+
+    /// Rejects what the runner offers no way to approve; `None` if it was to be rejected.
+    pub(super) fn refuse_instead(&mut self, error: &SendError) -> Option<()> {
+        (self.decision == Decision::Approved).then(|| {
+            self.decision = Decision::Rejected;
+            self.reason = Some(format!("it could not be approved: {error}"));
+        })
     }
 
     pub(super) fn too_late(policy: &Policy, wants_answers: bool) -> Self {

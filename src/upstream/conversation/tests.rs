@@ -35,6 +35,11 @@ impl Dialogue for LineProtocol {
 
     fn send(&mut self, session: Option<&str>, message: &HostMessage) -> Result<(), SendError> {
         let line = match message {
+            HostMessage::Answer { approval_id, answer }
+                if approval_id.starts_with('#') && answer.decision == Decision::Approved =>
+            {
+                return Err(SendError::Unsupported("it can only be rejected"));
+            }
             HostMessage::Answer { approval_id, answer } => format!("{approval_id} {}", answer.decision.as_str()),
             HostMessage::Prompt(text) if text.is_empty() => return Err(SendError::Unsupported("no words")),
             HostMessage::Interrupt if !self.has_interrupt => return Err(SendError::Unsupported("no interrupt")),
@@ -215,6 +220,29 @@ fn an_answer_that_cannot_be_sent_leaves_the_request_open() {
     let again = test.answer("a", Decision::Rejected);
     assert_eq!(test.take_sent(), ["a rejected"]);
     assert_eq!(outcome(again), "delivered");
+}
+
+#[test]
+fn a_run_is_interrupted_once() {
+    let mut test = TestConversation::new(Policy { allow_unanswered: true, ..patient() });
+    let first = test.send(HostMessage::Interrupt);
+    assert_eq!(test.take_sent().len(), 1);
+    assert_eq!(outcome(first), "delivered");
+    let second = test.send(HostMessage::Interrupt);
+    assert!(test.take_sent().is_empty(), "it could reach the next run");
+    assert_eq!(outcome(second), "delivered");
+}
+
+#[test]
+fn what_cannot_be_approved_by_the_policy_is_rejected() {
+    let mut test = TestConversation::new(Policy { allow_unanswered: true, ..patient() });
+    test.ask("#a");
+    test.conversation.step(0);
+    test.conversation.step(1_000);
+    test.conversation.step(1_000);
+    assert_eq!(test.take_sent(), ["#a rejected"]);
+    assert_eq!(test.resolved(), ["#a rejected by policy:timeout"]);
+    assert_eq!(test.conversation.deadline(), None);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Carries out what a runner asks its host to do with files and terminals.
 //!
 //! Input: requests of the runner, one at a time. Output: their results, in any order. Never: a file outside the directory of the run; a
-//! command that outlives the run; a request that blocks another one.
+//! command that outlives the run; a request for a file that is carried out before an earlier one; a command that blocks another request.
 
 mod files;
 mod mcp_servers;
@@ -15,6 +15,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
 use terminals::Terminals;
+use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
 /// What an agent is offered, by its settings.
@@ -37,6 +38,8 @@ pub(super) struct Services {
     files: Files,
     terminals: Terminals,
     working: JoinSet<(u64, Result<Served, ServiceError>)>,
+    /// Closed when the last request for a file that began so far was carried out.
+    last_file: Option<oneshot::Receiver<()>>,
 }
 
 impl Services {
@@ -51,7 +54,7 @@ impl Services {
     ) -> std::io::Result<Self> {
         let files = Files::new(directory, settings.max_file_bytes)?;
         let terminals = Terminals::new(settings, directory.to_owned(), variables);
-        Ok(Self { files, terminals, working: JoinSet::new() })
+        Ok(Self { files, terminals, working: JoinSet::new(), last_file: None })
     }
 
     /// Starts to carry out a request. [`Services::done`] returns its result.
@@ -59,12 +62,10 @@ impl Services {
         let ServiceRequest { ticket, service } = request;
         match service {
             Service::ReadFile { path, first_line, lines } => {
-                let files = self.files.clone();
-                self.working.spawn_blocking(move || (ticket, files.read(&path, first_line, lines).map(Served::Text)));
+                self.on_files(ticket, move |files| files.read(&path, first_line, lines).map(Served::Text));
             }
             Service::WriteFile { path, content } => {
-                let files = self.files.clone();
-                self.working.spawn_blocking(move || (ticket, files.write(&path, &content).map(|()| Served::Done)));
+                self.on_files(ticket, move |files| files.write(&path, &content).map(|()| Served::Done));
             }
             Service::CreateTerminal { command, arguments, environment, cwd, output_bytes } => {
                 let order = terminals::Order { command, arguments, environment, cwd, output_bytes };
@@ -88,6 +89,22 @@ impl Services {
                 self.reply(ticket, released);
             }
         }
+    }
+
+    /// Works on a file after all earlier requests for files: the runner need not wait for the answers.
+    fn on_files(&mut self, ticket: u64, work: impl FnOnce(&Files) -> Result<Served, ServiceError> + Send + 'static) {
+        let files = self.files.clone();
+        let (is_done, done) = oneshot::channel::<()>();
+        let before = self.last_file.replace(done);
+        self.working.spawn(async move {
+            if let Some(before) = before {
+                // The sender is dropped, without a message, when the earlier request was carried out.
+                let _ = before.await;
+            }
+            let result = tokio::task::spawn_blocking(move || work(&files)).await;
+            drop(is_done);
+            (ticket, result.unwrap_or_else(|error| Err(ServiceError::Failed(error.to_string()))))
+        });
     }
 
     fn reply(&mut self, ticket: u64, result: Result<Served, ServiceError>) {
@@ -117,5 +134,36 @@ impl Services {
     /// Whether a command of the runner is running, so that the runner's silence means nothing.
     pub(super) fn is_busy(&self) -> bool {
         self.terminals.are_running()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+    async fn requests_for_files_are_carried_out_in_their_order() {
+        let folder = std::env::temp_dir().join(format!("framegate-services-order-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let root = folder.canonicalize().unwrap();
+        let path = root.join("a.txt").to_str().unwrap().to_owned();
+        let settings = Agent { files: FileAccess::Write, max_file_bytes: 1 << 20, ..Agent::default() };
+        let mut services = Services::new(&settings, &root, BTreeMap::new()).unwrap();
+        for round in 0..50 {
+            let write = |content: String| Service::WriteFile { path: path.clone(), content };
+            let read = Service::ReadFile { path: path.clone(), first_line: None, lines: None };
+            let requests = [write("a".repeat(1 << 19)), write("b".to_owned()), read];
+            for (ticket, service) in requests.into_iter().enumerate() {
+                services.begin(ServiceRequest { ticket: ticket as u64, service });
+            }
+            let mut text = None;
+            for _ in 0..3 {
+                if let (2, Ok(Served::Text(read))) = services.done().await {
+                    text = Some(read);
+                }
+            }
+            assert_eq!(text.as_deref(), Some("b"), "round {round}");
+        }
+        std::fs::remove_dir_all(&folder).unwrap();
     }
 }

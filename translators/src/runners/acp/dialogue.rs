@@ -151,6 +151,9 @@ impl Dialogue for Client {
                 let (id, result) = (ask.id.clone(), ask.result(answer)?);
                 self.take_ask(approval_id);
                 self.respond(&id, &result);
+                if answer.decision == Decision::Cancelled {
+                    self.interrupt()?;
+                }
             }
             HostMessage::Close => self.out.push(Outgoing::EndOfInput),
         }

@@ -144,7 +144,12 @@ impl Acp {
         place.scope = place.normalizer.session_id_of(run);
         session.turn.say_user(&mut place);
         session.turn.start_all(&mut place);
-        let end = report(run, answer, error.or_else(|| answer.some("error")), normalizer);
+        let error = error.or_else(|| answer.some("error"));
+        // An agent may answer a prompt that was cancelled with the error of what it stopped.
+        let end = match error.filter(|_| session.turn.cancelled) {
+            Some(_) => end_of(Some("cancelled")),
+            None => report(run, answer, error, normalizer),
+        };
         if end.reason == EndReason::Completed && end.error_code.is_none() {
             session.turn.texts.complete(normalizer);
         } else {

@@ -90,6 +90,10 @@ impl Acp {
             }
             Replay::MayGoOn | Replay::No => {}
         }
+        if kind == "state_update" && self.connection.is_hosted {
+            // The client of version 1 has no states: only the answer to a prompt ends its turn.
+            return normalizer.unknown("a state of version 2");
+        }
         if kind == "state_update" {
             return self.state(&name, &update, normalizer);
         }

@@ -68,7 +68,10 @@ impl Dialogue for Control {
             HostMessage::Prompt(text) => self.lines.prompt(json!(text)),
             HostMessage::Interrupt => self.lines.interrupt(),
             HostMessage::Answer { approval_id, answer } => {
-                return self.lines.answer(&mut self.questions, approval_id, |question| question.response(answer));
+                self.lines.answer(&mut self.questions, approval_id, |question| question.response(answer))?;
+                if answer.decision == Decision::Cancelled {
+                    self.lines.interrupt();
+                }
             }
             HostMessage::Close => self.lines.close(),
         }

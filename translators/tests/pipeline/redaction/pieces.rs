@@ -149,7 +149,7 @@ fn a_secret_in_the_output_of_a_clients_own_command_is_found_at_any_cut() {
         let piece =
             |text: &str| format!("{{\"type\":\"bash_execution_update\",\"id\":\"b\",\"delta\":{}}}\n", quoted(text));
         let bytes = [piece(&text[..cut]), piece(&text[cut..])].concat();
-        let out = redacted(runner("pi").unwrap(), &RECORDS, bytes.as_bytes());
+        let out = redacted(runner("pi").unwrap(), RECORDS, bytes.as_bytes());
         assert_eq!(leaks(&out, secret), None, "cut at {cut}");
     }
 }

@@ -11,7 +11,8 @@ fn a_prompt_that_was_cancelled_with_an_error_is_interrupted() {
     let cancel = json!({"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": "S"}});
     for frames in [
         alone(&[says("S", "a"), error(json!(3), -32_800)]),
-        with_client(&[prompt(3, "S"), says("S", "a"), cancel, error(json!(3), -32_800)]),
+        with_client(&[prompt(3, "S"), says("S", "a"), cancel.clone(), error(json!(3), -32_800)]),
+        with_client(&[prompt(3, "S"), says("S", "a"), cancel, error(json!(3), -32_603)]),
     ] {
         assert_eq!(runs(&frames), [("a".to_owned(), EndReason::Interrupted)]);
         assert!(bodies(&frames, "error_reported").is_empty());

@@ -182,11 +182,16 @@ fn questions_are_answered_by_the_kind_of_an_option() {
         (decided(Decision::Cancelled), cancelled.clone()),
     ] {
         let mut host = running();
+        let given_decision = given.decision;
         let asked = host.receive(&permission(&json!("a"), &OPTIONS));
         let question = host.dialogue.question(&asked[0].approval_id).unwrap();
         assert_eq!(question.args.unwrap().get(), r#"{"command":"ls"}"#);
         host.answer(&asked[0].approval_id, given).unwrap();
-        assert_eq!((&last(&host)["id"], &last(&host)["result"]), (&json!("a"), &expected));
+        let ends_work = given_decision == Decision::Cancelled;
+        let lines = host.lines();
+        let answer = &lines[lines.len() - 1 - usize::from(ends_work)];
+        assert_eq!((&answer["id"], &answer["result"]), (&json!("a"), &expected));
+        assert_eq!(last(&host)["method"] == "session/cancel", ends_work);
         host.finish();
         assert_eq!(host.decisions().len(), 1);
     }

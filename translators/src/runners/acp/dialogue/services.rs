@@ -6,7 +6,7 @@
 use super::super::super::json_rpc::{INVALID_PARAMS, METHOD_NOT_FOUND, request_id};
 use crate::frame::{RawJson, SharedStr};
 use crate::host::{Offer, Served, Service, ServiceError, ServiceRequest, TerminalExit};
-use crate::json::{Json, Object};
+use crate::json::{Json, Kind, Object};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -117,14 +117,19 @@ fn read(method: &str, params: &Object<'_>) -> Option<Result<Service, &'static st
         Some(value) => value.str().map(|text| Some(text.into_owned())).ok_or(key),
     };
     let file = || Ok(Service::ReadFile { path: text("path")?, first_line: number("line")?, lines: number("limit")? });
+    let list = |key: &'static str| match params.some(key) {
+        None => Ok(Vec::new()),
+        Some(list) if list.kind() == Kind::Array => Ok(list.items()),
+        Some(_) => Err(key),
+    };
     let terminal = || {
         let arguments: Option<Vec<_>> =
-            params.items("args").into_iter().map(|argument| argument.str().map(String::from)).collect();
+            list("args")?.into_iter().map(|argument| argument.str().map(String::from)).collect();
         let variable = |variable: Json<'_>| {
             let variable = variable.object()?;
             Some((variable.str("name")?.into_owned(), variable.str("value")?.into_owned()))
         };
-        let environment: Option<Vec<_>> = params.items("env").into_iter().map(variable).collect();
+        let environment: Option<Vec<_>> = list("env")?.into_iter().map(variable).collect();
         Ok(Service::CreateTerminal {
             command: text("command")?,
             arguments: arguments.ok_or("args")?,
