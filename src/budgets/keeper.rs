@@ -128,8 +128,9 @@ impl Watcher for Budgets {
         }
     }
 
-    fn replaced(&self, run: &Entry) {
+    fn replaced(&self, run_id: Uuid) {
         let Some(runs) = self.runs.get().and_then(Weak::upgrade) else { return };
+        let Some(run) = runs.find((StreamKind::Session, run_id)) else { return };
         let was_seen = lock(&self.news).remove(&run.id()).is_none();
         let status = run.status().clone();
         lock(&self.ledger).take_back(&facts(&status), amount(&status, &runs), was_seen);

@@ -52,7 +52,7 @@ impl Runs {
     /// A longer run, whose last frame is not stored yet unless it was stored earlier, replaces a run: what that run cost does not count
     /// any more.
     pub fn is_to_be_replaced(&self, run: &Entry, longer: StreamId) {
-        self.watchers.iter().for_each(|watcher| watcher.replaced(run));
+        self.watchers.iter().for_each(|watcher| watcher.replaced(run.id().1));
         if run.is_billed.swap(false, Ordering::Relaxed) {
             let bill = self.bill(&run.status());
             let mut replaced = self.replaced.lock().unwrap_or_else(PoisonError::into_inner);

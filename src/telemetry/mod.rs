@@ -9,20 +9,20 @@ pub mod spans;
 use crate::config::filter::{BadFilter, filter};
 use crate::config::{LogFormat, Telemetry};
 use crate::platform::terminal::stderr_obeys_escapes;
-use crate::runs::Entry;
 use framegate_translators::frame::Frame;
 use std::io::IsTerminal;
 use std::sync::{Arc, OnceLock};
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::util::SubscriberInitExt;
+use uuid::Uuid;
 
 /// Receives frames in order once the log has them. Ingests wait for this call, so it must not block.
 pub trait Watcher: Send + Sync {
     /// Called with frames of one ingest that the log has kept.
     fn kept(&self, frames: &[Arc<Frame>]);
 
-    /// Called before the log gets the frames of a run that replaces this one, which it will drop.
-    fn replaced(&self, _run: &Entry) {}
+    /// Called before the log gets the end of a run that replaces the run with this id, which it will drop.
+    fn replaced(&self, _run_id: Uuid) {}
 
     /// Whether it also gets the frames of runs that are read from the files in which a runner keeps its sessions.
     fn wants_history(&self) -> bool {
