@@ -134,7 +134,10 @@ fn asks(request: &Object<'_>) -> Option<&'static str> {
     let is_foreign = is_null("blocked_path")
         || is_null("permission_suggestions")
         || choices.into_iter().any(|choice| choice.get("label").is_some());
-    request.str("subtype").filter(|_| !is_foreign).map(|_| "a control message with a subtype")
+    // What a client asks its runner, other runners read in the same form.
+    let is_of_client = ["initialize", "interrupt", "set_model", "set_permission_mode"];
+    let subtype = request.str("subtype").filter(|subtype| !is_foreign && !is_of_client.contains(&&**subtype));
+    subtype.map(|_| "a control message with a subtype")
 }
 
 /// An answer. One without content may be from any runner with this protocol.

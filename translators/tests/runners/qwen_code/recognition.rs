@@ -166,7 +166,8 @@ fn the_prompt_of_a_client_belongs_to_no_runner_and_begins_a_run() {
     let asked = json!({"type": "user", "message": {"role": "user", "content": "Do it"}, "session_id": SESSION,
         "parent_tool_use_id": null});
     let turn = |id: &str| [asked.clone(), init(), last_text(id, "Done."), result("Done.", usage(1, 1))];
-    let records = [turn("m"), turn("n")].concat();
+    let opening = json!({"type": "control_request", "request_id": "1", "request": {"subtype": "initialize"}});
+    let records = [vec![opening], turn("m").to_vec(), turn("n").to_vec()].concat();
     let bytes = lines_of(&records);
     let mut recogniser = Recogniser::new(None, Limits::default(), Window::default());
     recogniser.feed(&bytes);
