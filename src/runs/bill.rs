@@ -1,8 +1,7 @@
 //! What runs cost.
 //!
 //! Input: the status of a run, and the prices. Output: its computed cost; the metrics of what it used and cost, counted when it ends. Never: a cost in a stored
-//! status; a run in the metrics that another
-//! proxy counts; a run counted again in full when a longer one replaces it.
+//! status; a run in the metrics that another proxy counts; a run counted again in full when a longer one replaces it.
 
 use super::model_calls::{ModelCalls, ModelFigures};
 use super::{Entry, RunStatus, Runs};
@@ -11,8 +10,9 @@ use crate::prices::{ComputedCost, Prices, Spent, Tokens, Usd, day_of};
 use crate::telemetry::metrics::RunBill;
 use framegate_translators::frame::{Frame, StreamKind};
 use framegate_translators::pipeline::is_last;
-use std::sync::PoisonError;
+use std::collections::HashMap;
 use std::sync::atomic::Ordering;
+use std::sync::{Mutex, PoisonError};
 
 impl RunStatus {
     /// What the run's tokens cost.
@@ -54,12 +54,7 @@ impl Runs {
     pub fn is_to_be_replaced(&self, run: &Entry, longer: StreamId) {
         self.watchers.iter().for_each(|watcher| watcher.replaced(run.id().1));
         if run.is_billed.swap(false, Ordering::Relaxed) {
-            let bill = self.bill(&run.status());
-            let mut replaced = self.replaced.lock().unwrap_or_else(PoisonError::into_inner);
-            if replaced.len() >= MOST_REPLACED {
-                replaced.clear();
-            }
-            replaced.insert(longer, bill);
+            self.replaced.put(longer, self.bill(&run.status()));
         }
     }
 
@@ -71,7 +66,7 @@ impl Runs {
         let Some(entry) = self.find((frame.stream.kind, frame.stream.id)) else { return };
         let status = entry.status().clone();
         let bill = self.bill(&status);
-        let counted = self.replaced.lock().unwrap_or_else(PoisonError::into_inner).remove(&entry.id());
+        let counted = self.replaced.take(entry.id());
         entry.is_billed.store(true, Ordering::Relaxed);
         let day = day_of(status.started_at_ms);
         let model = status
@@ -100,12 +95,31 @@ impl Runs {
     }
 }
 
-/// The maximum number of bills of replaced runs that are kept until the longer runs end.
+/// The maximum number of bills of replaced runs that are kept until the longer runs end. Beyond it, all are forgotten, so that those runs
+/// count in full.
 const MOST_REPLACED: usize = 4096;
+
+/// What the metrics have counted of runs that longer ones replace, by the longer run, until that one ends.
+#[derive(Debug, Default)]
+pub(super) struct Replaced(Mutex<HashMap<StreamId, Bill>>);
+
+impl Replaced {
+    fn put(&self, longer: StreamId, bill: Bill) {
+        let mut bills = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if bills.len() >= MOST_REPLACED {
+            bills.clear();
+        }
+        bills.insert(longer, bill);
+    }
+
+    fn take(&self, longer: StreamId) -> Option<Bill> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&longer)
+    }
+}
 
 /// What the metrics count of a run.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Bill {
+struct Bill {
     tokens: Option<Tokens>,
     reported_usd: Option<f64>,
     computed: Option<Usd>,
@@ -120,5 +134,40 @@ impl Bill {
             reported_usd: self.reported_usd.map(|usd| usd - counted.reported_usd.unwrap_or_default()),
             computed: self.computed.map(|usd| usd.minus(counted.computed.unwrap_or_default())),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use uuid::Uuid;
+
+    fn run(number: usize) -> StreamId {
+        (StreamKind::Session, Uuid::from_u128(number as u128))
+    }
+
+    #[test]
+    fn the_bills_of_replaced_runs_are_bounded_and_taken_once() {
+        let replaced = Replaced::default();
+        (0..MOST_REPLACED).for_each(|number| replaced.put(run(number), Bill::default()));
+        assert!(replaced.take(run(0)).is_some() && replaced.take(run(0)).is_none());
+        replaced.put(run(0), Bill::default());
+        replaced.put(run(MOST_REPLACED), Bill::default());
+        assert!(replaced.take(run(1)).is_none() && replaced.take(run(MOST_REPLACED)).is_some());
+    }
+
+    #[test]
+    fn what_was_counted_is_not_counted_again() {
+        let bill = |input: u64, usd: &str| Bill {
+            tokens: Some(Tokens { input, ..Tokens::default() }),
+            reported_usd: Some(0.5),
+            computed: Some(Usd::parse(usd).unwrap()),
+        };
+        let new = bill(30, "0.75").since(Some(bill(20, "0.5")));
+        assert_eq!(new.tokens.unwrap().input, 10);
+        assert_eq!((new.reported_usd, new.computed), (Some(0.0), Some(Usd::parse("0.25").unwrap())));
+        assert_eq!(bill(30, "0.75").since(None).tokens.unwrap().input, 30);
+        // A shorter run may have had more, if the runner corrected itself.
+        assert_eq!(bill(10, "0.1").since(Some(bill(20, "0.5"))).tokens.unwrap().input, 0);
     }
 }

@@ -70,7 +70,6 @@ use framegate_translators::frame::{ProviderEvent, Stream, StreamKind};
 use framegate_translators::normalizer::{EndHold, MAX_OPEN_TOOLS};
 use registry::Registry;
 use shared_log::SharedOrder;
-use std::collections::HashMap;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tokio::sync::{mpsc, watch};
@@ -125,8 +124,7 @@ pub struct Runs {
     open_tools: usize,
     /// What tokens cost.
     prices: Prices,
-    /// What the metrics have counted of runs that longer ones replace, until those end.
-    replaced: Mutex<HashMap<StreamId, bill::Bill>>,
+    replaced: bill::Replaced,
 }
 
 impl Runs {
@@ -156,7 +154,7 @@ impl Runs {
             totals: Arc::default(),
             open_tools: MAX_OPEN_TOOLS,
             prices: Prices::default(),
-            replaced: Mutex::default(),
+            replaced: bill::Replaced::default(),
         }
     }
 

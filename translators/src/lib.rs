@@ -49,6 +49,7 @@ mod derived;
 pub mod frame;
 mod hash;
 pub mod json;
+mod newest;
 mod rfc3339;
 mod saved;
 

@@ -11,7 +11,7 @@ use crate::sequence::StreamKey;
 use uuid::Uuid;
 
 /// The maximum number of calls whose arguments end in half of a surrogate pair for now. Beyond it, all halves are forgotten.
-const MOST_HALVES: usize = 1024;
+pub(super) const MOST_HALVES: usize = 1024;
 
 /// The id of a subagent; a placeholder if the runner gives none.
 fn named(subagent_id: &str) -> &str {

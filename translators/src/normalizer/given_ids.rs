@@ -11,8 +11,7 @@
 
 use crate::derived::uuid_v5;
 use crate::frame::Stream;
-use crate::hash::HashSet;
-use std::collections::VecDeque;
+use crate::newest::Newest;
 use uuid::Uuid;
 
 /// How many ids are remembered.
@@ -23,8 +22,7 @@ const REMEMBERED: usize = 16_384;
 pub(super) struct GivenIds {
     /// What the ids of added frames are derived from; `None` if frames are not read, so that no frame needs a given id.
     seed: Option<Uuid>,
-    known: HashSet<Uuid>,
-    in_order: VecDeque<Uuid>,
+    newest: Newest<Uuid, REMEMBERED>,
 }
 
 impl GivenIds {
@@ -35,26 +33,17 @@ impl GivenIds {
 
     /// Whether one of the remembered frames has this id.
     pub(super) fn knows(&self, id: Uuid) -> bool {
-        self.known.contains(&id)
+        self.newest.has(&id)
     }
 
     /// Whether there were more frames than are remembered.
     pub(super) fn has_forgotten(&self) -> bool {
-        self.in_order.len() >= REMEMBERED
+        self.newest.is_full()
     }
 
     /// Remembers the id of a frame; `false` if another one has it.
     pub(super) fn note(&mut self, id: Uuid) -> bool {
-        if !self.known.insert(id) {
-            return false;
-        }
-        self.in_order.push_back(id);
-        if self.in_order.len() > REMEMBERED
-            && let Some(oldest) = self.in_order.pop_front()
-        {
-            self.known.remove(&oldest);
-        }
-        true
+        self.newest.add(id)
     }
 
     /// The id of a frame that is added to a stream; `None` if it is the derived one.
@@ -81,6 +70,5 @@ mod tests {
         assert!(!ids.note(Uuid::from_u128(0)), "it is still known");
         assert!(ids.note(Uuid::from_u128(most)));
         assert!(!ids.knows(Uuid::from_u128(0)) && ids.knows(Uuid::from_u128(1)));
-        assert_eq!((ids.known.len(), ids.in_order.len()), (REMEMBERED, REMEMBERED));
     }
 }

@@ -1,7 +1,9 @@
 //! Tools in the normalizer: reported once, closed before their turn ends, with outputs in any order.
 
+use super::calls::MOST_HALVES;
 use super::*;
 use crate::frame::{OutputStream, Provider, RUN_ENDED_FIRST, RUN_INTERRUPTED_FIRST, Tool, ToolCall, ToolKind};
+use crate::json::Utf16Text;
 
 const PROVIDER: Provider = Provider { name: "test", title: "Test" };
 
@@ -75,4 +77,32 @@ fn the_beginning_of_an_output_may_arrive_late() {
     normalizer.tool_output_front(target, &tool, "too late");
     let fronts: Vec<_> = normalizer.take().filter(|frame| matches!(frame.body, Body::ToolStdoutFront { .. })).collect();
     assert_eq!(fronts.len(), 1);
+}
+
+#[test]
+fn halves_of_surrogate_pairs_wait_for_each_other_up_to_a_bound() {
+    let (mut normalizer, run, _) = running("a");
+    let name = SharedStr::from("bash");
+    let piece = |low: Option<u16>, text: &str, high: Option<u16>| Utf16Text { low, text: text.to_owned(), high };
+    let first = |normalizer: &mut Normalizer, call_id: &str| {
+        let tool = normalizer.tool(Uuid::nil(), call_id);
+        normalizer.tool_input(Target::main(run), &tool, &name, piece(None, "", Some(0xD83D)));
+        tool
+    };
+    let second = |normalizer: &mut Normalizer, tool: &Tool| {
+        normalizer.take().for_each(drop);
+        normalizer.tool_input(Target::main(run), tool, &name, piece(Some(0xDC4D), "b", None));
+        let delta = normalizer.take().find_map(|frame| match frame.body {
+            Body::ToolInputDelta { delta, .. } => Some(delta),
+            _ => None,
+        });
+        delta.unwrap()
+    };
+    let tools: Vec<Tool> = (0..MOST_HALVES).map(|nth| first(&mut normalizer, &nth.to_string())).collect();
+    assert_eq!(second(&mut normalizer, &tools[0]), "\u{1F44D}b");
+    // The second of these is one too many.
+    first(&mut normalizer, "more");
+    let last = first(&mut normalizer, "too many");
+    assert_eq!(second(&mut normalizer, &tools[1]), "\u{FFFD}b");
+    assert_eq!(second(&mut normalizer, &last), "\u{1F44D}b");
 }

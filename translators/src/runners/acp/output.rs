@@ -23,8 +23,9 @@ impl Call {
         let whole = || raw.filter(|raw| raw.kind() == Kind::String).and_then(raw_text);
         let field = || {
             let fields = raw?.object()?;
-            let keys: &[&str] = if is_shell { &["output", "stdout"] } else { &["content"] };
-            keys.iter().find_map(|key| fields.str(key).filter(|text| !text.is_empty())).map(Cow::into_owned)
+            // `stdout` alone lacks what a command wrote to its standard error.
+            let key = if is_shell { "output" } else { "content" };
+            fields.str(key).filter(|text| !text.is_empty()).map(Cow::into_owned)
         };
         let content = || {
             let text = content.filter(|text| !self.is_args(text))?;

@@ -1,8 +1,7 @@
 //! Terminals that tools show.
 //!
-//! Input: output of terminals, as text or as base64 in pieces that may cut a character. Output: the output
-//! of the calls that show them. Never: a terminal of
-//! another session; more terminals than a bound; more than [`MOST_HELD`] bytes of a terminal that no call shows yet.
+//! Input: output of terminals, as text or as base64 in pieces that may cut a character. Output: the output of the calls that show them. Never: a
+//! terminal of another session; more terminals than a bound; more than [`MOST_HELD`] bytes of a terminal that no call shows yet.
 
 use super::calls::{Call, Place};
 use super::sessions::Turn;
@@ -72,7 +71,7 @@ impl Terminal {
     /// An output whose front was cut off because it is too long; returns what is new: what follows the end of the output so far,
     /// or everything if that end was cut off.
     fn cut(&mut self, bytes: &[u8]) -> String {
-        let known = bytes.windows(self.tail.len().max(1)).rposition(|window| window == self.tail);
+        let known = memchr::memmem::rfind(bytes, &self.tail).filter(|_| !self.tail.is_empty());
         let new = known.map_or(0, |at| at + self.tail.len());
         self.add(bytes.get(new..).unwrap_or_default())
     }
@@ -189,6 +188,17 @@ mod tests {
         assert_eq!(terminal.snapshot(long.as_bytes()), long);
         assert_eq!(terminal.cut(format!("{}new", &long[300..]).as_bytes()), "new");
         assert_eq!(terminal.cut(b"other"), "other");
+    }
+
+    #[test]
+    fn so_much_is_held_for_a_call_that_shows_the_terminal_later() {
+        let mut terminal = Terminal::default();
+        terminal.hold(&"a".repeat(MOST_HELD - 1));
+        terminal.hold("b");
+        terminal.hold("c");
+        let held = terminal.take_held();
+        assert_eq!((held.len(), held.ends_with("ab")), (MOST_HELD, true));
+        assert_eq!(terminal.take_held(), "");
     }
 
     #[test]

@@ -36,6 +36,7 @@ impl Open {
 struct Said {
     /// In bytes.
     length: usize,
+    /// Of all blocks. Unlike the hashes of the process, this one does not depend on where a text was divided.
     hash: DefaultHasher,
 }
 

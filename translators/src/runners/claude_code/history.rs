@@ -4,7 +4,7 @@
 //! continues, and some versions write lines again. Never: memory that grows with the transcript.
 
 use crate::json::Object;
-use std::collections::{HashSet, VecDeque};
+use crate::newest::Newest;
 use uuid::Uuid;
 
 /// The number of lines that are remembered.
@@ -13,9 +13,7 @@ const REMEMBERED: usize = 65_536;
 /// The lines so far.
 #[derive(Debug, Default)]
 pub(super) struct History {
-    known: HashSet<Uuid>,
-    /// Oldest first.
-    order: VecDeque<Uuid>,
+    newest: Newest<Uuid, REMEMBERED>,
 }
 
 impl History {
@@ -26,17 +24,8 @@ impl History {
         if origin.is_some_and(|origin| fields.str("sessionId").is_some_and(|session| session != origin)) {
             return true;
         }
-        let Some(id) = fields.str("uuid").and_then(|id| Uuid::parse_str(&id).ok()) else { return false };
-        if !self.known.insert(id) {
-            return true;
-        }
-        self.order.push_back(id);
-        if self.order.len() > REMEMBERED
-            && let Some(oldest) = self.order.pop_front()
-        {
-            self.known.remove(&oldest);
-        }
-        false
+        let id = fields.str("uuid").and_then(|id| Uuid::parse_str(&id).ok());
+        id.is_some_and(|id| !self.newest.add(id))
     }
 }
 
@@ -66,12 +55,12 @@ mod tests {
     }
 
     #[test]
-    fn the_lines_that_are_remembered_are_bounded() {
+    fn a_line_is_remembered_until_so_many_others_followed() {
         let mut history = History::default();
-        for number in 0..=REMEMBERED as u128 {
-            let id = Uuid::from_u128(number);
-            assert!(!is_earlier(&mut history, &format!(r#"{{"uuid":"{id}"}}"#)));
-        }
-        assert_eq!((history.known.len(), history.order.len()), (REMEMBERED, REMEMBERED));
+        let mut line = |number: u128| is_earlier(&mut history, &format!(r#"{{"uuid":"{}"}}"#, Uuid::from_u128(number)));
+        assert!((0..REMEMBERED as u128).all(|number| !line(number)));
+        assert!(line(0));
+        assert!(!line(REMEMBERED as u128));
+        assert!(!line(0), "the oldest line is forgotten");
     }
 }

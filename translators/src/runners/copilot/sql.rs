@@ -250,6 +250,11 @@ impl Reader<'_> {
             return Some(OnConflict::Ignore);
         }
         self.expects("update")?;
+        self.assignments().map(OnConflict::Update)
+    }
+
+    /// Reads `SET …`. The time of a change is computed, and no part of the plan.
+    fn assignments(&mut self) -> Option<Vec<(String, New)>> {
         self.expects("set")?;
         let mut assigned = Vec::new();
         loop {
@@ -264,28 +269,19 @@ impl Reader<'_> {
                 assigned.push((column, New::Value(self.value()?)));
             }
             if !self.takes_mark(',') {
-                return Some(OnConflict::Update(assigned));
+                return Some(assigned);
             }
         }
     }
 
     fn update(&mut self) -> Option<Statement> {
         self.expects("todos")?;
-        self.expects("set")?;
-        let mut assigned = Vec::new();
-        loop {
-            let column = self.word()?;
-            self.mark('=')?;
-            // The time of the change is computed, and no part of the plan.
-            if TIMES.contains(&&*column) {
-                self.skip_expression();
-            } else {
-                assigned.push((column, self.value()?));
-            }
-            if !self.takes_mark(',') {
-                break;
-            }
-        }
+        let known = |(column, new)| match new {
+            New::Value(value) => Some((column, value)),
+            // There is no other row.
+            New::Column(_) => None,
+        };
+        let assigned = self.assignments()?.into_iter().map(known).collect::<Option<Vec<_>>>()?;
         let condition = self.condition()?;
         Some(Statement::Update { assigned, condition })
     }
@@ -476,6 +472,7 @@ mod tests {
             "INSERT INTO todos VALUES ('a', 'A', 'pending')",
             "INSERT INTO todos (id) VALUES ('a') ON CONFLICT (id) DO UPDATE SET title = title || 'x'",
             "UPDATE todos SET title = title || 'x'",
+            "UPDATE todos SET title = excluded.title",
             "INSERT INTO todos SELECT * FROM old",
             "INSERT INTO todos (id, title) VALUES ('a')",
             "DROP TABLE todos",

@@ -45,22 +45,13 @@ impl Questions {
 
 /// Control requests without a frame: those of the host, and those of the runner to the host's own servers and hooks.
 const SILENT: &[&str] = &[
-    "add_directories",
-    "cancel_async_message",
-    "get_context_usage",
-    "get_settings",
     "hook_callback",
     "initialize",
     "interrupt",
     "mcp_message",
-    "mcp_reconnect",
-    "mcp_set_servers",
-    "mcp_status",
-    "mcp_toggle",
-    "set_max_thinking_tokens",
+    "mcp_server_status",
     "set_model",
     "set_permission_mode",
-    "stop_task",
     "supported_commands",
 ];
 

@@ -82,12 +82,16 @@ fn an_output_that_is_cut_at_its_front_continues_the_one_before() {
 
 #[test]
 fn terminals_that_no_call_shows_are_bounded() {
-    let mut lines = vec![prompt(3, "S")];
-    for id in 0..1_000 {
-        lines.push(ask(id, "terminal/output", &json!({"sessionId": "S", "terminalId": format!("t{id}")})));
-        lines.push(printed(id, "text", false, None));
+    // One more than the bound: the call that shows the last one has no output of it.
+    for (shown, output) in [(0, "text"), (63, "text"), (64, "")] {
+        let mut lines = vec![prompt(3, "S")];
+        for id in 0..65 {
+            lines.push(ask(id, "terminal/output", &json!({"sessionId": "S", "terminalId": format!("t{id}")})));
+            lines.push(printed(id, "text", false, None));
+        }
+        let mut call = call("tool_call", "completed", true);
+        call["params"]["update"]["content"][0]["terminalId"] = json!(format!("t{shown}"));
+        lines.extend([call, stops(3, "end_turn")]);
+        assert_eq!(shell(&with_client(&lines)), (output.to_owned(), vec![0]), "t{shown}");
     }
-    lines.push(call("tool_call", "completed", true));
-    lines.push(stops(3, "end_turn"));
-    assert_eq!(shell(&with_client(&lines)), (String::new(), vec![0]));
 }
